@@ -162,6 +162,24 @@ private final class TroubledStore: ForwardingStore {
     }
   }
 
+  @Test func `has boxes come back soon while it may be a fail-over, and later when it is none`() async throws {
+    let store = TroubledStore()
+    let service = try await TestService(on: store)
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let box = Box(service: service, client: client)
+      func pause() async throws -> String? { try await box.get(question).response.header("Retry-After") }
+      store.trouble.withLock { $0 = .unavailable(reason: "away") }
+      #expect(try await pause() == "1")
+      service.clock.pass(.milliseconds(2_900))
+      #expect(try await pause() == "1")
+      service.clock.pass(.milliseconds(100))
+      #expect(try await pause() == "5")
+      // What is refused for another reason says its own.
+      store.trouble.withLock { $0 = .tooManyLiveCodes(limit: 9) }
+      #expect(try await pause() == "30")
+    }
+  }
+
   @Test func `is one line of what other nodes are not told, until they are told again`() throws {
     let lines = Locked<[String]>([])
     let outcome = Locked<Result<Void, StoreError>>(.failure(.unavailable(reason: "away")))

@@ -53,7 +53,7 @@ extension Machine {
     } else if !record.wasHeld, record.status == .offered, record.sequence == 0 {
       // A service of another make: only the sign-in itself tells.
       watch.asksForSignIn = true
-      watch.call = send(.authentication, to: choice.service, for: .login)
+      watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
     } else {
       watch.timer = startTimer(settings.timing.poll)
     }
@@ -209,7 +209,7 @@ extension Machine {
     guard choice.provider != nil else { return askForNews(&watch, choice) }
     watch.isNew = true
     watch.asksForSignIn = true
-    watch.call = send(.authentication, to: choice.service, for: .login)
+    watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
     watch.asked = now
   }
 

@@ -241,7 +241,7 @@ extension Machine {
 
   /// Fetches the sign-in that must be there now.
   mutating func fetch(_ login: Login, _ choice: Choice, _ watch: CodeWatch?) {
-    let call = send(.authentication, to: choice.service, for: .login)
+    let call = send(.authentication, to: choice.service, for: .login, isWatched: watch != nil)
     phase = .fetching(login, choice, Fetching(call: call, watch: watch))
   }
 

@@ -214,16 +214,17 @@ extension Machine {
     actions.append(.store(change, requestor: requestor))
   }
 
+  /// Calls a service; `isWatched` where the wait for a code asks again by itself.
   mutating func send(
-    _ operation: OutgoingCall.Operation, to service: String, for purpose: Purpose
+    _ operation: OutgoingCall.Operation, to service: String, for purpose: Purpose, isWatched: Bool = false
   ) -> CallID {
     let id = CallID(number: number())
     calls[id] = purpose
-    actions.append(
-      .call(
-        OutgoingCall(
-          id: id, requestor: requestor, service: service, operation: operation,
-          deadline: deadline(of: operation, for: purpose), hold: hold.seconds)))
+    var call = OutgoingCall(
+      id: id, requestor: requestor, service: service, operation: operation,
+      deadline: deadline(of: operation, for: purpose), hold: hold.seconds)
+    if operation.mayBeRepeated, !isWatched { call.patience = settings.timing.silence }
+    actions.append(.call(call))
     return id
   }
 

@@ -48,9 +48,24 @@ struct OutgoingCall: Hashable, Sendable {
   let service: String
   var operation: Operation
   /// How long it may take in all.
-  let deadline: Duration
+  var deadline: Duration
   /// How long the answer may be held, in whole seconds, where a proxy on the way waits shorter than is usual.
   var hold: Int?
+  /// For how long it is made again while the service is away.
+  var patience: Duration = .zero
+}
+
+extension OutgoingCall.Operation {
+  /// Whether it is made again while the service is away: made twice it must do no more than made once. The wait for a
+  /// code has a patience of its own, and so has the box's daemon.
+  var mayBeRepeated: Bool {
+    switch self {
+    case .configuration, .authentication, .createCode, .freePreview, .authorize, .mediaToken, .preauthorize,
+      .userMetadata, .logout, .profileRequest:
+      true
+    case .readCode, .awaitCode, .deleteCode, .exchange, .box, .platform: false
+    }
+  }
 }
 
 /// What a service answered.
@@ -133,6 +148,15 @@ struct ServiceFailure: Hashable, Sendable {
   var details: String?
   /// How long the service wants to be left alone.
   var retryAfter: Duration?
+  /// How a service that could not be reached seems to have gone.
+  var absence: Absence?
+
+  enum Absence: Hashable, Sendable {
+    /// In the middle of a call.
+    case lost
+    /// Its machine answers, and says that nobody is there.
+    case refused
+  }
 
   var status: Int? {
     if case .status(let status) = kind { status } else { nil }
@@ -150,6 +174,18 @@ struct ServiceFailure: Hashable, Sendable {
     case .status, .unsafeConnection, .clockWrong, .captivePortal, .unreadable, .registration,
       .accessToken:
       false
+    }
+  }
+
+  /// For how long a call is made again that failed so.
+  ///
+  /// A network that is missing, or a call that got no answer in its time, is told at once. So is an address where nobody
+  /// is, but for what it takes to start a service: it may be a wrong one.
+  func patience(of patience: Duration) -> Duration {
+    switch (kind, absence) {
+    case (.status(502), _), (.status(503), _), (.status(504), _), (_, .lost): patience
+    case (_, .refused): patience / 4
+    default: .zero
     }
   }
 

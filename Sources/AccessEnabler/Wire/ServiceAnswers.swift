@@ -154,6 +154,11 @@ struct AnswerReader: Sendable {
         .unreachable
       }
     var failure = ServiceFailure(kind: kind, message: error.description)
+    switch error.kind {
+    case .connectionLost: failure.absence = .lost
+    case .unreachable(.refused): failure.absence = .refused
+    default: break
+    }
     // Time may mend these, so that the advice is part of what is said and not a reason to give up.
     switch error.kind {
     case .tls, .connectionLost, .redirectRefused, .malformed:

@@ -70,7 +70,28 @@ final class ServiceCaller: Sendable {
     identity.withLock { $0.signedRequestorID = signedRequestorID }
   }
 
+  /// Makes a call, and makes it again while the service is away, for as long as the call's patience lasts.
   func perform(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
+    let began = Clocks.bootNanoseconds()
+    func spent() -> Duration { .nanoseconds(Int64(clamping: Clocks.bootNanoseconds() &- began)) }
+    var (attempt, pause, isClockWrong) = (call, Self.firstPause, false)
+    while true {
+      var outcome = await performOnce(attempt, options)
+      isClockWrong = isClockWrong || outcome.isClockWrong
+      outcome.isClockWrong = isClockWrong
+      guard case .failed(let failure) = outcome.answer else { return outcome }
+      let rest = ActionPerformer.spread(max(pause, failure.retryAfter ?? .zero), Double.random(in: 0...1))
+      attempt.deadline = call.deadline - spent() - rest
+      guard spent() + rest < failure.patience(of: call.patience), attempt.deadline > .zero else { return outcome }
+      do { try await Task.sleep(for: rest) } catch { return outcome }
+      pause *= 2
+    }
+  }
+
+  /// Before a call is made again; twice as long before each that follows.
+  private static let firstPause: Duration = .milliseconds(100)
+
+  private func performOnce(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
     guard let requestor = RequestorID(call.requestor) else {
       let failure = ServiceFailure(kind: .status(400), message: "the requestor's id cannot be one")
       return Outcome(answer: .failed(failure))

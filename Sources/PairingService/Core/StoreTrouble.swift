@@ -18,6 +18,8 @@ package final class StoreTrouble: Sendable {
   }
 
   private static let pause: Duration = .seconds(60)
+  /// Mostly it is a fail-over, and over within so long.
+  private static let beginning: Duration = .seconds(3)
   private let episode = Locked<Episode?>(nil)
   private let log: ServiceLog
   private let clock: ServiceClock
@@ -44,6 +46,15 @@ package final class StoreTrouble: Sendable {
       return isNew
     }
     if isNew { log.error("store", ("reason", reason)) } else { tell() }
+  }
+
+  /// When a call may be made again that was refused so: soon while the trouble has just begun, so that an app need not
+  /// tell anybody of it; later on not so soon, as all boxes come back.
+  func pause(after error: CallError) -> Duration? {
+    guard error.isOutage else { return error.retryAfter }
+    let now = clock.uptime
+    let isBeginning = episode.withLock { $0.map { now.since($0.began) < Self.beginning } ?? false }
+    return isBeginning ? .seconds(1) : error.retryAfter
   }
 
   /// Says once a minute how many calls were refused; that it is over, when there was nothing for as long.

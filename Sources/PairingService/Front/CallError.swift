@@ -78,9 +78,15 @@ extension CallError {
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
     case .diskFull, .unavailable, .unknownOutcome:
       // The reason names files of this machine: it is for the log.
-      self.init(.serviceUnavailable, retryAfter: .seconds(5))
+      self.init(.serviceUnavailable, retryAfter: Self.outagePause)
     }
   }
+
+  /// What a call is told to wait while the store is away.
+  private static let outagePause: Duration = .seconds(5)
+
+  /// Whether the store is away.
+  var isOutage: Bool { status == .serviceUnavailable && retryAfter == Self.outagePause }
 
   /// What the end of a code means to a device that asks about it.
   package init(_ refusal: PairingRefusal) {

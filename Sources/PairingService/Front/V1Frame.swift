@@ -117,7 +117,7 @@ struct V1Frame: Sendable {
       let isToken = error.details == CallError.accessDenied.details
       response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
     }
-    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    if let wait = core.storeTrouble.pause(after: error) { response.addRetryAfter(wait) }
     if enhanced == nil, let code = error.code, Self.toldReasons.contains(code) {
       response.addHeader(HeaderName(known: PairingHeader.decisionReason), code.rawValue)
     }

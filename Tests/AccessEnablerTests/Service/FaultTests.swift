@@ -99,7 +99,7 @@ struct FaultTests {
   @Test func `a broken answer signs nobody out and every call ends`() async throws {
     let gate = Gate()
     let live = try await LocalService(gate: { _ in gate.answer() })
-    let enabler = try await live.enabler()
+    let enabler = try await live.enabler { $0.timing.silence = .milliseconds(300) }
     try await live.signIn(enabler)
     for (kind, answer) in Self.brokenAnswers {
       gate.close(answer)

@@ -1,0 +1,109 @@
+import HTTPServer
+import HTTPTestSupport
+import RegentHTTPCodec
+import RegentPlatform
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import AccessEnabler
+
+/// A service that is away for a moment: started anew, or its node killed behind a load balancer.
+@Suite struct `A call that meets a service that is away` {
+  /// Answers in the service's place, so often.
+  private final class Gate: Sendable {
+    private let state = Locked<(times: Int, answer: @Sendable () -> Response)>((0, { Response(.ok) }))
+
+    func close(_ times: Int, _ answer: @escaping @Sendable () -> Response) { state.withLock { $0 = (times, answer) } }
+
+    func answer() -> Response? {
+      let answer = state.withLock { state -> (@Sendable () -> Response)? in
+        guard state.times > 0 else { return nil }
+        state.times -= 1
+        return state.answer
+      }
+      return answer?()
+    }
+
+    /// How often it would answer still.
+    var left: Int { state.withLock { $0.times } }
+  }
+
+  /// What every app asks for, one after the other.
+  private static let questions: [@Sendable (AccessEnabler) async throws -> Void] = [
+    { _ = try await $0.configure(requestor: Sample.requestor) },
+    { _ = try await $0.authorize("news") },
+    { _ = try await $0.preauthorize(["news", "sport"]) },
+  ]
+
+  private static let away: [@Sendable () -> Response] = [
+    { Response.text(.serviceUnavailable, "no node is there") }, { Response(.badGateway) }, { Response(.gatewayTimeout) },
+    {
+      var response = Response(.serviceUnavailable)
+      response.addHeader(.retryAfter, "1")
+      return response
+    },
+  ]
+
+  @Test func `is made again, each time with a signature of its own`() async throws {
+    let gate = Gate()
+    let signatures = Locked<[String]>([])
+    let live = try await LocalService(gate: { request in
+      signatures.withLock { $0.append(request.header(.authorization).map(String.init(describing:)) ?? "") }
+      return gate.answer()
+    })
+    let enabler = try await live.enabler()
+    try await live.signIn(enabler)
+    for answer in Self.away {
+      for ask in Self.questions {
+        gate.close(answer().header(.retryAfter) == nil ? 3 : 1, answer)
+        try await ask(enabler)
+        #expect(gate.left == 0)
+      }
+    }
+    let seen = signatures.withLock { $0 }
+    #expect(Set(seen).count == seen.count)
+    await live.kill()
+  }
+
+  @Test func `asks for a code again, and shows one`() async throws {
+    let gate = Gate()
+    let live = try await LocalService(gate: { request in request.method == .post ? gate.answer() : nil })
+    let enabler = try await live.enabler()
+    gate.close(2, Self.away[0])
+    try await live.signIn(enabler)
+    #expect(gate.left == 0)
+    await live.kill()
+  }
+
+  @Test func `waits for one that is started anew`() async throws {
+    let live = try await LocalService()
+    let enabler = try await live.enabler()
+    try await live.signIn(enabler)
+    await live.kill()
+    let answer = Task { try await enabler.authorize("news") }
+    try await Task.sleep(for: .milliseconds(400))
+    try await live.startAgain()
+    #expect(try await answer.value("the permit").resource == "news")
+    await live.kill()
+  }
+
+  @Test func `is told of when it stays away, and at once when it asks for more time than that`() async throws {
+    let gate = Gate()
+    let live = try await LocalService(gate: { _ in gate.answer() })
+    let enabler = try await live.enabler { $0.timing.silence = .milliseconds(800) }
+    try await live.signIn(enabler)
+    func count(_ answer: @escaping @Sendable () -> Response) async -> Int {
+      gate.close(1_000, answer)
+      await #expect(throws: EntitlementError.self) { _ = try await enabler.authorize("news") }
+      return 1_000 - gate.left
+    }
+    let times = await count(Self.away[0])
+    #expect((2...4).contains(times), "\(times)")
+    #expect(await count(Self.away[3]) == 1)
+    #expect(await count { Response(.internalServerError) } == 1)
+    gate.close(0) { Response(.ok) }
+    #expect(try await enabler.authorize("news").resource == "news")
+    await live.kill()
+  }
+}
