@@ -12,10 +12,18 @@ final class NodeAnnouncer: @unchecked Sendable {
   private struct Orders {
     var bell: Bell.Meaning?
     var words: [PendingWords] = []
+    /// What was used while nobody else was there: told with what comes next.
+    var kept: [UsedNonce] = []
     var isClosed = false
     /// Whether the thread rests between two tellings: nobody need wake it.
     var isResting = false
-    var isEmpty: Bool { bell == nil && words.isEmpty }
+    var isEmpty: Bool { bell == nil && words.isEmpty && (!isClosed || kept.isEmpty) }
+
+    /// Takes everything that is to be told.
+    mutating func take() -> Orders {
+      defer { (bell, words, kept) = (nil, [], []) }
+      return self
+    }
   }
 
   private let link: DatabaseLink
@@ -42,6 +50,8 @@ final class NodeAnnouncer: @unchecked Sendable {
   private static let pause: UInt64 = 2_000_000
   /// What waits at most, in batches; beyond it whoever shares something is refused.
   private static let most = 1_000
+  /// What is kept at most while nobody else is there; what comes then is told with it.
+  private static let mostKept = 16_384
   /// A quarter of a second each: longer than a name is kept for who has gone without a word.
   private static let turns = 25
 
@@ -67,15 +77,23 @@ final class NodeAnnouncer: @unchecked Sendable {
     if !isResting { orders.wakeOne() }
   }
 
-  /// Nobody else is heard, until then.
-  func noteAlone(until moment: UInt64) { aloneUntil.withLock { $0 = moment } }
+  /// Nobody else is heard, until then; with zero, somebody is.
+  func noteAlone(until moment: UInt64) {
+    aloneUntil.withLock { $0 = moment }
+    if moment == 0, orders.withLock({ !$0.kept.isEmpty }) { ring(.news) }
+  }
 
   /// Whether there is nobody for whom a bell would be: nobody else was heard of, neither by his bell nor by his beats.
   private var isAlone: Bool {
     talk.withLock { $0.heard.serving == 1 } && Clocks.monotonicNanoseconds() < aloneUntil.withLock { $0 }
   }
 
+  /// Tells others, within two milliseconds.
+  ///
+  /// Nonces wait while there is nobody who could be told: until the next bell of our own, or half a second. Whoever comes
+  /// then rings first.
   func share(_ words: PendingWords) {
+    if words.guesses.isEmpty, isAlone, keep(words.nonces) { return words.completion(.success(())) }
     let isResting = orders.withLock { orders -> Bool? in
       guard !orders.isClosed, orders.words.count < Self.most else { return nil }
       orders.words.append(words)
@@ -87,6 +105,14 @@ final class NodeAnnouncer: @unchecked Sendable {
     if !isResting { orders.wakeOne() }
   }
 
+  private func keep(_ nonces: [UsedNonce]) -> Bool {
+    orders.withLock { orders in
+      guard !orders.isClosed, orders.kept.count + nonces.count <= Self.mostKept else { return false }
+      orders.kept += nonces
+      return true
+    }
+  }
+
   func close() {
     orders.withLock { $0.isClosed = true }
     orders.wakeAll()
@@ -96,8 +122,9 @@ final class NodeAnnouncer: @unchecked Sendable {
   func serve() {
     while let due = next() {
       let began = Clocks.monotonicNanoseconds()
-      if !due.isEmpty {
+      if !due.isEmpty || !due.kept.isEmpty {
         let outcome = Result { try tell(due) }
+        if case .failure = outcome { _ = keep(due.kept) }
         for words in due.words { words.completion(outcome) }
       }
       if began >= nextBeat { beat() }
@@ -115,13 +142,11 @@ final class NodeAnnouncer: @unchecked Sendable {
   private func next() -> Orders? {
     let told = orders.wait(until: nextBeat) { orders -> Orders?? in
       orders.isResting = false
-      guard orders.isEmpty else {
-        defer { (orders.bell, orders.words) = (nil, []) }
-        return .some(orders)
-      }
+      guard orders.isEmpty else { return .some(orders.take()) }
       return orders.isClosed ? .some(nil) : nil
     }
-    return told ?? .some(Orders())
+    // The bell may not ring any more: then what is kept goes with a beat.
+    return told ?? .some(orders.withLock { $0.take() })
   }
 
   /// Takes the name, before anything else is done.
@@ -129,7 +154,11 @@ final class NodeAnnouncer: @unchecked Sendable {
   /// One that was ended a moment ago may have it until the server notices.
   func arrive() throws(PostgreSQLError) {
     for turn in 1...Self.turns {
-      if try isTaken() { return }
+      // Rung by who does not listen for bells, too: who was alone tells what he has kept.
+      if try isTaken() {
+        _ = try? link.run([Self.notify(Bell.payload(.news, from: lane))])
+        return
+      }
       if turn < Self.turns { link.pause() }
     }
     link.close()
@@ -173,9 +202,13 @@ final class NodeAnnouncer: @unchecked Sendable {
     }
   }
 
+  private static func notify(_ payload: String) -> SQL {
+    "SELECT pg_notify(\(Bell.channel.description), \(payload))"
+  }
+
   private func tell(_ due: Orders) throws {
     var batch: [SQL] = []
-    let (nonces, guesses) = (due.words.flatMap(\.nonces), due.words.flatMap(\.guesses))
+    let (nonces, guesses) = (due.kept + due.words.flatMap(\.nonces), due.words.flatMap(\.guesses))
     let hasWords = !nonces.isEmpty || !guesses.isEmpty
     if hasWords {
       // Who writes nonces has its row until the COMMIT, so their numbers are seen in their order. After a crash of the
@@ -195,7 +228,7 @@ final class NodeAnnouncer: @unchecked Sendable {
     let hasBell = rings && began >= muteUntil && (due.bell != nil || !isAlone)
     if hasBell {
       let payload = Bell.payload(due.bell == .trial && !hasWords ? .trial : .news, from: lane)
-      batch.append("SELECT pg_notify(\(Bell.channel.description), \(payload))")
+      batch.append(Self.notify(payload))
     }
     guard !batch.isEmpty else { return }
     do throws(PostgreSQLError) {

@@ -3,6 +3,7 @@ node, and haproxy that gives each request to another node. All of it on loopback
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -271,15 +272,21 @@ class Node:
 class Balancer:
     """haproxy, which gives each request to another node; with TLS, which ends at the nodes, each connection."""
 
-    def __init__(self, folder, nodes, listen=None, passes_tls=False):
+    def __init__(self, folder, nodes, listen=None, passes_tls=False, is_sample=False):
         self.listen = listen or f"127.0.0.1:{free_port()}"
         self.port = int(self.listen.rsplit(":", 1)[1])
+        settings = pathlib.Path(folder, "haproxy.cfg")
+        settings.write_text(self.sample(nodes) if is_sample else self.settings(nodes, passes_tls))
+        with open(f"{folder}/haproxy.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [shutil.which("haproxy", path=PATH), "-db", "-f", str(settings)], stdout=log, stderr=log)
+
+    def settings(self, nodes, passes_tls):
         check = "check check-ssl verify none" if passes_tls else "check"
         servers = "".join(
             f"  server {node.name} 127.0.0.1:{node.port} {check} inter 200ms fall 1 rise 1\n" for node in nodes)
         words = "mode tcp" if passes_tls else "mode http\n  option forwardfor if-none\n  timeout http-request 10s"
-        settings = pathlib.Path(folder, "haproxy.cfg")
-        settings.write_text(f"""
+        return f"""
 global
   maxconn 4000
 defaults
@@ -295,10 +302,16 @@ backend nodes
   balance roundrobin
   {"" if passes_tls else "http-reuse safe"}
   option httpchk GET /readyz
-{servers}""")
-        with open(f"{folder}/haproxy.log", "ab") as log:
-            self.process = subprocess.Popen(
-                [shutil.which("haproxy", path=PATH), "-db", "-f", str(settings)], stdout=log, stderr=log)
+{servers}"""
+
+    def sample(self, nodes):
+        """The example, without TLS, whose three nodes are these."""
+        text = pathlib.Path(__file__).resolve().parents[3].joinpath("deploy/proxy/haproxy-nodes.cfg").read_text()
+        text = re.sub(r"(?m)^ *(bind :443|http-request redirect).*\n", "", text).replace("bind :80\n", f"bind {self.listen}\n")
+        text = text.replace("maxconn 50000", "maxconn 4000")
+        for place, node in zip(("10.0.0.1", "10.0.0.2", "10.0.0.3"), nodes, strict=True):
+            text = text.replace(f"{place}:8787", f"127.0.0.1:{node.port}")
+        return text
 
     def is_ready(self):
         if self.process.poll() is not None:
@@ -317,7 +330,7 @@ backend nodes
 class Cluster:
     """Two servers, nodes, and a balancer before them."""
 
-    def __init__(self, programs, folder, names=("a", "b", "c"), options=(), has_standby=True):
+    def __init__(self, programs, folder, names=("a", "b", "c"), options=(), has_standby=True, is_sample=False):
         self.folder = pathlib.Path(folder)
         os.chmod(folder, 0o711)
         self.servers = [Server(self.folder / "database-1", free_port()), Server(self.folder / "database-2", free_port())]
@@ -332,7 +345,7 @@ class Cluster:
         self.nodes = [Node(programs, self.folder / name, name, self.servers, key, options) for name in names]
         for node in self.nodes:
             node.start()
-        self.balancer = Balancer(self.folder, self.nodes)
+        self.balancer = Balancer(self.folder, self.nodes, is_sample=is_sample)
 
     def follow(self):
         """Makes the standby anew, and has each COMMIT wait for it from then on."""
