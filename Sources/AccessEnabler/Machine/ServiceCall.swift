@@ -56,8 +56,10 @@ struct OutgoingCall: Hashable, Sendable {
 }
 
 extension OutgoingCall.Operation {
-  /// Whether it is made again while the service is away: made twice it must do no more than made once. The wait for a
-  /// code has a patience of its own, and so has the box's daemon.
+  /// Whether it is made again while the service is away.
+  ///
+  /// Made twice it must do no more than made once. The wait for a code has a patience of its own, and so has the box's
+  /// daemon.
   var mayBeRepeated: Bool {
     switch self {
     case .configuration, .authentication, .createCode, .freePreview, .authorize, .mediaToken, .preauthorize,

@@ -37,7 +37,8 @@ import Testing
   ]
 
   private static let away: [@Sendable () -> Response] = [
-    { Response.text(.serviceUnavailable, "no node is there") }, { Response(.badGateway) }, { Response(.gatewayTimeout) },
+    { Response.text(.serviceUnavailable, "no node is there") }, { Response(.badGateway) },
+    { Response(.gatewayTimeout) },
     {
       var response = Response(.serviceUnavailable)
       response.addHeader(.retryAfter, "1")
