@@ -39,6 +39,8 @@ struct RunningService {
       options.node = settings.node
       options.port = server.addresses.lazy.compactMap(\.port).first
       let core = try await ServiceCore(options, store: store, log: ServiceLog(log))
+      let follower = NodeFollower(core)
+      let position = try await follower.catchUp()
       let phone = try await Phone(core, pages)
       handler = PathPrefixHandler(
         options.basePath,
@@ -63,7 +65,7 @@ struct RunningService {
       self.core = core
       self.store = store
       upkeep = Task {
-        async let following: Void = NodeFollower(core).run()
+        async let following: Void = follower.run(from: position)
         await reportTamperedRows(store, log)
         await Upkeep(core).run()
         await following

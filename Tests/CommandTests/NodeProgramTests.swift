@@ -57,16 +57,8 @@ import Testing
       #expect(try atB.signIn(device: "box-2").status == 200)
 
       // One header, two nodes.
-      let twice = try shell.get(
-        """
-        T="GET requestor_id=acme, nonce=once, signature_method=HMAC-SHA256, request_time=$(date +%s%3N), \
-        request_uri=/api/v1/config/acme"; K=$(grep -o '"publicKey":"[^"]*"' key | cut -d '"' -f 4); \
-        S=$(printf %s "$T" | openssl dgst -sha256 -hmac "$(grep -o '"secret":"[^"]*"' key | cut -d '"' -f 4)" \
-        -binary | openssl base64 -A); \
-        for at in \(nodes[0].url) \(nodes[0].url) \(nodes[1].url); do \
-        curl -s -o /dev/null -w '%{http_code} ' -H "Authorization: $T, public_key=$K, signature=$S" \
-        $at/api/v1/config/acme; sleep 0.5; done
-        """)
+      try shell.sign("once", ahead: 0)
+      let twice = try shell.show("once", to: [nodes[0], nodes[0], nodes[1]])
       #expect(twice == "200 401 401 ", "used at A, so not at B: \(twice)")
 
       // A is killed; what it knew is at B, and its name is free at once.
@@ -78,7 +70,10 @@ import Testing
       try shell.get("regentctl --socket \(socket) code approve \(last) --provider cable --account anna")
       #expect(try atB.signIn(device: "box-3").status == 200)
       let key = "\(shell.folder)/master-key"
+      try shell.sign("ahead", ahead: 200)
+      #expect(try shell.show("ahead", to: [nodes[1]]) == "200 ")
       try withService("--database", database, "--node", "a", "--master-key", key, in: shell.folder) { service in
+        #expect(try shell.show("ahead", to: [service]) == "401 ", "it was used before A was there")
         let again = try ShellBox(shell, service, key: "key")
         #expect(try again.signIn(device: "box-3").status == 200)
         // A node without the key of the others is told what to do.
@@ -189,5 +184,28 @@ import Testing
       let wakeups = try shell.refusal("regentd serve --wakeups poll")
       #expect(wakeups.contains("--wakeups is for a database on a server"), "\(wakeups)")
     }
+  }
+}
+
+extension Operator {
+  /// Writes the header of a call that is signed so many seconds from now.
+  fileprivate func sign(_ name: String, ahead seconds: Int) throws {
+    try get(
+      """
+      T="GET requestor_id=acme, nonce=\(name), signature_method=HMAC-SHA256, \
+      request_time=$(($(date +%s%3N) + \(seconds)000)), request_uri=/api/v1/config/acme"; \
+      K=$(grep -o '"publicKey":"[^"]*"' key | cut -d '"' -f 4); \
+      S=$(printf %s "$T" | openssl dgst -sha256 -hmac "$(grep -o '"secret":"[^"]*"' key | cut -d '"' -f 4)" \
+      -binary | openssl base64 -A); echo "Authorization: $T, public_key=$K, signature=$S" > \(name)
+      """)
+  }
+
+  /// Sends a call with that header to each, one after the other; their statuses.
+  fileprivate func show(_ name: String, to nodes: [RegentdProcess]) throws -> String {
+    try get(
+      """
+      for at in \(nodes.map(\.url).joined(separator: " ")); do \
+      curl -s -o /dev/null -w '%{http_code} ' -H @\(name) $at/api/v1/config/acme; sleep 0.5; done
+      """)
   }
 }

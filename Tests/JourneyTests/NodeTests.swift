@@ -250,6 +250,20 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
+  func `a node that begins anew takes no header that was used before it was there`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      let path = "/api/v1/config/REF30"
+      let request = TestRequest("GET", path, headers: [try nodes.a.signature("GET", path)])
+      let first = try await TestTransport.inProcess.withClient(of: try nodes.a.router()) { try await $0.send(request) }
+      #expect(first.status == 200)
+      let again = try await TestService(joining: nodes.a, on: nodes.b.core.store, as: "c")
+      _ = try await NodeFollower(again.core).catchUp()
+      let second = try await TestTransport.inProcess.withClient(of: try again.router()) { try await $0.send(request) }
+      #expect(second.status == 401)
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
   func `a node that hears nothing is not ready`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       #expect(!nodes.b.core.nodeNews.isLate)

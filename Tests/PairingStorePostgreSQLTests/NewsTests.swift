@@ -18,11 +18,6 @@ extension PostgreSQLStore {
   }
 }
 
-/// What stores have heard of.
-private final class HeardNonces: Sendable {
-  let marks = Locked<Set<UInt64>>([])
-}
-
 /// Two stores on one database: what one writes, and what the other hears of it.
 @Suite("What nodes on one PostgreSQL database hear of each other", .serialized)
 struct NewsTests {
@@ -110,57 +105,6 @@ struct NewsTests {
       }
       try operating.run("UPDATE cluster SET changes = 7, live_codes = \(Int64.max)", by: serverDeadline)
       try await other.add("REF31")
-    }
-  }
-
-  @Test func `who is alone tells nobody each nonce, and whoever comes all of them`() async throws {
-    try await withTwo { place, one, other in
-      other.close()
-      let ear = try place.connect()
-      try ear.listen(to: "regent_news", by: serverDeadline)
-      let heard = HeardNonces()
-      func following(_ store: PostgreSQLStore) -> Task<Void, any Error> {
-        Task {
-          var position = try await store.endOfChanges()
-          while !Task.isCancelled {
-            let page = try await store.changes(after: position, waiting: .milliseconds(250))
-            heard.marks.withLock { $0.formUnion(page.nonces.map(\.mark)) }
-            position = page.position
-          }
-        }
-      }
-      let key: PublicKey = try named("key")
-      let used = Locked<UInt64>(0)
-      // Thirty, one after the other: how many bells said that there is something to read.
-      func news() async throws -> Int {
-        while try !ear.notifications(by: .after(.zero)).isEmpty {}
-        for _ in 0..<30 {
-          let mark = used.withLock { used in
-            used += 1
-            return used
-          }
-          try await one.share([UsedNonce(key: key, second: 7, mark: mark)])
-          try await pass(milliseconds: 5)
-        }
-        var count = 0
-        while case let bells = try ear.notifications(by: .after(.zero)), !bells.isEmpty {
-          count += bells.count { $0.payload.hasSuffix("news") }
-        }
-        return count
-      }
-      let first = following(one)
-      defer { first.cancel() }
-      #expect(try await news() > 10, "at the beginning somebody may be there")
-      // A second and a half without another one's bell, and a beat that has heard of nobody.
-      try await eventually("it to be alone", within: 30) { try await news() <= 2 }
-      #expect(heard.marks.withLock { $0.isEmpty }, "nobody is told of his own")
-      let newcomer = try PostgreSQLStore(place.options(node: "newcomer"))
-      defer { newcomer.close() }
-      let second = following(newcomer)
-      defer { second.cancel() }
-      let all = used.withLock { Set(1...$0) }
-      try await eventually("the newcomer to hear of all of them") { heard.marks.withLock { $0 == all } }
-      try await eventually("it to ring for the newcomer") { try await news() > 10 }
     }
   }
 

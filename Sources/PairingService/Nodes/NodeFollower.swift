@@ -1,4 +1,4 @@
-internal import PairingStore
+package import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
@@ -12,11 +12,23 @@ package struct NodeFollower: Sendable {
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Goes on until its task is cancelled.
-  package func run() async { await run(from: nil) }
+  /// How long whoever was alone until now may take to tell what it has kept.
+  private static let arrival: Duration = .milliseconds(100)
 
-  /// The same from a position on, when everything before it was looked at.
-  func run(from position: ChangePosition?) async {
+  /// Reads what other nodes told that may count still, before anybody is answered here.
+  ///
+  /// A header that was used elsewhere before this node was started would be taken in its first second otherwise.
+  ///
+  /// - Returns: where ``run(from:)`` goes on.
+  package func catchUp() async throws -> ChangePosition? {
+    guard core.store.isShared else { return nil }
+    let position = try await readToEnd(after: step(from: nil))
+    try await Task.sleep(for: Self.arrival)
+    return try await readToEnd(after: position)
+  }
+
+  /// Goes on until its task is cancelled; from a position on, when everything before it was looked at.
+  package func run(from position: ChangePosition? = nil) async {
     guard core.store.isShared else { return }
     var position = position
     var isTold = false
@@ -50,7 +62,17 @@ package struct NodeFollower: Sendable {
       try await lookAtEverything()
       return end
     }
-    let page = try await core.store.changes(after: position, waiting: Self.wait)
+    return try await read(after: position, waiting: Self.wait).position
+  }
+
+  private func readToEnd(after position: ChangePosition) async throws -> ChangePosition {
+    var page = try await read(after: position, waiting: .zero)
+    while page.hasMore { page = try await read(after: page.position, waiting: .zero) }
+    return page.position
+  }
+
+  private func read(after position: ChangePosition, waiting span: Duration) async throws -> ChangePage {
+    let page = try await core.store.changes(after: position, waiting: span)
     core.nonces.note(page.nonces)
     core.limits.note(page.guesses)
     if page.isWhole {
@@ -59,7 +81,7 @@ package struct NodeFollower: Sendable {
       noteMissed()
       try await lookAtEverything()
     }
-    return page.position
+    return page
   }
 
   private func noteMissed() {

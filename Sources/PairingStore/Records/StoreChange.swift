@@ -52,16 +52,19 @@ public struct ChangePage: Hashable, Sendable {
   public let position: ChangePosition
   /// False when the log forgot something that was not read yet: then everything is to be looked at.
   public let isWhole: Bool
+  /// Whether there was more to read at that moment.
+  public let hasMore: Bool
 
   public init(
     _ changes: Set<StoreChange>, _ nonces: [UsedNonce] = [], _ guesses: [WrongGuess] = [],
-    upTo position: ChangePosition, isWhole: Bool = true
+    upTo position: ChangePosition, isWhole: Bool = true, hasMore: Bool = false
   ) {
     self.changes = changes
     self.nonces = nonces
     self.guesses = guesses
     self.position = position
     self.isWhole = isWhole
+    self.hasMore = hasMore
   }
 }
 

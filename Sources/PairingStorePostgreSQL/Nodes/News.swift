@@ -216,8 +216,9 @@ final class News: @unchecked Sendable {
     // Another history: what was read of the one before may not be in it.
     let isSame = position.timeline == nil || position.timeline == link.timeline
     next.timeline = link.timeline
-    if results.allSatisfy({ $0.count < Self.page }) { looked = (next, connection) }
-    return ChangePage(changes, nonces, guesses, upTo: next, isWhole: isWhole && isSame)
+    let hasMore = results.contains { $0.count == Self.page }
+    if !hasMore { looked = (next, connection) }
+    return ChangePage(changes, nonces, guesses, upTo: next, isWhole: isWhole && isSame, hasMore: hasMore)
   }
 
   private func readChanges(_ rows: Rows, _ position: inout ChangePosition) throws -> (Set<StoreChange>, isWhole: Bool) {
