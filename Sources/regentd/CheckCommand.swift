@@ -92,6 +92,7 @@ private func close(_ store: SQLiteStore) async {
 /// Looks at a database on a server as it is at one moment: nothing is written, and services go on.
 private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ console: Console) async throws {
   let isMade = try await onThread("check") { try PostgreSQLStore.isMade(on: server) }
+  try await onThread("check") { try refuseBeginning(on: server, paths) }
   guard isMade else {
     console.print("database: there is none yet, the first start makes the tables in \(paths.shownDatabase)")
     return

@@ -92,6 +92,7 @@ private func restore(
   _ console: Console, by person: UInt32
 ) async throws -> Restored {
   try MasterKeyFile(paths).refusePendingChange()
+  for database in try MovedDatabase.marked(in: paths.stateFolders) { try database.refuseFilling() }
   try await refuseUnfit(server)
   try room.makeRoom()
   let ending = try prepare(room.path, of: backup)
