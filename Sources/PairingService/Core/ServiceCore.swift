@@ -92,11 +92,12 @@ package final class ServiceCore: Sendable {
     drain = Drain(waiters)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let node = store.isShared ? options.node : nil
+    let ownDay = try await store.keptNumbers(.day, of: node)
     // Not what the service counted before it had nodes: each of them would go on from it, and it is counted once.
-    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers(.day, of: node))
+    metrics = ServiceMetrics(clock, kept: ownDay)
     age = AgeTime(
       clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
-      day: try await store.keptNumbers(.day, asNode: node))
+      day: ownDay == nil && node != nil ? try await store.keptNumbers(.day) : ownDay)
     lastUses = LastUseTimes()
     keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys, asNode: node))
     for text in try await store.keptByFormerNodes(.keys) { keyUses.learn(text) }

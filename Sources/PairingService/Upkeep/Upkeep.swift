@@ -77,7 +77,7 @@ package struct Upkeep: Sendable {
     do {
       try await core.passwordForms.recount()
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
     }
   }
 
@@ -128,7 +128,7 @@ package struct Upkeep: Sendable {
     do {
       for text in try await core.store.keptNumbersOfNodes(.keys).values { core.keyUses.learn(text) }
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
     }
   }
 
@@ -137,15 +137,9 @@ package struct Upkeep: Sendable {
       try await core.store.keepNumbers(text, as: kind, of: core.keeper)
       return true
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
       return false
     }
-  }
-
-  /// An outage is told by the calls' lines, or begins one.
-  private func warn(_ error: any Error) {
-    if let error = error as? StoreError, error.outage != nil { return core.storeTrouble.note(error, isCall: false) }
-    core.log.warning("upkeep", ("reason", "\(error)"))
   }
 
   /// Whether this node forgets for all that share the store.
@@ -177,7 +171,15 @@ package struct Upkeep: Sendable {
       try await core.oauth.keys.retireReplaced(
         tokenLifetime: core.options.oauthTokenLifetime, at: age)
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
     }
+  }
+}
+
+extension ServiceCore {
+  /// What is to be done beside calls was not done; an outage is told by the calls' lines, or begins one.
+  func warnOfUpkeep(_ error: any Error) {
+    if let error = error as? StoreError, error.outage != nil { return storeTrouble.note(error, isCall: false) }
+    log.warning("upkeep", ("reason", "\(error)"))
   }
 }
