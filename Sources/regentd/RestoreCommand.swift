@@ -213,7 +213,7 @@ private func check(
     let bad = try await store.verifyRows()
     guard bad == 0 else {
       throw CommandError(
-        "\(backup) was changed: the signatures of \(bad) rows are wrong",
+        "\(backup) was changed: \(counted(bad, "row is", "rows are")) wrongly signed",
         hint: "take an older backup")
     }
     gaps = try await store.auditProblems()
