@@ -61,7 +61,7 @@ extension StoreError: CustomStringConvertible {
     case .exchange(let refusal): refusal.description
     case .notFound(let what): "there is no such \(what)"
     case .codeTaken: "the code is in use: draw another"
-    case .tooManyLiveCodes(let limit): "\(limit) codes are waiting for an answer: try again later"
+    case .tooManyLiveCodes(let limit): "as many codes are waiting for an answer as may (\(limit)): try again later"
     case .tooManyClients(let limit): "\(limit) clients registered themselves: remove those that nobody uses"
     case .sessionEnded: "the browser is signed out: sign in again"
     case .changedMeanwhile(let what): "the \(what) was changed meanwhile: look at it and try again"

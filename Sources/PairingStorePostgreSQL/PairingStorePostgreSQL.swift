@@ -66,6 +66,21 @@ public final class PostgreSQLStore: Store {
     return try Rights.findTables(connection, by: deadline)
   }
 
+  /// Whether a store was begun in the database: tables alone are none.
+  ///
+  /// Waits for whoever fills them. Blocks the caller.
+  public static func isBegun(on server: ConnectionSettings) throws -> Bool {
+    let deadline = Deadline.after(.seconds(10))
+    let connection = try Connection.open(server, by: deadline)
+    defer { connection.close() }
+    guard try Rights.findTables(connection, by: deadline) else { return false }
+    return try Rights.explained(connection, by: deadline) {
+      try connection.begin(by: deadline)
+      try Schema.wait(connection, by: deadline)
+      return try !connection.run("SELECT 1 FROM data_key LIMIT 1", by: deadline).isEmpty
+    }
+  }
+
   /// What the server says of itself.
   public func server() async throws(StoreError) -> ServerFacts {
     try await read { [wallClock] context, _ in try ServerFacts(context, wallClock) }

@@ -37,11 +37,11 @@ enum BackupCommand {
     let draft = DatabaseCopy(call)
     defer { draft.remove() }
     let count = RowCount()
-    let (made, sent) = try await call.console.progress("copying \(count.now) rows") {
+    let (made, sent) = try await call.console.progress("copying \(counted(count.now, "row"))") {
       try await backup(paths, into: draft, count)
     }
     try write(draft.path, into: target)
-    call.console.print("\(call[file]): \(made.size) bytes, \(sent.rows) rows, checked and good")
+    call.console.print("\(call[file]): \(made.size) bytes, \(counted(sent.rows, "row")), checked and good")
     for remark in gapRemark(sent.gaps) { call.console.print(remark) }
     do {
       try await note(on: server, paths, by: person)

@@ -92,19 +92,20 @@ private func close(_ store: SQLiteStore) async {
 /// Looks at a database on a server as it is at one moment: nothing is written, and services go on.
 private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ console: Console) async throws {
   let isMade = try await onThread("check") { try PostgreSQLStore.isMade(on: server) }
+  try await onThread("check") { try refuseBeginning(on: server, paths) }
   guard isMade else {
     console.print("database: there is none yet, the first start makes the tables in \(paths.shownDatabase)")
     return
   }
   let count = RowCount()
-  let found = try await console.progress("looking at \(count.now) rows") {
+  let found = try await console.progress("looking at \(counted(count.now, "row"))") {
     try await onThread("check") {
       let snapshot = try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
       defer { snapshot.close() }
       return try snapshot.survey(seen: count.note)
     }
   }
-  console.print("database: \(paths.shownDatabase) has the tables that it must have, \(found.rows) rows")
+  console.print("database: \(paths.shownDatabase) has the tables that it must have, \(counted(found.rows, "row"))")
   try report(found, console)
 }
 
@@ -117,7 +118,9 @@ private func report(_ found: StoreSurvey, _ console: Console) throws {
   }
   guard found.unverified == 0 else {
     throw CommandError(
-      "\(found.unverified) rows were changed from outside and do not count",
+      found.unverified == 1
+        ? "1 row was changed from outside and does not count"
+        : "\(found.unverified) rows were changed from outside and do not count",
       hint: "the audit log says which (row.tampered): start the service and type regentctl audit tail")
   }
   console.print("rows: every row is signed as it must be")

@@ -147,7 +147,8 @@ private func verify(_ path: String, _ paths: ServicePaths) async throws {
   try DurableFile.remove("\(path).lock")
   guard bad == 0 else {
     throw StoreError.unavailable(
-      reason: "\(bad) rows of the copy were changed from outside: see regentctl doctor")
+      reason:
+        "\(counted(bad, "row of the copy was", "rows of the copy were")) changed from outside: see regentctl doctor")
   }
   guard try !PrivateFile.check("\(path)-wal") else {
     throw StoreError.unavailable(reason: "the copy was not closed cleanly")

@@ -49,7 +49,7 @@ extension Move {
     let note = MovedDatabase.Note(name: newCopyName(), place: place)
     let state = state(note.name)
     let count = RowCount()
-    let sent = try await console.progress("copying \(count.now) rows") {
+    let sent = try await console.progress("copying \(counted(count.now, "row"))") {
       try await copy(snapshot, to: draft, paths, count) { store in
         try await store.append(
           copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))

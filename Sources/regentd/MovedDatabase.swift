@@ -56,6 +56,49 @@ struct MovedDatabase {
     }
   }
 
+  /// The databases beside which something lies, in these folders.
+  static func marked(in folders: [String]) throws -> [MovedDatabase] {
+    var found: Set<String> = []
+    for folder in folders where try PrivateDirectory.owner(of: folder) != nil {
+      for name in try FolderTree.names(in: folder) {
+        for suffix in [".moving", ".moved"] where name.hasSuffix(suffix) {
+          found.insert("\(folder)/\(name.dropLast(suffix.count))")
+        }
+      }
+    }
+    return found.sorted().map(MovedDatabase.init)
+  }
+
+  /// Refuses to begin anew on a server that has nothing, as long as the one database is, or may be, in this file or on
+  /// its way.
+  func refuseBeginning(on server: String) throws {
+    let toBegin = "to begin anew on the server, remove"
+    switch try state() {
+    case .here: return
+    case .leaving(let note):
+      throw CommandError(
+        "a move of \(database) to \(note.place) was cut short, and \(server) has no rows",
+        hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
+          + "\(toBegin) \(shellQuoted(moving))")
+    case .arriving(let note):
+      throw CommandError(
+        "a move to \(database) from \(note.place) was cut short, and \(server) has no rows",
+        hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
+          + "where that server has lost its rows the file has them, once \(shellQuoted(moving)) is removed")
+    case .left(let note):
+      throw CommandError(
+        "the database \(database) was moved to \(note.place), and \(server) has no rows",
+        hint: "see which server has them (a standby that was promoted, another name); "
+          + "a backup goes into it with regentd restore; \(toBegin) \(shellQuoted(moved))")
+    }
+  }
+
+  /// Refuses to fill a server from elsewhere while a move was cut short, which may have reached it.
+  func refuseFilling() throws {
+    if case .left = try state() { return }
+    try refuseService()
+  }
+
   /// Marks the file: the next step decides.
   func beginLeaving(_ note: Note) throws { try write(Self.away, note) }
 

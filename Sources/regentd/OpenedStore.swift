@@ -37,7 +37,8 @@ func openStore(
   on server: ConnectionSettings, _ paths: ServicePaths, as node: NodeID,
   _ change: (inout PostgreSQLStoreOptions) -> Void
 ) throws -> PostgreSQLStore {
-  try MasterKeyFile(paths).open(isSealed: { try PostgreSQLStore.isMade(on: server) }) { key in
+  try refuseBeginning(on: server, paths)
+  return try MasterKeyFile(paths).open(isSealed: { try PostgreSQLStore.isMade(on: server) }) { key in
     var options = PostgreSQLStoreOptions(
       connection: server, masterKey: key, node: node.text,
       wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
@@ -45,6 +46,15 @@ func openStore(
     change(&options)
     return try PostgreSQLStore(options)
   }
+}
+
+/// Refuses to begin anew on a server while a file says that its database was to go there.
+///
+/// The server is asked only when there is such a file: no start takes longer for it.
+func refuseBeginning(on server: ConnectionSettings, _ paths: ServicePaths) throws {
+  let marked = try MovedDatabase.marked(in: paths.stateFolders)
+  guard !marked.isEmpty, try !PostgreSQLStore.isBegun(on: server) else { return }
+  for database in marked { try database.refuseBeginning(on: paths.shownDatabase) }
 }
 
 extension ServicePaths {

@@ -92,6 +92,7 @@ private func restore(
   _ console: Console, by person: UInt32
 ) async throws -> Restored {
   try MasterKeyFile(paths).refusePendingChange()
+  for database in try MovedDatabase.marked(in: paths.stateFolders) { try database.refuseFilling() }
   try await refuseUnfit(server)
   try room.makeRoom()
   let ending = try prepare(room.path, of: backup)
@@ -212,7 +213,7 @@ private func check(
     let bad = try await store.verifyRows()
     guard bad == 0 else {
       throw CommandError(
-        "\(backup) was changed: the signatures of \(bad) rows are wrong",
+        "\(backup) was changed: \(counted(bad, "row is", "rows are")) wrongly signed",
         hint: "take an older backup")
     }
     gaps = try await store.auditProblems()

@@ -283,7 +283,10 @@ func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(Store
     bad == 0
       ? Finding("rows", .good, "every row is signed as it must be")
       : Finding(
-        "rows", .bad, "\(bad) rows were changed from outside and do not count",
+        "rows", .bad,
+        bad == 1
+          ? "1 row was changed from outside and does not count"
+          : "\(bad) rows were changed from outside and do not count",
         fix: "regentctl audit export | grep row.tampered says which; restore a backup"),
     gaps.isEmpty
       ? Finding("audit", .good, "the audit log is whole")

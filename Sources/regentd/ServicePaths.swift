@@ -30,6 +30,7 @@ extension ServicePaths {
 
     database = try server != nil ? "" : givenDatabase ?? home.path(of: "regent.db")
     masterKey = try givenKey ?? home.path(of: "master-key")
+    stateFolders = home.folders(masterKey)
     masterKeyMode = widestMode(ofKey: masterKey, environment)
     adminSocket = try givenSocket ?? home.path(of: "admin.sock")
     guard [server == nil ? givenDatabase : "", givenKey, givenSocket].contains(nil) else { return }
@@ -85,6 +86,7 @@ extension ServicePaths {
     database = try Self.database(call)
     masterKey = try key ?? home.path(of: "master-key")
     masterKeyMode = widestMode(ofKey: masterKey, call.environment)
+    stateFolders = home.folders(masterKey)
     self.server = server
     (adminSocket, adminGroup, web) = ("", nil, "")
     if server == nil { try checkFolder(of: database, "--database") }
@@ -168,6 +170,13 @@ private struct DataDirectory {
         hint: "set STATE_DIRECTORY to a folder with an ordinary name")
     }
     return folder
+  }
+
+  /// This one, if there is any, and the one of the master key: where a file is, or was, that moved to a server.
+  func folders(_ masterKey: String) -> [String] {
+    let other = regentd.folder(of: masterKey)
+    guard let own = try? folder(), own != other else { return [other] }
+    return [own, other]
   }
 
   private func found() throws -> String {

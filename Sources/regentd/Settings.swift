@@ -35,6 +35,8 @@ struct ServicePaths: Sendable, Equatable {
   var database: String
   /// The server that has the database instead.
   let server: ConnectionSettings?
+  /// Where what a move left beside its file is looked for, when the database is on a server.
+  let stateFolders: [String]
   let adminSocket: String
   /// The group that may use the admin socket beside this user and root.
   let adminGroup: UInt32?

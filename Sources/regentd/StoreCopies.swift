@@ -92,7 +92,7 @@ func fill(
   decide: @escaping @Sendable () throws -> Void = {}
 ) async throws -> StoreSurvey {
   let count = RowCount()
-  return try await console.progress("copying \(count.now) rows") {
+  return try await console.progress("copying \(counted(count.now, "row"))") {
     try await onThread("copy") {
       try MasterKeyFile(paths).look { key in
         let store = try openStore(at: path, key)
@@ -119,7 +119,7 @@ func refuseUnfit(_ server: ConnectionSettings) async throws {
 func refuseChanged(_ found: StoreSurvey) throws {
   guard found.unverified == 0 else {
     throw CommandError(
-      "\(found.unverified) rows of the database were changed from outside, and nothing was copied",
+      "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed from outside, and nothing was copied",
       hint: "regentd check and regentctl doctor look at it; the audit log says which (row.tampered)")
   }
 }

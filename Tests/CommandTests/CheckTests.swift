@@ -53,7 +53,7 @@ import Testing
       #expect(try run("python3", ["-c", change]).status == 0)
       let found = try check(folder)
       #expect(found.status == 1)
-      #expect(found.errorText.contains("1 rows were changed from outside"))
+      #expect(found.errorText.contains("1 row was changed from outside"))
       #expect(found.errorText.contains("hint: "))
     }
   }

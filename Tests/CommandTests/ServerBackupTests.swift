@@ -169,7 +169,7 @@ import Testing
         _ = try shell.ask(server, undo)
       }
       try finds(
-        "UPDATE account SET attributes = attributes || ' '", "1 rows were changed from outside",
+        "UPDATE account SET attributes = attributes || ' '", "1 row was changed from outside",
         undo: "UPDATE account SET attributes = rtrim(attributes)")
       try finds(
         "CREATE TABLE gone AS SELECT * FROM provider; DELETE FROM provider",

@@ -178,6 +178,33 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
+  func `a box that was let in while its node missed the news is told; the others go on waiting`(
+    ground: Ground
+  ) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
+        let box = Box(service: nodes.a, client: client)
+        var other = box
+        other.device = "box-that-waits"
+        for box in [box, other] { _ = try await box.code() }
+        let waiting = Task { [other] in try await other.get(question, headers: [("Prefer", "wait=55")]) }
+        async let held = box.get(question, headers: [("Prefer", "wait=55")])
+        try await eventually("two held answers") { nodes.a.core.waiters.count == 2 }
+        try await nodes.withBoxes { _, atB in
+          let preview = try await atB.preview(Sample.pass)
+          #expect(preview.status == 204)
+        }
+        _ = try await NodeFollower(nodes.a.core).step(from: nil)
+        try await eventually("the box that was let in to be told") { nodes.a.core.waiters.count == 1 }
+        #expect(try await held.status == 200)
+        #expect(nodes.a.core.waiters.count == 1)
+        nodes.a.core.waiters.stop()
+        #expect(try await waiting.value.status == 404)
+      }
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
   func `what operators change counts at every node`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.hearing {

@@ -25,6 +25,7 @@ struct OAuthBox: Sendable {
   var way: Way
   /// With which proofs are made; none for Bearer tokens.
   var proofKey: SigningKey?
+  /// The one that it was told last; none for the one that is told now.
   var proofNonce: String?
   let service: TestService
 
@@ -91,7 +92,8 @@ struct OAuthBox: Sendable {
   }
 
   func assertion(audience: String = OAuthBox.issuer, id jti: String = Random.uuid()) throws -> String {
-    let now = service.clock.now.milliseconds / 1000
+    // A second ahead of the service's clock, which stands: what says the second of the start may be older than it.
+    let now = service.clock.now.milliseconds / 1000 + 1
     let claims: JSONObject = [
       "iss": .string(id), "sub": .string(id), "aud": .string(audience), "jti": .string(jti),
       "iat": .integer(now), "exp": .integer(now + 60),
@@ -102,8 +104,8 @@ struct OAuthBox: Sendable {
   func proof(_ path: String, _ key: SigningKey, method: String = "POST", token: String? = nil) throws -> String {
     let target = try #require(ProofTarget("\(Self.issuer)/\(path)"))
     return try DPoPProof.make(
-      for: .init(method: method, target: target, accessToken: token), with: key, nonce: proofNonce,
-      at: service.clock.now)
+      for: .init(method: method, target: target, accessToken: token), with: key,
+      nonce: proofNonce ?? service.core.oauth.proofs.nonce(service.core.clock), at: service.clock.now)
   }
 
   // MARK: - The flow

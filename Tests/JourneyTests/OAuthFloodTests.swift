@@ -17,11 +17,11 @@ import Testing
   private func checked(_ number: Int, seconds: Int64) -> ClientAssertion.Checked {
     ClientAssertion.Checked(
       fingerprint: SHA256.hash("assertion \(number)"),
-      expires: Instant(milliseconds: 1_700_000_000_000) + .seconds(seconds))
+      expires: Instant(milliseconds: 1_700_000_000_000) + .seconds(seconds), made: nil)
   }
 
   @Test func `of assertions of clients that registered themselves leaves the places of others free`() throws {
-    let assertions = UsedAssertions(capacity: 50, strangers: 10)
+    let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 50, strangers: 10)
     let now = Instant(milliseconds: 1_700_000_000_000)
     func take(_ number: Int, isStrange: Bool, seconds: Int64 = 600, at now: Instant) throws -> OAuthError.Code? {
       let client: ClientID = try named("client-\(number)")
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func `of assertions of one client that registered itself leaves places for the others`() throws {
-    let assertions = UsedAssertions(capacity: 10, strangers: 160)
+    let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 10, strangers: 160)
     let now = Instant(milliseconds: 1_700_000_000_000)
     var next = 0
     func fill(_ name: String, isStrange: Bool = true, at now: Instant) throws -> Int {

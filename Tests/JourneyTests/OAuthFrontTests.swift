@@ -148,7 +148,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
       #expect(challenges(late) == [#"DPoP error="use_dpop_nonce", \#(Self.algorithms)"#])
       let nonce = try #require(late.header("dpop-nonce"))
       #expect(
-        challenges(try await ask(bound, try proof(of: try SigningKey.generate(.es256))))
+        challenges(try await ask(bound, try proof(nonce: nonce, of: try SigningKey.generate(.es256))))
           == [#"DPoP error="invalid_token", \#(Self.algorithms)"#])
       // With what it was told it goes on, also without a clock.
       let good = try await ask(bound, try proof(nonce: nonce, of: key, at: .seconds(86_400)))

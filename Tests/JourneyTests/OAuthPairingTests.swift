@@ -299,9 +299,10 @@ func withOAuth(
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
       box.proofKey = try SigningKey.generate(.es256)
-      service.clock.setAhead(.seconds(86_400))
-      let proof = try box.proof("device_authorization", try #require(box.proofKey))
-      service.clock.setAhead(.zero)
+      let target = try #require(ProofTarget("\(OAuthBox.issuer)/device_authorization"))
+      let proof = try DPoPProof.make(
+        for: .init(method: "POST", target: target), with: try #require(box.proofKey), nonce: nil,
+        at: service.clock.now + .seconds(86_400))
       let told = try await client.post(
         "/oauth/device_authorization", form: [("client_id", box.id)], headers: [("DPoP", proof)])
       #expect(told.error == "use_dpop_nonce")
@@ -380,8 +381,8 @@ extension TestService {
       #expect(try await client.get(call, headers: [bearer(tokens.access)]).status == 401)
       let target = try #require(ProofTarget("https://tv.example.org/api/v1/authorize"))
       let proof = try DPoPProof.make(
-        for: .init(method: "GET", target: target, accessToken: tokens.access), with: key, nonce: nil,
-        at: service.clock.now)
+        for: .init(method: "GET", target: target, accessToken: tokens.access), with: key,
+        nonce: service.core.oauth.proofs.nonce(service.core.clock), at: service.clock.now)
       let shown = [(name: "Authorization", value: "DPoP \(tokens.access)"), (name: "DPoP", value: proof)]
       #expect(try await client.get(call, headers: shown).status == 200)
       #expect(try await client.get(call, headers: shown).status == 401)

@@ -217,7 +217,7 @@ struct CopyTests {
     }
     #expect(try await store.looseRows() == [])
     try place.connect().run("DELETE FROM provider", by: serverDeadline)
-    #expect(try await store.looseRows() == ["1 rows of account stand on a row of provider that is not there"])
+    #expect(try await store.looseRows() == ["1 row of account stands on a row of provider that is not there"])
     let snapshot = try place.snapshot()
     defer { snapshot.close() }
     #expect(try snapshot.survey().loose.count == 1)

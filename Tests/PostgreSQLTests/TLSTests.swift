@@ -31,6 +31,26 @@ struct PostgreSQLTLSTests {
     #expect(try open("127.0.0.1", "?sslmode=verify-ca&\(authority)").usesTLS)
     let error = try failure { _ = try open(host, "?sslmode=verify-full&\(authority)") }
     #expect(error.kind == .untrusted || error.kind == .unreachable, "\(error)")
+    if error.kind == .untrusted {
+      #expect(error.hint == "name it in the URL as its certificate does, or give it a certificate for this name")
+    }
+  }
+
+  @Test func `each failure has the hint that helps against it`() throws {
+    let plain = try PostgreSQLServer(["ssl=off"])
+    let none = try failure {
+      _ = try Connection.open(
+        ConnectionSettings(url: plain.tcpURL(host: "127.0.0.1") + "?sslmode=verify-full"), by: soon)
+    }
+    #expect(none.kind == .untrusted && none.message.contains("offers no TLS"), "\(none)")
+    #expect(none.hint?.contains("ssl = on") == true && none.hint?.contains("sslrootcert") == false, "\(none)")
+    let missing = try failure { _ = try open("127.0.0.1", "?sslmode=verify-full&sslrootcert=/nowhere/ca.pem") }
+    #expect(missing.hint?.contains("may read the file") == true, "\(missing)")
+    let old = try PostgreSQLServer(["ssl_min_protocol_version=TLSv1", "ssl_max_protocol_version=TLSv1.1"])
+    let broken = try failure {
+      _ = try Connection.open(ConnectionSettings(url: old.tcpURL(host: "127.0.0.1") + "?sslmode=verify-full"), by: soon)
+    }
+    #expect(broken.kind == .unreachable && broken.hint?.contains("openssl s_client") == true, "\(broken)")
   }
 
   @Test func `another machine must prove itself in full when nothing is said`() throws {

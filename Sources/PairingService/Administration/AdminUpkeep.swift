@@ -83,7 +83,7 @@ extension AdminCall {
     do throws(StoreError) {
       try await core.store.keepNumbers(String(time.milliseconds), as: .backup)
     } catch {
-      core.log.warning("upkeep", ("reason", "\(error)"))
+      core.warnOfUpkeep(error)
     }
   }
 }

@@ -92,11 +92,12 @@ package final class ServiceCore: Sendable {
     drain = Drain(waiters)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let node = store.isShared ? options.node : nil
+    let ownDay = try await store.keptNumbers(.day, of: node)
     // Not what the service counted before it had nodes: each of them would go on from it, and it is counted once.
-    metrics = ServiceMetrics(clock, kept: try await store.keptNumbers(.day, of: node))
+    metrics = ServiceMetrics(clock, kept: ownDay)
     age = AgeTime(
       clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
-      day: try await store.keptNumbers(.day, asNode: node))
+      day: ownDay == nil && node != nil ? try await store.keptNumbers(.day) : ownDay)
     lastUses = LastUseTimes()
     keyUses = KeyUseTimes(keptAs: try await store.keptNumbers(.keys, asNode: node))
     for text in try await store.keptByFormerNodes(.keys) { keyUses.learn(text) }
@@ -112,14 +113,14 @@ package final class ServiceCore: Sendable {
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)
     nonces = UsedNonces(
       startingAt: clock.now,
-      keptAs: [try await store.keptNumbers(.nonces, asNode: node)].compactMap(\.self)
-        + (try await store.keptByFormerNodes(.nonces)),
+      keptAs: try await store.kept(.nonces, asNode: node),
       capacity: options.limits.nonces, sharedBy: .nonces(store, log: log))
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)
     mediaKeys = try await SigningKeys(store, for: .media, lead: options.signingKeyLead)
     try await mediaKeys.ensure(.rs256, at: clock.now)
-    oauth = try await OAuthParts(options, store: store)
+    oauth = try await OAuthParts(
+      options, store: store, clock: clock, usedAssertions: try await store.kept(.assertions, asNode: node))
     statements = try await SoftwareStatements(
       store, keys: mediaKeys, issuer: options.publicURL)
     logoutTickets = try await LogoutTickets(store)
@@ -166,6 +167,12 @@ extension Store {
   /// What nodes have kept on the server from which the database came back into a file: what is old of it says nothing.
   fileprivate func keptByFormerNodes(_ kind: StoredCounters) async throws(StoreError) -> [String] {
     isShared ? [] : Array(try await keptNumbersOfNodes(kind).values)
+  }
+
+  /// All that this node, or those that the service had before, have kept.
+  fileprivate func kept(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> [String] {
+    let own = try await keptNumbers(kind, asNode: node)
+    return try await keptByFormerNodes(kind) + [own].compactMap(\.self)
   }
 
   /// The time that was believed last, by this service or by nodes that it had; of those no time that is yet to come.

@@ -126,6 +126,35 @@ package struct SignInTransitions: Sendable {
     tellBox(device, at: requestor)
   }
 
+  /// Looks at the devices whose polls are held, of which nobody knows whether they were signed in without their codes:
+  /// such a one has its answer, and the others go on waiting.
+  func lookAgainAtThoseHeld() async throws(StoreError) {
+    var left = waiters.awaitedByDevices[...]
+    while !left.isEmpty {
+      // Reads that wait together share a transaction.
+      let failures = await withTaskGroup(of: StoreError?.self) { group in
+        for subject in left.prefix(CodeLooks.most) { group.addTask { await look(atHeld: subject) } }
+        return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+      }
+      if let failure = failures.first { throw failure }
+      left = left.dropFirst(CodeLooks.most)
+    }
+  }
+
+  private func look(atHeld subject: Waiters.Subject) async -> StoreError? {
+    guard case .code(let id) = subject, let known = codes.cached(id), known.hasEarlierSignIn == nil,
+      known.record.flow.state.isPending, known.record.about.asked == nil
+    else { return nil }
+    let (device, requestor) = (known.record.deviceHash, known.record.requestor)
+    do throws(StoreError) {
+      if case .none = try await pickUp(device, at: requestor) { return nil }
+    } catch {
+      guard case .notInForce = error else { return error }
+    }
+    noteChange(of: device, at: requestor)
+    return nil
+  }
+
   /// A box that waits for decisions hears at once that its sign-in has ended.
   private func tellBox(_ device: DeviceHash, at requestor: RequestorID) {
     if provisioning.now.requestor(requestor)?.isPlatform == true { boxDecisions.noteChange(of: device) }

@@ -98,6 +98,13 @@ package final class Waiters: Sendable {
   /// How many waits are remembered for the time when they end, those among them that are over.
   package var entries: Int { state.withLock { $0.entries } }
 
+  /// What devices wait for.
+  var awaitedByDevices: [Subject] {
+    state.withLock { state in
+      state.waiting.filter { $0.value.contains { $0.place.side == .device } }.map(\.key)
+    }
+  }
+
   /// A place for a page that waits.
   package func phonePlace() -> Place {
     state.withLock { state in

@@ -117,6 +117,7 @@ package struct NodeFollower: Sendable {
     try await lookAtKeys()
     try await core.codeLooks.lookAgain(at: core.codes.ids)
     core.codes.noteUnknownSignIns()
+    try await core.signInTransitions.lookAgainAtThoseHeld()
     core.boxDecisions.noteChanges()
     core.waiters.wakeAll()
   }

@@ -7,7 +7,7 @@ internal import RegentPlatform
 /// What answers clients that speak OAuth: its keys, and what is remembered of questions and proofs.
 ///
 /// All that survives a restart is in the store; what is here begins anew and says so: a first question is never early,
-/// and nonces of another process are old ones.
+/// nonces of another process are old ones, and proofs and assertions of before the start are made again.
 package final class OAuthParts: Sendable {
   /// What clients find out about the service by themselves, and how its addresses are written everywhere.
   package let metadata: ServerMetadata
@@ -23,14 +23,16 @@ package final class OAuthParts: Sendable {
   let accessTokens = VerifiedTokens<VerifiedAccessToken>()
   private let making: KeyMaking
 
-  init(_ options: ServiceOptions, store: any Store) async throws {
+  init(
+    _ options: ServiceOptions, store: any Store, clock: ServiceClock, usedAssertions: [String]
+  ) async throws {
     metadata = ServerMetadata(issuer: options.publicURL + "/oauth", hasRegistration: true)
     keys = try await SigningKeys(store, for: .oauth, lead: options.signingKeyLead)
     refreshTokens = try await RefreshTokens(store)
     paces = PollPaces()
     // A service alone has no use for nonces that live longer than its memory of proofs.
-    proofs = try UsedProofs(store.isShared ? refreshTokens.nonces() : nil)
-    assertions = UsedAssertions()
+    proofs = try UsedProofs(store.isShared ? refreshTokens.nonces() : nil, startingAt: clock)
+    assertions = UsedAssertions(startingAt: clock.now, keptAs: usedAssertions)
     standing = StandingMemory()
     making = KeyMaking(keys)
   }

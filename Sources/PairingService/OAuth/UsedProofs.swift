@@ -14,8 +14,10 @@ package final class UsedProofs: Sendable {
   /// Where several nodes share a store, the nonces that all of them take.
   private let shared: Locked<SharedNonces?>
   private let replay = Locked(DPoPReplay())
+  private let forgotten: Locked<ForgottenProofs>
 
-  init(_ shared: SharedNonces? = nil) throws {
+  init(_ shared: SharedNonces? = nil, startingAt clock: ServiceClock) throws {
+    forgotten = Locked(ForgottenProofs(wall: clock.now, boot: clock.uptime))
     nonces = DPoPNonces(try HMACKey(.sha256, Random.secret()))
     self.shared = Locked(shared)
   }
@@ -46,6 +48,9 @@ package final class UsedProofs: Sendable {
       text, for: .init(method: request.method.token, target: target, accessToken: accessToken))
     if let nonce = proof.nonce, shared.withLock({ $0?.isValid(nonce, at: clock.now) ?? false }) { return proof }
     try nonces.check(proof, wall: clock.now, boot: clock.uptime)
+    if proof.nonce == nil, forgotten.withLock({ $0.has(proof, wall: clock.now, boot: clock.uptime) }) {
+      throw DPoPNonces.useNonce
+    }
     return proof
   }
 
@@ -69,86 +74,6 @@ package final class UsedProofs: Sendable {
     case .fresh: return
     case .used: throw OAuthError(.invalidDPoPProof, "the proof was used before: make one for each request")
     case .full: throw OAuthError(.temporarilyUnavailable, "too many proofs at once: try again in a minute")
-    }
-  }
-}
-
-/// The assertions of clients that were used: each counts once, until its time is over.
-package final class UsedAssertions: Sendable {
-  /// Only clients with a key that is registered get here; ten minutes of a hundred a second.
-  static let capacity = 65_536
-  /// How many those may have together that registered themselves: anybody may be one, and must not take the places of
-  /// the clients that operators and statements brought.
-  static let strangersCapacity = 16_384
-  /// How many of those it takes to fill their places: one has 1,024, which is a question every 0.6 seconds.
-  private static let strangersAtLeast = 16
-
-  private let used: Locked<Table>
-  private let strangers: Locked<Table>
-
-  package init(capacity: Int = UsedAssertions.capacity, strangers: Int = UsedAssertions.strangersCapacity) {
-    used = Locked(Table(most: capacity))
-    self.strangers = Locked(Table(most: strangers, ofOne: max(strangers / Self.strangersAtLeast, 1)))
-  }
-
-  /// How many are remembered, and how many of clients that registered themselves.
-  package var counts: (others: Int, strangers: Int) {
-    (used.withLock { $0.entries.count }, strangers.withLock { $0.entries.count })
-  }
-
-  /// Uses an assertion of a client up; `isStrange` when it registered itself.
-  func take(
-    _ assertion: ClientAssertion.Checked, of client: ClientID, isStrange: Bool, at now: Instant
-  ) throws(OAuthError) {
-    let verdict =
-      isStrange
-      ? strangers.withLock { $0.take(assertion, of: client, at: now) }
-      : used.withLock { $0.take(assertion, of: client, at: now) }
-    guard let isFresh = verdict else {
-      throw OAuthError(.temporarilyUnavailable, "too many assertions at once: try again in a minute")
-    }
-    guard isFresh else { throw OAuthError(.invalidClient, "the assertion was used before: make one for each request") }
-  }
-
-  private struct Table: Sendable {
-    struct Entry: Sendable {
-      let expires: Instant
-      let client: ClientID
-    }
-
-    let most: Int
-    /// How many of them one client may have.
-    let ofOne: Int
-    private(set) var entries: [[UInt8]: Entry] = [:]
-    private var counts: [ClientID: Int] = [:]
-    /// When the first of those is over that were there the last time that it was full: before, there is no use in
-    /// walking through all of them with each call of a crowd.
-    private var nextEnd: Instant?
-
-    init(most: Int, ofOne: Int = .max) {
-      self.most = most
-      self.ofOne = ofOne
-    }
-
-    /// - Returns: whether it was not used before; nil when there is no place.
-    mutating func take(_ assertion: ClientAssertion.Checked, of client: ClientID, at now: Instant) -> Bool? {
-      // What is there counts no more in any case: one that is over is refused before it comes here.
-      guard entries[assertion.fingerprint] == nil else { return false }
-      if !hasRoom(for: client), nextEnd.map({ $0 <= now }) ?? true { forget(at: now) }
-      guard hasRoom(for: client) else { return nil }
-      entries[assertion.fingerprint] = Entry(expires: assertion.expires, client: client)
-      counts[client, default: 0] += 1
-      return true
-    }
-
-    private func hasRoom(for client: ClientID) -> Bool {
-      entries.count < most && counts[client, default: 0] < ofOne
-    }
-
-    private mutating func forget(at now: Instant) {
-      entries = entries.filter { now < $0.value.expires + ClientAssertion.tolerance }
-      nextEnd = entries.values.map(\.expires).min().map { $0 + ClientAssertion.tolerance }
-      counts = entries.values.reduce(into: [:]) { $0[$1.client, default: 0] += 1 }
     }
   }
 }

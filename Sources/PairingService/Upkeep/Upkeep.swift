@@ -22,6 +22,7 @@ package struct Upkeep: Sendable {
     var kept: DayNumbers?
     var uses: [PublicKey: Instant]?
     var nonces: String?
+    var assertions: String?
     var believed: Instant?
     var doubts = false
     var due = core.clock.uptime + Self.keepingPause
@@ -34,7 +35,9 @@ package struct Upkeep: Sendable {
         due = core.clock.uptime + Self.keepingPause
         kept = await keepNumbers(unless: kept)
         uses = await keepKeyUses(unless: uses)
-        nonces = await keepNonces(unless: nonces)
+        nonces = await keepUsed(core.nonces.text(at: core.clock.now), as: .nonces, unless: nonces)
+        assertions = await keepUsed(
+          core.oauth.assertions.text(at: core.clock.now), as: .assertions, unless: assertions)
         believed = await keepTime(unless: believed)
       }
       if core.clock.uptime >= recount {
@@ -49,7 +52,8 @@ package struct Upkeep: Sendable {
   package func keepEverything() async {
     await keepNumbers(unless: nil)
     await keepKeyUses(unless: nil)
-    await keepNonces(unless: nil)
+    await keepUsed(core.nonces.text(at: core.clock.now), as: .nonces, unless: nil)
+    await keepUsed(core.oauth.assertions.text(at: core.clock.now), as: .assertions, unless: nil)
     await keepTime(unless: nil)
   }
 
@@ -73,17 +77,16 @@ package struct Upkeep: Sendable {
     do {
       try await core.passwordForms.recount()
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
     }
   }
 
-  /// Keeps which nonces may come again after a restart, unless they are these.
+  /// Keeps what was used and may come again after a restart, unless it is this.
   @discardableResult
-  private func keepNonces(unless kept: String?) async -> String? {
-    let text = core.nonces.text(at: core.clock.now)
+  private func keepUsed(_ text: String, as kind: StoredCounters, unless kept: String?) async -> String? {
     // Most services have none to keep, and need no row for that.
     guard text != kept ?? "{}" else { return kept }
-    return await keep(text, as: .nonces) ? text : kept
+    return await keep(text, as: kind) ? text : kept
   }
 
   /// Keeps the time that is believed, unless it is hardly different.
@@ -125,7 +128,7 @@ package struct Upkeep: Sendable {
     do {
       for text in try await core.store.keptNumbersOfNodes(.keys).values { core.keyUses.learn(text) }
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
     }
   }
 
@@ -134,15 +137,9 @@ package struct Upkeep: Sendable {
       try await core.store.keepNumbers(text, as: kind, of: core.keeper)
       return true
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
       return false
     }
-  }
-
-  /// An outage is told by the calls' lines, or begins one.
-  private func warn(_ error: any Error) {
-    if let error = error as? StoreError, error.outage != nil { return core.storeTrouble.note(error, isCall: false) }
-    core.log.warning("upkeep", ("reason", "\(error)"))
   }
 
   /// Whether this node forgets for all that share the store.
@@ -174,7 +171,15 @@ package struct Upkeep: Sendable {
       try await core.oauth.keys.retireReplaced(
         tokenLifetime: core.options.oauthTokenLifetime, at: age)
     } catch {
-      warn(error)
+      core.warnOfUpkeep(error)
     }
+  }
+}
+
+extension ServiceCore {
+  /// What is to be done beside calls was not done; an outage is told by the calls' lines, or begins one.
+  func warnOfUpkeep(_ error: any Error) {
+    if let error = error as? StoreError, error.outage != nil { return storeTrouble.note(error, isCall: false) }
+    log.warning("upkeep", ("reason", "\(error)"))
   }
 }

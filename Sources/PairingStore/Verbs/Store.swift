@@ -58,6 +58,8 @@ public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
   case keys
   /// Which nonces were used by calls that say they were signed later than that.
   case nonces
+  /// Which assertions of clients were used whose time would not tell that.
+  case assertions
   /// Which time the service believed last.
   case clock
 }

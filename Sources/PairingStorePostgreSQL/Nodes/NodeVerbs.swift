@@ -52,7 +52,7 @@ extension PostgreSQLStore {
         CASE WHEN isfinite(started) THEN CAST(extract(epoch FROM started) * 1000 AS BIGINT) ELSE 0 END,
         CASE WHEN \(part: Moments.isComing("seen")) THEN CAST(\(Presence.memory) AS BIGINT)
           ELSE CAST(greatest(extract(epoch FROM now() - seen), 0) * 1000 AS BIGINT) END, said, wish
-        FROM node WHERE seen > now() - INTERVAL '1 day' ORDER BY name
+        FROM node WHERE \(part: Presence.isRemembered) ORDER BY name
         """
       ) { row in
         NodeID(try row.text(0)).map { id in
@@ -115,7 +115,7 @@ extension PostgreSQLStore {
         """)
     }
     try context.run(
-      "DELETE FROM node WHERE seen < now() - INTERVAL '1 day' OR \(part: Moments.isComing("seen"))")
+      "DELETE FROM node WHERE NOT (\(part: Presence.isRemembered)) OR \(part: Moments.isComing("seen"))")
   }
 }
 

@@ -16,6 +16,9 @@ struct Presence: Sendable {
   /// So long a node is remembered that says nothing: a day, in milliseconds.
   static let memory: Int64 = 86_400_000
 
+  /// The condition that the node of a row was heard of within that time, by the database's clock.
+  static let isRemembered: SQL = "node.seen > now() - CAST(\(memory) AS BIGINT) * INTERVAL '1 millisecond'"
+
   /// The condition that the node of a row was heard of lately, by the database's clock.
   static let isHeard: SQL =
     """

@@ -38,6 +38,8 @@ struct Reference: Sendable {
         SELECT count(*) FROM \(unsafeRawSQL: table) AS source
         WHERE NOT EXISTS (SELECT 1 FROM \(unsafeRawSQL: target) AS target WHERE \(unsafeRawSQL: same))
         """) ?? 0
-    return count == 0 ? nil : "\(count) rows of \(table) stand on a row of \(target) that is not there"
+    guard count != 0 else { return nil }
+    let rows = count == 1 ? "1 row of \(table) stands" : "\(count) rows of \(table) stand"
+    return "\(rows) on a row of \(target) that is not there"
   }
 }

@@ -68,16 +68,44 @@ import RegentPlatform
         .refused, "\(host) asks for a password, and there is none",
         hint: "put it into a private file, the service's credential \(PasswordSource.credentialName), or ~/.pgpass")
     }
-    if line.contains("certificate") || line.contains("SSL") {
-      return PostgreSQLError(
-        .untrusted, "\(host) could not prove who it is: \(line)",
-        hint: "name the authority of its certificate in the URL: ?sslrootcert=FILE")
-    }
     // libpq names the server in its own way, and the several of a URL are named in one.
     let why = line.firstRange(of: " failed: ").map { line[$0.upperBound...] }
+    if let failure = encryptionFailure(why ?? line[...]) { return failure }
     return PostgreSQLError(
       .unreachable, why.map { "\(host) cannot be reached: \($0)" } ?? line,
       hint: "see whether it runs and is allowed through: pg_isready -h HOST -p PORT")
+  }
+
+  /// What was wrong with TLS, by the words of libpq, and what helps against just that.
+  private func encryptionFailure(_ line: Substring) -> PostgreSQLError? {
+    if line.contains("does not support SSL") {
+      return PostgreSQLError(
+        .untrusted, "\(host) offers no TLS, so that anybody on the way could read and change everything",
+        hint: "give it a certificate for its name (ssl = on in postgresql.conf); "
+          + "only where nobody else is on the way: ?sslmode=disable")
+    }
+    if line.contains("root certificate file") {
+      return PostgreSQLError(
+        .untrusted, "\(host) cannot be checked: \(line)",
+        hint: "see that this user may read the file with the authorities, and that it holds certificates (PEM); "
+          + "another one is named in the URL: ?sslrootcert=FILE")
+    }
+    guard line.contains("certificate") || line.contains("SSL") else { return nil }
+    let isBroken = !line.contains("certificate")
+    let hint =
+      if isBroken {
+        "see what it offers, TLS 1.2 at least: openssl s_client -starttls postgres -connect HOST:PORT"
+      } else if line.contains("does not match host name") {
+        "name it in the URL as its certificate does, or give it a certificate for this name"
+      } else if line.contains("verify failed") {
+        "name the authority of its certificate in the URL, or the certificate itself when nobody else has signed it: "
+          + "?sslrootcert=FILE; one whose time is over has to be made anew"
+      } else {
+        "see its certificate: openssl s_client -starttls postgres -connect HOST:PORT -showcerts"
+      }
+    return PostgreSQLError(
+      isBroken ? .unreachable : .untrusted,
+      isBroken ? "\(host) speaks no TLS with us: \(line)" : "\(host) could not prove who it is: \(line)", hint: hint)
   }
 
   /// The state in `… FATAL:  28P01: words`.

@@ -33,6 +33,8 @@ package struct ClientAssertion: Sendable {
     /// A hash of client and id.
     package let fingerprint: [UInt8]
     package let expires: Instant
+    /// When it says it was made; clients need not say it.
+    package let made: Instant?
   }
 
   /// Checks signature, audience and time; `audiences` are the issuer and its endpoints, as clients differ in which of
@@ -57,7 +59,7 @@ package struct ClientAssertion: Sendable {
     var remembered = FramedFields(purpose: "client-assertion", version: 1)
     remembered.append(client.text)
     remembered.append(id)
-    return Checked(fingerprint: SHA256.hash(remembered.bytes), expires: expires)
+    return Checked(fingerprint: SHA256.hash(remembered.bytes), expires: expires, made: claims["iat"]?.numericDate)
   }
 
   /// Without a key of the text's id and kind another one is tried, which is nobody's: how long a refusal takes does not

@@ -41,7 +41,7 @@ package struct DPoPNonces: Sendable {
     guard age <= DPoPProof.window, age >= .zero - DPoPProof.window else { throw Self.useNonce }
   }
 
-  private static let useNonce = OAuthError(
+  package static let useNonce = OAuthError(
     .useDPoPNonce, "repeat the request with a proof that has the nonce of the DPoP-Nonce header")
 
   private static func number(_ now: Uptime) -> Int64 { now.milliseconds / period.wholeMilliseconds }

@@ -1,4 +1,5 @@
 import Administration
+import CommandKit
 import RegentJSON
 import RegentPairing
 

@@ -105,12 +105,6 @@ extension Invocation {
   }
 }
 
-/// `1 sign-in`, `2 sign-ins`.
-func counted(_ count: Int, _ noun: String) -> String { counted(count, noun, noun + "s") }
-
-/// `1 box`, `2 boxes`.
-func counted(_ count: Int, _ noun: String, _ many: String) -> String { "\(count) \(count == 1 ? noun : many)" }
-
 /// The flag that says yes beforehand.
 let yes = Input.flag("yes", "do it without being asked")
 

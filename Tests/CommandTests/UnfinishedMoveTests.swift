@@ -1,0 +1,74 @@
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+/// A move that was killed between its mark and the step that decides: the server is as empty as it was.
+@Suite struct `A server that a move has not reached` {
+  /// Leaves a file beside which a killed move has left its mark, with a backup of it in `copy.db`.
+  private func withMark(_ story: (Operator, PostgreSQLServer, _ url: String) throws -> Void) throws {
+    let server = try PostgreSQLServer()
+    let url = server.socketURL
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      // Tables that are there and empty, as an owner makes them for a role that may only write rows.
+      try shell.get("cp -a \(shell.state) kept && regentd move --to '\(url)'")
+      try shell.get("rm -r \(shell.state) && mv kept \(shell.state)")
+      let names = "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public'"
+      _ = try shell.ask(server, "TRUNCATE \(shell.ask(server, "\(names) AND tablename <> 'cluster'"))")
+      // Only the last statement before the COMMIT changes a row of it.
+      let holder = try shell.hold("cluster", "SHARE", on: server)
+      let move = try shell.begin("regentd", ["move", "--to", url])
+      try shell.awaitWait("Lock", on: server)
+      try move.cut()
+      try shell.letGo(holder, on: server)
+      try shell.get("test -e \(shell.state)/regent.db.moving")
+      try story(shell, server, url)
+    }
+  }
+
+  private func keys(_ shell: Operator, _ server: PostgreSQLServer) throws -> String {
+    try shell.ask(server, "SELECT count(*) FROM data_key")
+  }
+
+  @Test func `is not begun anew, and not filled from elsewhere: the move is finished, or its mark is removed`() throws {
+    try withMark { shell, server, url in
+      for command in ["serve --listen 127.0.0.1:0", "check"] {
+        let refused = try shell.refusal("regentd \(command) --database '\(url)'")
+        #expect(refused.contains("a move of \(shell.state)/regent.db to \(url) was cut short"), "\(refused)")
+        #expect(refused.contains("hint: finish it: regentd move --to"), "\(refused)")
+        #expect(refused.contains("remove \(shell.state)/regent.db.moving"), "\(refused)")
+      }
+      #expect(try shell.refusal("regentd restore copy.db --database '\(url)'").contains("was cut short"))
+      #expect(try keys(shell, server) == "0")
+      let finished = try shell.get("regentd move --to '\(url)'")
+      #expect(finished.contains("tables are on the server, each as it was"), "\(finished)")
+      try withService("--database", url, in: shell.folder) { service in
+        try shell.get("regentctl requestor show acme")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      // The server has lost everything: what was moved there is not begun anew either, and a backup may go there.
+      _ = try shell.ask(server, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+      let lost = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")
+      #expect(lost.contains("was moved to \(url), and “regent” of the server has no rows"), "\(lost)")
+      #expect(lost.contains("remove \(shell.state)/regent.db.moved"), "\(lost)")
+      try shell.get("regentd restore copy.db --database '\(url)'")
+      try withService("--database", url, in: shell.folder) { _ in try shell.get("regentctl requestor show acme") }
+    }
+  }
+
+  @Test func `begins anew once the mark is gone, and says so of a file that was to come from it, too`() throws {
+    try withMark { shell, server, url in
+      try shell.get("sed -i s/away/here/ \(shell.state)/regent.db.moving")
+      let refused = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")
+      #expect(refused.contains("a move to \(shell.state)/regent.db from \(url) was cut short"), "\(refused)")
+      #expect(refused.contains("the file has them, once \(shell.state)/regent.db.moving is removed"), "\(refused)")
+      try shell.get("rm \(shell.state)/regent.db.moving")
+      try withService("--database", url, in: shell.folder) { _ in
+        _ = try shell.refusal("regentctl requestor show acme")
+      }
+      #expect(try keys(shell, server) != "0")
+    }
+  }
+}
