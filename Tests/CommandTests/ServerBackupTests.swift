@@ -173,7 +173,7 @@ import Testing
         undo: "UPDATE account SET attributes = rtrim(attributes)")
       try finds(
         "CREATE TABLE gone AS SELECT * FROM provider; DELETE FROM provider",
-        "stand on a row of provider that is not there",
+        "1 row of account stands on a row of provider",
         undo: "INSERT INTO provider SELECT * FROM gone; DROP TABLE gone")
       try finds(
         "CREATE TABLE gone AS SELECT * FROM audit WHERE number = 2; DELETE FROM audit WHERE number = 2",
@@ -189,7 +189,7 @@ import Testing
       _ = try shell.ask(server, "UPDATE account SET attributes = attributes || ' '")
       for command in ["backup copy.db --database '\(url)'", "move --from '\(url)'"] {
         let refused = try shell.refusal("regentd \(command)")
-        #expect(refused.contains("1 rows of the database were changed from outside, and nothing was"), "\(refused)")
+        #expect(refused.contains("1 row of the database was changed from outside, and nothing was"), "\(refused)")
       }
       #expect(try shell.get("ls; ls \(shell.state)").split(separator: "\n").filter { $0.hasSuffix(".db") }.isEmpty)
     }
