@@ -63,7 +63,6 @@ struct Laboratory {
 
     note("… polls, held polls, and sign-ins beside polls")
     let polls = try polls(cluster, meter)
-    telling.span = Telling.span(calls: polls.acts / polls.seconds, batches: polls.told / polls.seconds)
     let poll = act(polls, signed: 1, calls: 1)
     let hold = act(try holds(cluster, meter), signed: 1, calls: 1)
     /// What is left for the sign-ins.
@@ -86,13 +85,13 @@ struct Laboratory {
     func batch(_ usage: Usage) -> (size: Double, spend: Spend, seconds: Double) {
       (usage.acts / usage.writes, acts(usage, pacing: 0, signed: 1), usage.seconds / usage.acts)
     }
-    note("  \(text(many.acts / many.seconds)) codes/s, \(text(many.told / many.seconds)) batches of nonces/s")
+    note("  \(text(many.acts / many.seconds)) codes/s")
     try wait { await node.end() }
 
     var costs = Costs(
       idle: idle, idleWrites: idleWrites, poll: poll, signIn: here, signInElsewhere: here, hold: hold,
       comeBack: simulated.comeBack, code: BatchCost(batch(some), batch(many)), telling: telling,
-      busySpan: Telling.span(calls: many.acts / many.seconds, batches: many.told / many.seconds), hearing: hearing,
+      busySpan: 0, hearing: hearing,
       transport: Transport(light: light, many: crowded, client: client), waiter: simulated.kibibytes,
       connection: connection)
     note("… sign-ins with the yes at another node")
@@ -101,11 +100,17 @@ struct Laboratory {
       alone: many.acts / many.writes / Model.batch(ofAskers: Double(Pace.askers)),
       beside: together.acts / together.writes / Model.batch(ofAskers: Double(Pace.askers / 2))
     )
+    // Alone a node tells nobody: how often one tells is seen where there are two.
+    func span(_ usage: Usage, signed: Double) -> Double {
+      Telling.span(calls: signed / 2 / usage.seconds, batches: usage.told / 2 / usage.seconds)
+    }
+    costs.telling.span = span(elsewhere.usage, signed: 2 * elsewhere.usage.acts + elsewhere.polls)
+    costs.busySpan = span(together, signed: together.acts)
     // Two nodes hear each other; that is known, and is not the act's.
-    let span = elsewhere.usage.seconds
+    let seconds = elsewhere.usage.seconds
     let heard = Model(costs).heard(
-      told: elsewhere.usage.told / span, writes: elsewhere.usage.writes / span,
-      nonces: (2 * elsewhere.usage.acts + elsewhere.polls) / span, nodes: 2)
+      told: elsewhere.usage.told / seconds, writes: elsewhere.usage.writes / seconds,
+      nonces: (2 * elsewhere.usage.acts + elsewhere.polls) / seconds, nodes: 2)
     costs.signInElsewhere = signIn(elsewhere, 2, heard: heard)
     return costs
   }

@@ -97,14 +97,21 @@ public struct Telling: Equatable, Sendable {
     self.span = span
   }
 
-  /// Batches a second of one node that takes so many signed calls: the first one begins the span, the others go along.
-  public func batches(of calls: Double) -> Double { calls / (1 + calls * span) }
+  /// What a node that is alone tells goes with the bell that it rings for itself, so often a second.
+  private static let aloneBatches = 2.0
+
+  /// Batches a second of one of so many nodes that takes so many signed calls: the first one begins the span, the
+  /// others go along.
+  public func batches(of calls: Double, nodes: Int) -> Double {
+    let told = calls / (1 + calls * span)
+    return nodes == 1 ? min(told, Self.aloneBatches) : told
+  }
 
   /// The span, from how many batches there were.
   public static func span(calls: Double, batches: Double) -> Double { max(0, 1 / batches - 1 / calls) }
 
   /// A second of telling.
-  public func spend(calls: Double) -> Spend { batch * batches(of: calls) + nonce * calls }
+  public func spend(calls: Double, nodes: Int) -> Spend { batch * batches(of: calls, nodes: nodes) + nonce * calls }
 }
 
 /// What hearing others costs a node and the database, by how often they ring.

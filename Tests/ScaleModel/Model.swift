@@ -99,8 +99,8 @@ public struct Model: Sendable {
     // More than there can be when each has all it can take: batches that wait for the writer grow.
     writes = min(writes, writesAtMost(requests: writes))
     let each = signed / count
-    spend = spend + costs.telling.spend(calls: each) * count
-    let told = costs.telling.batches(of: each) * count
+    spend = spend + costs.telling.spend(calls: each, nodes: nodes) * count
+    let told = costs.telling.batches(of: each, nodes: nodes) * count
     spend = spend + heard(told: told, writes: writes, nonces: signed, nodes: count)
     return Steady(node: spend.nodes / count / 1e6, database: spend.database / 1e6, writes: writes, told: told)
   }
@@ -136,7 +136,7 @@ public struct Model: Sendable {
     // What is told and heard by the second is shared by as many codes as there are, which are fewer for it.
     var (rate, spend) = (1 / writer, code)
     for _ in 0..<50 {
-      let told = telling.batches(of: rate / count) * count
+      let told = telling.batches(of: rate / count, nodes: nodes) * count
       let each =
         telling.batch * told + costs.idle * count
         + heard(told: told, writes: rate / size, nonces: rate, nodes: count)

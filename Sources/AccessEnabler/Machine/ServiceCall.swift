@@ -181,8 +181,8 @@ struct ServiceFailure: Hashable, Sendable {
 
   /// For how long a call is made again that failed so.
   ///
-  /// A network that is missing, or a call that got no answer in its time, is told at once. So is an address where nobody
-  /// is, but for what it takes to start a service: it may be a wrong one.
+  /// A network that is missing, or a call that got no answer in its time, is told at once. So is an address where
+  /// nobody is, but for what it takes to start a service: it may be a wrong one.
   func patience(of patience: Duration) -> Duration {
     switch (kind, absence) {
     case (.status(502), _), (.status(503), _), (.status(504), _), (_, .lost): patience

@@ -20,9 +20,9 @@ public protocol NodeStore: Sendable {
   /// Tells the other nodes which nonces were used here. It need not survive anything: a nonce is worth something for
   /// minutes.
   ///
-  /// `told` is called once, when others can read them or nobody else is there, on any thread; it must not block. No task
-  /// waits for it: many thousand calls a second share theirs, and waking one for each batch costs a node more than the
-  /// telling.
+  /// `told` is called once, when others can read them or nobody else is there, on any thread; it must not block. No
+  /// task waits for it: many thousand calls a second share theirs, and waking one for each batch costs a node more than
+  /// the telling.
   func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
   /// Tells the other nodes what was guessed wrong here; a node that begins anew hears of the last ten minutes, too.

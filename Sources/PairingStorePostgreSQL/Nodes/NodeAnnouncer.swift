@@ -90,8 +90,8 @@ final class NodeAnnouncer: @unchecked Sendable {
 
   /// Tells others, within two milliseconds.
   ///
-  /// Nonces wait while there is nobody who could be told: until the next bell of our own, or half a second. Whoever comes
-  /// then rings first.
+  /// Nonces wait while there is nobody who could be told: until the next bell of our own, or half a second. Whoever
+  /// comes then rings first.
   func share(_ words: PendingWords) {
     if words.guesses.isEmpty, isAlone, keep(words.nonces) { return words.completion(.success(())) }
     let isResting = orders.withLock { orders -> Bool? in

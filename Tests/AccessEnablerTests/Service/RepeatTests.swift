@@ -83,7 +83,7 @@ import Testing
     try await live.signIn(enabler)
     await live.kill()
     let answer = Task { try await enabler.authorize("news") }
-    try await Task.sleep(for: .milliseconds(400))
+    try await pass(milliseconds: 400)
     try await live.startAgain()
     #expect(try await answer.value("the permit").resource == "news")
     await live.kill()
