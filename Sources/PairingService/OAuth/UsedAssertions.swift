@@ -112,7 +112,8 @@ package final class UsedAssertions: Sendable {
       guard entries[assertion.fingerprint] == nil else { return false }
       if !hasRoom(for: client), nextEnd.map({ $0 <= now }) ?? true { forget(at: now) }
       guard hasRoom(for: client) else { return nil }
-      let outlives = assertion.made.map { $0.second > now.second } ?? true && outliving < max(most / Self.written, 1)
+      let looksNew = assertion.made.map { $0.second > now.second } ?? true
+      let outlives = looksNew && outliving < max(most / Self.written, 1)
       if outlives { outliving += 1 }
       entries[assertion.fingerprint] = Entry(expires: assertion.expires, client: client, outlives: outlives)
       counts[client, default: 0] += 1

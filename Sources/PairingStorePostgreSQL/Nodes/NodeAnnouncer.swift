@@ -93,7 +93,11 @@ final class NodeAnnouncer: @unchecked Sendable {
   /// Nonces wait while there is nobody who could be told: until the next bell of our own, or half a second. Whoever
   /// comes then rings first.
   func share(_ words: PendingWords) {
-    if words.guesses.isEmpty, isAlone, keep(words.nonces) { return words.completion(.success(())) }
+    if words.guesses.isEmpty, isAlone, keep(words.nonces) {
+      // Somebody may have come before it was kept.
+      if !isAlone { ring(.news) }
+      return words.completion(.success(()))
+    }
     let isResting = orders.withLock { orders -> Bool? in
       guard !orders.isClosed, orders.words.count < Self.most else { return nil }
       orders.words.append(words)
