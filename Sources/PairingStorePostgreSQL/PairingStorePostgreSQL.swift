@@ -73,10 +73,11 @@ public final class PostgreSQLStore: Store {
     let deadline = Deadline.after(.seconds(10))
     let connection = try Connection.open(server, by: deadline)
     defer { connection.close() }
-    guard try Rights.findTables(connection, by: deadline) else { return false }
     return try Rights.explained(connection, by: deadline) {
       try connection.begin(by: deadline)
+      // Tables, too, may be there only once a COMMIT is over that waits for the standby.
       try Schema.wait(connection, by: deadline)
+      guard try Rights.findTables(connection, by: deadline) else { return false }
       return try !connection.run("SELECT 1 FROM data_key LIMIT 1", by: deadline).isEmpty
     }
   }

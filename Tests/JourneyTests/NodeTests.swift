@@ -372,4 +372,19 @@ private let question = "/api/v1/tokens/authn"
     nonces.sweep(before: 104)
     #expect(nonces.isEmpty)
   }
+  @Test func `of times that no call can have take no places`() throws {
+    let now = Instant(milliseconds: 1_700_000_000_000)
+    let nonces = UsedNonces(startingAt: now, keptAs: [], capacity: 3)
+    let key: PublicKey = try named("key")
+    func note(_ ahead: Int64) {
+      nonces.note((1...4).map { UsedNonce(key: key, second: now.second + ahead + $0, mark: 1) }, at: now)
+    }
+    let look = { () throws(SignatureRefusal) in
+      _ = try nonces.check("a".utf8.span, of: key, signedAt: now, from: 1, at: now)
+    }
+    note(1_000)
+    #expect(throws: Never.self) { try look() }
+    note(0)
+    #expect(throws: SignatureRefusal.outsideWindow) { try look() }
+  }
 }

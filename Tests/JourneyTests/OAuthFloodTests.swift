@@ -70,6 +70,20 @@ import Testing
     #expect(assertions.counts == (others: 10, strangers: 10))
   }
 
+  @Test func `of assertions that say no time leaves places for those that are to be written down`() throws {
+    let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 80)
+    let now = Instant(milliseconds: 1_700_000_000_000)
+    let client: ClientID = try named("client")
+    for number in 0..<40 { try assertions.take(checked(number, seconds: 1), of: client, isStrange: false, at: now) }
+    // Those of before are over, though there are places left for all.
+    let later = now + .seconds(61)
+    try assertions.take(checked(40, seconds: 100), of: client, isStrange: false, at: later)
+    let kept = UsedAssertions(startingAt: later, keptAs: [assertions.text(at: later)])
+    #expect(throws: OAuthError.self) {
+      try kept.take(checked(40, seconds: 100), of: client, isStrange: false, at: later)
+    }
+  }
+
   @Test func `of assertions is counted by who says what the client is`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in

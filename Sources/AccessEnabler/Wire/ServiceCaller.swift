@@ -74,15 +74,19 @@ final class ServiceCaller: Sendable {
   func perform(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
     let began = Clocks.bootNanoseconds()
     func spent() -> Duration { .nanoseconds(Int64(clamping: Clocks.bootNanoseconds() &- began)) }
-    var (attempt, pause, isClockWrong) = (call, Self.firstPause, false)
+    var (attempt, pause, isClockWrong, isLast) = (call, Self.firstPause, false, call.patience == .zero)
     while true {
       var outcome = await performOnce(attempt, options)
       isClockWrong = isClockWrong || outcome.isClockWrong
       outcome.isClockWrong = isClockWrong
-      guard case .failed(let failure) = outcome.answer else { return outcome }
-      let rest = ActionPerformer.spread(max(pause, failure.retryAfter ?? .zero), Double.random(in: 0...1))
+      guard !isLast, case .failed(let failure) = outcome.answer else { return outcome }
+      // The last try comes at the end of the patience, and has some time of its own.
+      let end = min(failure.patience(of: call.patience), call.deadline / 5 * 4)
+      let (left, wanted) = (end - spent(), failure.retryAfter ?? .zero)
+      guard left > .zero, wanted <= left else { return outcome }
+      let rest = min(ActionPerformer.spread(max(pause, wanted), Double.random(in: 0...1)), left)
+      isLast = rest == left
       attempt.deadline = call.deadline - spent() - rest
-      guard spent() + rest < failure.patience(of: call.patience), attempt.deadline > .zero else { return outcome }
       do { try await Task.sleep(for: rest) } catch { return outcome }
       pause *= 2
     }

@@ -9,6 +9,8 @@ internal import RegentPlatform
 package final class StoreTrouble: Sendable {
   private struct Episode {
     let began: Uptime
+    /// Since when it goes on without a longer pause.
+    var standsSince: Uptime
     var last: Uptime
     var toldAt: Uptime
     var told: Set<StoreError.Outage>
@@ -18,8 +20,8 @@ package final class StoreTrouble: Sendable {
   }
 
   private static let pause: Duration = .seconds(60)
-  /// Mostly it is a fail-over, and over within so long.
-  private static let beginning: Duration = .seconds(3)
+  /// Mostly it is a fail-over, and over within so long; after as long without trouble another one begins.
+  private static let beginning: Duration = .seconds(10)
   private let episode = Locked<Episode?>(nil)
   private let log: ServiceLog
   private let clock: ServiceClock
@@ -36,7 +38,9 @@ package final class StoreTrouble: Sendable {
     guard let outage = error.outage else { return }
     let (now, reason) = (clock.uptime, error.description)
     let isNew = episode.withLock { episode in
-      var known = episode ?? Episode(began: now, last: now, toldAt: now, told: [], reason: reason)
+      var known =
+        episode ?? Episode(began: now, standsSince: now, last: now, toldAt: now, told: [], reason: reason)
+      if now.since(known.last) >= Self.beginning { known.standsSince = now }
       known.last = now
       known.reason = reason
       let isNew = known.told.insert(outage).inserted
@@ -53,7 +57,7 @@ package final class StoreTrouble: Sendable {
   func pause(after error: CallError) -> Duration? {
     guard error.isOutage else { return error.retryAfter }
     let now = clock.uptime
-    let isBeginning = episode.withLock { $0.map { now.since($0.began) < Self.beginning } ?? false }
+    let isBeginning = episode.withLock { $0.map { now.since($0.standsSince) < Self.beginning } ?? false }
     return isBeginning ? .seconds(1) : error.retryAfter
   }
 

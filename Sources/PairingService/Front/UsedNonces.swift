@@ -76,8 +76,14 @@ package final class UsedNonces: Sendable {
   }
 
   /// Remembers what calls at other nodes have used.
-  func note(_ nonces: [UsedNonce]) {
-    for nonce in nonces { while !self.nonces(of: nonce.key).note(nonce) {} }
+  ///
+  /// The table that they came through is not signed: times that no call can have would take the places of those that
+  /// count, and whoever forgets one refuses all that were signed before.
+  func note(_ nonces: [UsedNonce], at now: Instant) {
+    // As far off as two clocks may be together.
+    let span = SignaturePolicy.window * 2
+    let near = (now - span).second...(now + span).second
+    for nonce in nonces where near.contains(nonce.second) { while !self.nonces(of: nonce.key).note(nonce) {} }
   }
 
   /// Lets go of what nobody needs.

@@ -73,7 +73,7 @@ package struct NodeFollower: Sendable {
 
   private func read(after position: ChangePosition, waiting span: Duration) async throws -> ChangePage {
     let page = try await core.store.changes(after: position, waiting: span)
-    core.nonces.note(page.nonces)
+    core.nonces.note(page.nonces, at: core.clock.now)
     core.limits.note(page.guesses)
     if page.isWhole {
       try await look(at: page.changes)

@@ -44,7 +44,7 @@ package final class UsedAssertions: Sendable {
   ) throws(OAuthError) {
     if let made = assertion.made, made.second <= startedAt.second {
       throw OAuthError(
-        .invalidClient, "the assertion was made before this service was started: make one for each request")
+        .invalidClient, "the assertion was made before this service was started: make one for each request, by a clock that is right")
     }
     guard earlier[assertion.fingerprint] == nil else { throw Self.usedBefore }
     let verdict =
@@ -113,7 +113,9 @@ package final class UsedAssertions: Sendable {
       if !hasRoom(for: client), nextEnd.map({ $0 <= now }) ?? true { forget(at: now) }
       guard hasRoom(for: client) else { return nil }
       let looksNew = assertion.made.map { $0.second > now.second } ?? true
-      let outlives = looksNew && outliving < max(most / Self.written, 1)
+      let mostWritten = max(most / Self.written, 1)
+      if looksNew, outliving >= mostWritten, nextEnd.map({ $0 <= now }) ?? true { forget(at: now) }
+      let outlives = looksNew && outliving < mostWritten
       if outlives { outliving += 1 }
       entries[assertion.fingerprint] = Entry(expires: assertion.expires, client: client, outlives: outlives)
       counts[client, default: 0] += 1
