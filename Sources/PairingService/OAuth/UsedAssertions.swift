@@ -44,7 +44,8 @@ package final class UsedAssertions: Sendable {
   ) throws(OAuthError) {
     if let made = assertion.made, made.second <= startedAt.second {
       throw OAuthError(
-        .invalidClient, "the assertion was made before this service was started: make one for each request, by a clock that is right")
+        .invalidClient,
+        "the assertion was made before this service was started: make one for each request, by a clock that is right")
     }
     guard earlier[assertion.fingerprint] == nil else { throw Self.usedBefore }
     let verdict =
