@@ -97,7 +97,8 @@ public struct Telling: Equatable, Sendable {
     self.span = span
   }
 
-  /// What a node that is alone tells goes with the bells that it rings for itself and with its beats, so often a second.
+  /// What a node that is alone tells goes with the bells that it rings for itself and with its beats, so often in a
+  /// second.
   private static let aloneBatches = 3.0
 
   /// Batches a second of one of so many nodes that takes so many signed calls: the first one begins the span, the
