@@ -118,9 +118,7 @@ private func report(_ found: StoreSurvey, _ console: Console) throws {
   }
   guard found.unverified == 0 else {
     throw CommandError(
-      found.unverified == 1
-        ? "1 row was changed from outside and does not count"
-        : "\(found.unverified) rows were changed from outside and do not count",
+      changedRows(found.unverified),
       hint: "the audit log says which (row.tampered): start the service and type regentctl audit tail")
   }
   console.print("rows: every row is signed as it must be")

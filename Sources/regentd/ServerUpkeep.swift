@@ -275,6 +275,13 @@ actor ServerUpkeep: AdminUpkeep {
   }
 }
 
+/// What is said of rows whose signature is not theirs.
+func changedRows(_ count: Int) -> String {
+  count == 1
+    ? "1 row was changed from outside and does not count"
+    : "\(count) rows were changed from outside and do not count"
+}
+
 /// What is to be said of rows and log, whatever the database is.
 func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(StoreError) -> [Finding] {
   let bad = try await store.verifyRows(step: rowsInStep)
@@ -283,10 +290,7 @@ func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(Store
     bad == 0
       ? Finding("rows", .good, "every row is signed as it must be")
       : Finding(
-        "rows", .bad,
-        bad == 1
-          ? "1 row was changed from outside and does not count"
-          : "\(bad) rows were changed from outside and do not count",
+        "rows", .bad, changedRows(bad),
         fix: "regentctl audit export | grep row.tampered says which; restore a backup"),
     gaps.isEmpty
       ? Finding("audit", .good, "the audit log is whole")

@@ -60,6 +60,21 @@ extension Operator {
     }
   }
 
+  /// Cuts off a move that has come to this table of a server, whose tables are there and empty, as an owner makes them
+  /// for a role that may only write rows.
+  func cutMove(at table: String, on server: PostgreSQLServer) throws {
+    let url = server.socketURL
+    try get("cp -a \(state) kept && regentd move --to '\(url)'")
+    try get("rm -r \(state) && mv kept \(state)")
+    let names = "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public'"
+    _ = try ask(server, "TRUNCATE \(ask(server, "\(names) AND tablename <> 'cluster'"))")
+    let holder = try hold(table, "SHARE", on: server)
+    let move = try begin("regentd", ["move", "--to", url])
+    try awaitWait("Lock", on: server)
+    try move.cut()
+    try letGo(holder, on: server)
+  }
+
   /// From here on a COMMIT waits for a standby that never comes, or no more.
   func setStandby(_ name: String, on server: PostgreSQLServer) throws {
     _ = try ask(server, "ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
@@ -218,17 +233,8 @@ extension RunningProgram {
       try shell.makeBackup()
       let hash = "sha256sum \(shell.state)/regent.db"
       let before = try shell.get(hash)
-      // Tables that are there and empty, as an owner makes them for a role that may only write rows.
-      try shell.get("cp -a \(shell.state) kept && regentd move --to '\(url)'")
-      try shell.get("rm -r \(shell.state) && mv kept \(shell.state)")
-      let names = "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public'"
-      _ = try shell.ask(server, "TRUNCATE \(shell.ask(server, "\(names) AND tablename <> 'cluster'"))")
       // In the middle: the audit log is among the last.
-      let holder = try shell.hold("audit", "SHARE", on: server)
-      let first = try shell.begin("regentd", ["move", "--to", url])
-      try shell.awaitWait("Lock", on: server)
-      try first.cut()
-      try shell.letGo(holder, on: server)
+      try shell.cutMove(at: "audit", on: server)
       #expect(try shell.get(hash) == before)
       #expect(try shell.type("test -e \(shell.state)/regent.db.moving").status != 0)
       #expect(try shell.ask(server, "SELECT (SELECT count(*) FROM data_key) + (SELECT count(*) FROM audit)") == "0")

@@ -7,23 +7,13 @@ import Testing
   /// Leaves a file beside which a killed move has left its mark, with a backup of it in `copy.db`.
   private func withMark(_ story: (Operator, PostgreSQLServer, _ url: String) throws -> Void) throws {
     let server = try PostgreSQLServer()
-    let url = server.socketURL
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.makeBackup()
-      // Tables that are there and empty, as an owner makes them for a role that may only write rows.
-      try shell.get("cp -a \(shell.state) kept && regentd move --to '\(url)'")
-      try shell.get("rm -r \(shell.state) && mv kept \(shell.state)")
-      let names = "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public'"
-      _ = try shell.ask(server, "TRUNCATE \(shell.ask(server, "\(names) AND tablename <> 'cluster'"))")
       // Only the last statement before the COMMIT changes a row of it.
-      let holder = try shell.hold("cluster", "SHARE", on: server)
-      let move = try shell.begin("regentd", ["move", "--to", url])
-      try shell.awaitWait("Lock", on: server)
-      try move.cut()
-      try shell.letGo(holder, on: server)
+      try shell.cutMove(at: "cluster", on: server)
       try shell.get("test -e \(shell.state)/regent.db.moving")
-      try story(shell, server, url)
+      try story(shell, server, server.socketURL)
     }
   }
 

@@ -22,7 +22,7 @@ import types
 
 from cluster import Cluster
 from regent_box import Box
-from rounds import PROVIDER, provide
+from rounds import PROVIDER, ask, provide
 from service import Failure, until
 
 OPTIONS = ["--device-rate", "1000", "--device-burst", "1000", "--newcomer-rate", "1000", "--live-codes", "10000"]
@@ -75,14 +75,14 @@ class Story:
     def come(self, late):
         """A box that has no code yet, and goes on by itself until it has one."""
         box = self.box()
-        ask = lambda: box.pair("--unattended")
+        code = lambda: box.pair("--unattended")
         for _ in range(TRIES):
             try:
-                late.append((box, ask()))
+                late.append((box, code()))
                 return self.note()
             except Failure as error:
                 self.note(error)
-            ask = lambda: box.event("code")["code"]
+            code = lambda: box.event("code")["code"]
 
     def meanwhile(self, fault):
         """Something dies, and boxes come at that moment."""
@@ -99,12 +99,7 @@ class Story:
         return late
 
     def is_ready(self, node):
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=5)
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == 200
-        except OSError:
-            return False
+        return ask(http.client.HTTPConnection("127.0.0.1", node.port, timeout=5), "GET", "/readyz")[0] == 200
 
     def play(self):
         waiting = [(box, box.pair("--unattended")) for box in (self.box() for _ in range(WAITING))]
