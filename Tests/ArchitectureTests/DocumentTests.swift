@@ -56,13 +56,16 @@ struct DocumentTests {
     }
   }
 
-  @Test func `the folders that README names below Sources and Tests exist`() throws {
-    let page = try text("README.md")
-    #expect(page.contains("`docs/releasing.md`"))
-    for document in try filesBelow("docs").filter({ $0.hasSuffix(".md") && $0.split(separator: "/").count == 2 }) {
-      // The table of rows is for those who work on the SDK; the SDK's own pages lead to it.
-      guard document != "docs/entitlement-coverage.md" else { continue }
-      #expect(page.contains("`\(document)`"), "README.md does not lead to \(document)")
+  @Test func `docs index links every page, and README leads to the index`() throws {
+    let index = try text("docs/index.md")
+    for document in try filesBelow("docs") where document.hasSuffix(".md") && document != "docs/index.md" {
+      let link = document.dropFirst("docs/".count)
+      #expect(index.contains("](\(link))"), "docs/index.md has no link to \(document)")
     }
+    #expect(try text("README.md").contains("](docs/index.md)"))
+  }
+
+  @Test func `README has at most 80 lines`() throws {
+    #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 81)
   }
 }
