@@ -1,5 +1,5 @@
-# Regent. `make demo` shows it, `make test` proves it; the rest is for those who work on it.
-.PHONY: pages describe build programs library demo test bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb tarball image clean help
+# `make demo` shows Regent, `make test` and `make check` test it; `make help` lists the rest.
+.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb tarball image clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -38,9 +38,13 @@ demo: programs ## a service, and a box that shows its code; AUTO=1 plays the pho
 	@deploy/bootstrap --demo
 	@AUTO="$(AUTO)" LAN="$(LAN)" PORT="$(PORT)" deploy/demo
 
-test: ## everything CI runs: format, build with warnings as errors, swift test
+test: ## what a contributor runs: format, build, Swift tests, one journey; ONLY=NAME runs one suite or test
 	@deploy/bootstrap --test
-	@Tests/run
+	@Tests/run test $(if $(ONLY),"$(ONLY)")
+
+check: ## the rest of what CI runs: browsers, packages, nodes, kills, budgets; ONLY=STEP,STEP runs some
+	@deploy/bootstrap --check
+	@Tests/run check $(if $(ONLY),"$(ONLY)")
 
 lint: ## the format of the sources, without building
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
@@ -75,7 +79,7 @@ soak: ## kill -9 a writer, the whole service, under load, and the box; a box's m
 	@Tests/acceptance/account.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
 	@Tests/acceptance/oauth/kills.py "$$(swift build -c release --show-bin-path)" $(or $(KILLS),200)
 
-long: ## what takes longer than make test: soaks, fuzzing, whole matrices, sanitizers; ONLY=soak MINUTES=60 CYCLES=1000
+long: ## what takes longer than make check: soaks, fuzzing, whole matrices, sanitizers; ONLY=soak MINUTES=60 CYCLES=1000
 	@Tests/long $(ONLY)
 
 describe: ## generated requests against web/openapi.json; CASES=10000

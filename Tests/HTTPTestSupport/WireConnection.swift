@@ -1,6 +1,7 @@
 internal import Glibc
 internal import RegentHTTPCodec
 public import HTTPServer
+public import TestSupport
 
 /// What went wrong on a connection.
 public struct WireError: Error, CustomStringConvertible {
@@ -18,7 +19,7 @@ public final class WireConnection {
   public private(set) var isEnded = false
 
   /// Connects; waits for bytes at most `patience` seconds each time.
-  public init(_ address: ListenAddress, patience: Int = 30) throws {
+  public init(_ address: ListenAddress, patience: Int = TestSupport.patience) throws {
     let family: Int32
     switch address {
     case .network(let host, _): family = host.isIPv4 ? AF_INET : AF_INET6

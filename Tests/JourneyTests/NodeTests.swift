@@ -281,8 +281,12 @@ private let question = "/api/v1/tokens/authn"
     try await withNodes(on: ground) { nodes in
       let path = "/api/v1/config/REF30"
       let request = TestRequest("GET", path, headers: [try nodes.a.signature("GET", path)])
+      let follower = NodeFollower(nodes.b.core)
+      let before = try await follower.step(from: follower.step(from: nil))
       let first = try await TestTransport.inProcess.withClient(of: try nodes.a.router()) { try await $0.send(request) }
       #expect(first.status == 200)
+      // Node A writes its nonces in batches, a moment after the call.
+      try await eventually("node A has written the nonce") { try await follower.step(from: before) != before }
       let again = try await TestService(joining: nodes.a, on: nodes.b.core.store, as: "c")
       _ = try await NodeFollower(again.core).catchUp()
       let second = try await TestTransport.inProcess.withClient(of: try again.router()) { try await $0.send(request) }

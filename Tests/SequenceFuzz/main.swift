@@ -1,6 +1,6 @@
 // SequenceFuzz: random stories of boxes, phones and operators, played to a whole service on a real database, with the
 // memory store and `PairingFlow` beside it as the oracle. `--seconds` plays one story after another; `--acts` one of so
-// many; `--fault` plants a fault that has to be found; `--self-test` does what `make test` does: one story without a
+// many; `--fault` plants a fault that has to be found; `--self-test` does what `make check` does: one story without a
 // finding, and each fault found.
 
 internal import Glibc

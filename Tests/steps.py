@@ -1,0 +1,89 @@
+"""The steps of `make test` and `make check`. Tests/run performs them.
+
+`after` names steps that must have passed before. Steps that name the same resource in `uses` never run at the same time. A step with
+`alone` runs with nothing beside it. `limit` is in seconds: about five times what the step takes on a quiet machine.
+"""
+
+import dataclasses
+
+DEBUG, RELEASE = ".build/debug", ".build/release"
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    name: str
+    title: str
+    command: tuple
+    limit: int
+    after: tuple = ("build",)
+    uses: tuple = ()
+    alone: bool = False
+
+
+def shell(text):
+    return ("bash", "-euo", "pipefail", "-c", text)
+
+
+def swift_tests(group):
+    return Step(f"tests-{group}", f"Swift tests: {group}", ("Tests/swift-tests", group), 1200)
+
+
+BUILD = Step(
+    "build", "debug build, warnings are errors", ("swift", "build", "--no-color-diagnostics", "--build-tests", "--quiet"), 2400, ())
+
+TEST = (
+    BUILD,
+    Step("format", "format of the Swift sources",
+         ("swift", "format", "lint", "--strict", "--recursive", "--parallel", "Package.swift", "Sources", "Tests"), 120, ()),
+    Step("scripts", "shell scripts parse", shell(
+        r"find . \( -name .git -o -name .build -o -name .swiftpm -o -name __pycache__ \) -prune -o -type f -print0 |"
+        r" xargs -0 grep -lE -m 1 '^#!.*\bbash$' | xargs -n 1 bash -n"), 60, ()),
+    Step("portable", "no code for one machine only", ("Tests/portable",), 60, ()),
+    Step("mutations", "every mutation can be planted", ("Tests/mutations/run", "--check"), 60, ()),
+    swift_tests("services"),
+    swift_tests("others"),
+    Step("journey", "a box, a service and a phone's browser", ("Tests/acceptance/run", "box", "--only", "approved"), 300),
+)
+
+CHECK = (
+    BUILD,
+    # First of all: its programs are what the packages, the instruction counts and the image are made of.
+    Step("release-build", "release build", ("make", "--no-print-directory", "build", "benchmarks"), 2400),
+    swift_tests("programs"),
+    Step("archive", "source archive", ("Tests/dist",), 120, ()),
+    Step("rows", "every row of the entitlement API has run", shell(
+        'for xml in .build/results/tests-{services,others,programs}.xml; do [ -f "$xml" ] || '
+        '{ echo "$xml is missing; run make test first" >&2; exit 1; }; done; Tests/rows-ran .build/results/*.xml'),
+         60, ("tests-programs",)),
+    Step("nodes-sabotage", "every fault of several nodes can be planted", ("Tests/acceptance/nodes/sabotage", "--check"), 60, ()),
+    Step("docc", "documentation of the libraries", ("Tests/docc",), 300),
+    Step("sdk-consumer", "a package that uses the libraries", ("Tests/acceptance/sdk-consumer",), 900),
+    Step("fixtures", "databases of earlier versions", ("Tests/fixtures/check", DEBUG), 300),
+    Step("stories", "random stories against an oracle", (f"{DEBUG}/SequenceFuzz", "--self-test", "--acts", "3000"), 600),
+    Step("pages", "pages in a browser", ("Tests/acceptance/run", "pages", "--languages", "en,qps"), 900),
+    Step("phone", "the phone in a browser", ("Tests/acceptance/run", "phone"), 900),
+    Step("box", "the box and a browser", ("Tests/acceptance/run", "box"), 600),
+    Step("app", "an app and its browser", ("Tests/acceptance/run", "app"), 300),
+    Step("fresh-box", "a fresh box and its apps", ("Tests/acceptance/run", "fresh_box"), 300),
+    Step("box-kills", "the box, killed", ("Tests/acceptance/box-kills.py", DEBUG, "24"), 600),
+    Step("account", "apps of the box's account, killed and hostile", ("Tests/acceptance/account.py", DEBUG, "10"), 900),
+    Step("oauth-kills", "OAuth clients whose service is killed", ("Tests/acceptance/oauth/kills.py", DEBUG, "24"), 600),
+    # Every kind of failure once and some twice; `make long ONLY=nodes` runs a thousand rounds, and every story.
+    Step("nodes-rounds", "several nodes and their database, killed",
+         ("Tests/acceptance/nodes/rounds.py", DEBUG, "--rounds", "20"), 1200),
+    Step("nodes-boxes", "boxes at several nodes that are killed", ("Tests/acceptance/nodes/boxes.py", DEBUG), 600),
+    Step("nodes-pooler", "a connection pooler before the database", ("Tests/acceptance/nodes/pooler.py", DEBUG), 300),
+    Step("nodes-phone", "the phone at three nodes",
+         ("env", "REGENT_NODES=3", "Tests/acceptance/run", "phone", "--only", "scanned_link"), 300),
+    Step("nodes-oauth", "OAuth clients at three nodes",
+         ("env", "REGENT_NODES=3", "Tests/acceptance/oauth/run", "--only", "Curl pairs,oidc-agent pairs"), 300),
+    Step("units", "the units under a real systemd", ("Tests/acceptance/units.py", DEBUG), 900, uses=("container",)),
+    Step("instructions", "instruction budgets", ("Tests/acceptance/instructions.py", RELEASE), 1200, ("release-build",)),
+    Step("deb", "Debian packages", ("deploy/deb",), 300, ("release-build",)),
+    Step("packages", "the packages under a real systemd", ("Tests/acceptance/packages.py", ".build/deb"), 900, ("deb",), ("container",)),
+    Step("release", "tarball, list of parts, image", ("Tests/acceptance/release.py", RELEASE), 600, ("release-build",)),
+    Step("oauth", "other people's OAuth clients", ("Tests/acceptance/oauth/run",), 900),
+    Step("description", "requests generated from openapi.json", ("Tests/acceptance/schemathesis/run",), 900),
+)
+
+STAGES = {"test": TEST, "check": CHECK}
