@@ -65,6 +65,9 @@ CHECK = (
     Step("box", "the box and a browser", ("Tests/acceptance/run", "box"), 600),
     Step("app", "an app and its browser", ("Tests/acceptance/run", "app"), 300),
     Step("fresh-box", "a fresh box and its apps", ("Tests/acceptance/run", "fresh_box"), 300),
+    # Alone: it measures milliseconds from the approval to the box.
+    Step("quick-viewer", "an approval within seconds of opening the page", ("Tests/acceptance/quick_viewer.py", DEBUG), 400, alone=True),
+    Step("engines", "the pages in three browser engines", ("Tests/acceptance/run", "engines"), 900),
     Step("box-kills", "the box, killed", ("Tests/acceptance/box-kills.py", DEBUG, "24"), 600),
     Step("account", "apps of the box's account, killed and hostile", ("Tests/acceptance/account.py", DEBUG, "10"), 900),
     Step("oauth-kills", "OAuth clients whose service is killed", ("Tests/acceptance/oauth/kills.py", DEBUG, "24"), 600),

@@ -20,6 +20,28 @@ import Testing
     #expect(PollSchedule(seconds: .min).interval == 1_000)
   }
 
+  @Test func `a server that holds questions is asked at once, and again after each that it held`() throws {
+    var schedule = PollSchedule(seconds: 5, holds: true)
+    #expect(schedule.first == 0)
+    #expect(schedule.afterPending(.seconds(20)) == 0)
+    // One that announces it and does not hold is polled.
+    #expect(schedule.afterPending(.milliseconds(999)) == 5_000)
+    #expect(schedule.afterSlowDown() == 10_000)
+    #expect(schedule.afterPending(.seconds(20)) == 0)
+    #expect(schedule.afterFailure() == 20_000)
+    // A slow answer of another server was not held.
+    var other = PollSchedule(seconds: 5)
+    #expect(other.first == 5_000 && other.afterPending(.seconds(20)) == 5_000)
+
+    func holds(_ wait: JSONValue?) throws -> Bool {
+      var object = ServerMetadata(issuer: "https://a.example/oauth", hasRegistration: false).json
+      object["token_endpoint_longest_wait"] = wait ?? object["token_endpoint_longest_wait"]
+      return try DiscoveredServer(object, askedFor: "https://a.example/oauth").holdsQuestions
+    }
+    #expect(try holds(nil))
+    for other: JSONValue in [0, -1, "55", .null, true] { #expect(try !holds(other)) }
+  }
+
   @Test func `looks for documents below the issuer and beside its path`() {
     #expect(
       DiscoveredServer.documents(of: "https://login.example.org/realms/tv/") == [

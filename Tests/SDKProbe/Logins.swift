@@ -58,6 +58,23 @@ func signInOnce(_ words: [String]) async throws {
   print("user \(signIn.userID)")
 }
 
+/// Signs in anew for each line on standard input, and says the code and who the viewer is, a line each.
+func signInForEachLine(_ words: [String]) async throws {
+  let enabler = try AccessEnabler(
+    EnablerConfiguration(
+      credentials: .keyPair(publicKey: words[2], secret: Secret(words[3])), services: [words[0]], storage: .memory))
+  try await enabler.configure(requestor: words[1])
+  while readLine() != nil {
+    let signIn = try await enabler.authenticate(.provider(Sample.provider), isForced: true) { event in
+      guard case .registrationCode(let offer) = event else { return }
+      print("code \(offer.code)")
+      fflush(nil)
+    }
+    print("user \(signIn.userID)")
+    fflush(nil)
+  }
+}
+
 private func signIn(_ enabler: AccessEnabler, _ regentd: Regentd) async throws {
   let (codes, seen) = AsyncStream<String>.makeStream()
   let phone = Task { try await regentd.approve(try await codes.next("a code")) }

@@ -8,6 +8,7 @@ switch arguments.first {
 case "exit-computing": exitWhileComputing()
 case "exit-fetching": try exitWhileFetching()
 case "sign-in" where arguments.count == 6: try await signInOnce(Array(arguments.dropFirst()))
+case "sign-ins" where arguments.count == 5: try await signInForEachLine(Array(arguments.dropFirst()))
 case "browser" where arguments.count >= 7: try await useNamedBrowser(Array(arguments.dropFirst()))
 case "start" where arguments.count == 7: try await startOnce(Array(arguments.dropFirst()))
 case "account" where arguments.count == 7: try await startByAccount(Array(arguments.dropFirst()))
@@ -20,6 +21,7 @@ default:
   print("       SDKProbe account SERVICE REQUESTOR PUBLIC-KEY SECRET SOCKET COUNT")
   print("       SDKProbe start FOLDER SERVICE REQUESTOR PUBLIC-KEY SECRET SOCKET")
   print("       SDKProbe sign-in FOLDER SERVICE REQUESTOR PUBLIC-KEY SECRET")
+  print("       SDKProbe sign-ins SERVICE REQUESTOR PUBLIC-KEY SECRET")
   print("       SDKProbe browser SERVICE REQUESTOR PUBLIC-KEY SECRET PROVIDER PROGRAM [ARGUMENT...]")
   exit(2)
 }

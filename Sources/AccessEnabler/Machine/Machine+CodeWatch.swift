@@ -44,21 +44,29 @@ extension Machine {
     }
     let isNews = record.sequence != old.sequence
     watch.sequence = record.sequence
-    if record.wasHeld, !isNews { hold.lasted(now.since(watch.asked), usual: settings.timing.wait) }
+    let lasted = uptime.since(watch.asked)
+    if record.wasHeld, !isNews { hold.lasted(lasted, usual: settings.timing.wait) }
     if wasAway {
       // That answer was only to say that the service is there again.
-      askForNews(&watch, choice)
-    } else if record.wasHeld, isNews || now.since(watch.asked) >= .seconds(1) {
       askForNews(&watch, choice)
     } else if !record.wasHeld, record.status == .offered, record.sequence == 0 {
       // A service of another make: only the sign-in itself tells.
       watch.asksForSignIn = true
       watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
+    } else if isNews ? watch.news.take(of: newsLimit, at: uptime) == .within : record.wasHeld && lasted >= .seconds(1) {
+      askForNews(&watch, choice)
     } else {
       watch.timer = startTimer(settings.timing.poll)
     }
     phase = .waiting(login, choice, watch)
   }
+
+  /// How often news leads to the next question without a pause, whether its answer was held or not.
+  ///
+  /// A phone that opens a page and claims the code changes it twice within milliseconds. The service answers the
+  /// question after the first change at once, and the approval may follow before a pause is over. The limit is for a
+  /// service that invents a sequence number for each answer; no viewer reaches it.
+  private var newsLimit: RateLimit { RateLimit(oneEvery: settings.timing.poll, burst: 8) }
 
   /// Tells what changed on the phone's side.
   mutating func news(_ record: CodeRecord) {
@@ -85,7 +93,7 @@ extension Machine {
     _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
   ) {
     if watch.failures == 0, !watch.asksForSignIn,
-      hold.shorten(failure, after: now.since(watch.asked), usual: settings.timing.wait)
+      hold.shorten(failure, after: uptime.since(watch.asked), usual: settings.timing.wait)
     {
       var watch = watch
       askForNews(&watch, choice)
@@ -161,12 +169,12 @@ extension Machine {
 
   /// Whether the service has been away for no longer than a restart takes.
   private func isSilent(_ watch: CodeWatch) -> Bool {
-    watch.awaySince.map { now.since($0) < settings.timing.silence } ?? true
+    watch.awaySince.map { uptime.since($0) < settings.timing.silence } ?? true
   }
 
   /// Says what is in the way when it was not said already, and a restart would be over by now.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
-    watch.awaySince = watch.awaySince ?? now
+    watch.awaySince = watch.awaySince ?? uptime
     if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) { return }
     let trouble: StatusID = failure.asksForPatience ? .serviceBusy : .connectionLost
     guard watch.trouble != trouble else { return }
@@ -210,7 +218,7 @@ extension Machine {
     watch.isNew = true
     watch.asksForSignIn = true
     watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
-    watch.asked = now
+    watch.asked = uptime
   }
 
   private mutating func askForNews(_ watch: inout CodeWatch, _ choice: Choice) {
@@ -221,7 +229,7 @@ extension Machine {
       watch.failures > 0
         ? .readCode(watch.offer.code) : .awaitCode(watch.offer.code, after: watch.sequence),
       to: choice.service, for: .login)
-    watch.asked = now
+    watch.asked = uptime
   }
 
   /// What the service wants, else twice as long after each failure; up to a limit, so that a sign-in that happens

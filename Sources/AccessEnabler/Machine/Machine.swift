@@ -36,6 +36,8 @@ struct Machine: Sendable {
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)
+  /// Measures how long calls took: `now` follows the services' `Date` and may jump.
+  private(set) var uptime = Uptime(milliseconds: 0)
   /// The call of the app that is being worked on beside a sign-in; what is told meanwhile is told for it.
   private var inHand: RequestID?
   private var actions: [MachineAction] = []
@@ -45,8 +47,9 @@ struct Machine: Sendable {
   }
 
   /// Takes what happened and says what to do, in order.
-  mutating func handle(_ event: MachineEvent, at now: Instant) -> [MachineAction] {
+  mutating func handle(_ event: MachineEvent, at now: Instant, uptime: Uptime) -> [MachineAction] {
     self.now = now
+    self.uptime = uptime
     switch event {
     case .setRequestor(let request, let details): setRequestor(request, details)
     case .app(let request, let call):
@@ -60,7 +63,7 @@ struct Machine: Sendable {
         fail(request, EntitlementError(.notConfigured))
         break
       }
-      return handle(.app(request, call), at: now)
+      return handle(.app(request, call), at: now, uptime: uptime)
     case .cancel(let request): cancel(request)
     case .setOptions(let options):
       // Another profile has other rules.

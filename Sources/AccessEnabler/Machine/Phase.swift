@@ -158,7 +158,7 @@ struct CodeWatch: Hashable, Sendable {
   var match: Int?
   var failures = 0
   /// Since when the service has been away; none while it answers.
-  var awaySince: Instant?
+  var awaySince: Uptime?
   /// What the app was told about these failures last.
   var trouble: StatusID?
   var call: CallID?
@@ -168,8 +168,10 @@ struct CodeWatch: Hashable, Sendable {
   var isWithdrawn = false
   /// Whether nobody has been asked about the code itself yet.
   var isNew = false
-  /// When the call was sent: an answer that was not held must not be asked for again at once.
-  var asked = Instant(milliseconds: 0)
+  /// When the call was sent: an answer without news that was not held must not be asked for again at once.
+  var asked = Uptime(milliseconds: 0)
+  /// How often news was followed by the next question at once.
+  var news = RateMeter()
   var timer: TimerID?
 }
 

@@ -1,4 +1,5 @@
 import RegentHTTPClient
+import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
@@ -119,7 +120,8 @@ actor ActionPerformer {
   }
 
   private func handle(_ event: MachineEvent) async {
-    let actions = machine.handle(event, at: caller.clock.now)
+    let uptime = Uptime(milliseconds: Int64(clamping: Clocks.bootNanoseconds() / 1_000_000))
+    let actions = machine.handle(event, at: caller.clock.now, uptime: uptime)
     // First to disk, then to the app: what a callback says has happened for good. A code, too: whoever has typed it
     // into a phone finds it on the screen again when the box was switched off meanwhile.
     await save(actions)

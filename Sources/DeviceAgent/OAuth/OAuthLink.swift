@@ -123,14 +123,15 @@ final class OAuthLink: PairLink {
   private func ask(
     _ code: Code, _ server: DiscoveredServer, _ key: SigningKey?, _ sink: AsyncStream<LinkEvent>.Continuation
   ) async {
-    var schedule = PollSchedule(seconds: code.offer.answer.interval)
-    var pause = schedule.interval
+    var schedule = PollSchedule(seconds: code.offer.answer.interval, holds: server.holdsQuestions)
+    var pause = schedule.first
     let form: [(name: String, value: String)] =
       [("grant_type", TokenRequest.deviceCodeGrant), ("device_code", code.offer.answer.deviceCode)] + client.target
     while true {
       try? await Task.sleep(for: .milliseconds(pause))
       if Task.isCancelled { return }
       guard Int64(Clocks.bootNanoseconds() / 1_000_000) < code.shown.deadline else { return end(.expired, sink) }
+      let asked = Clocks.bootNanoseconds()
       do throws(OAuthTrouble) {
         let reply = try await caller.post(
           server.token, form, as: client, at: server, key: key, hold: Self.hold)
@@ -140,7 +141,7 @@ final class OAuthLink: PairLink {
         switch error {
         case .refused("authorization_pending", _):
           sink.yield(.recovered)
-          pause = schedule.afterPending()
+          pause = schedule.afterPending(.nanoseconds(Clocks.bootNanoseconds(since: asked)))
         case .refused("slow_down", _):
           sink.yield(.recovered)
           pause = schedule.afterSlowDown()

@@ -23,6 +23,8 @@ package struct DiscoveredServer: Sendable, Hashable {
   package let secretMethod: ClientMethod
   /// Whether tokens can be bound to a key of this kind.
   package let hasDPoP: Bool
+  /// Whether questions about a code may be held (``ServerMetadata/longestWait``).
+  package let holdsQuestions: Bool
 
   /// The longest document that is read, in bytes; Keycloak's has 7,000.
   package static let longest = 65_536
@@ -55,6 +57,8 @@ package struct DiscoveredServer: Sendable, Hashable {
     let knowsHeader = methods?.contains(ClientMethod.basic.rawValue) ?? true
     let knowsBody = methods?.contains(ClientMethod.post.rawValue) ?? false
     secretMethod = !knowsHeader && knowsBody ? .post : .basic
+    // Another server may mean something else by the name: what is no number is no reason to refuse its document.
+    holdsQuestions = (object[ServerMetadata.longestWait]?.int64 ?? 0) > 0
     hasDPoP = proofs?.contains(SignatureAlgorithm.es256.rawValue) ?? false
   }
 

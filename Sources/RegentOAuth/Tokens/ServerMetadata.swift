@@ -1,4 +1,5 @@
 internal import RegentCryptography
+internal import RegentPairing
 package import RegentJSON
 
 /// What clients find out about the service by themselves (OpenID Connect Discovery, RFC 8414).
@@ -29,6 +30,12 @@ package struct ServerMetadata: Sendable, Hashable {
     case discovery = "/.well-known/openid-configuration"
   }
 
+  /// The most seconds for which the token endpoint holds a question about a code (`Prefer: wait=N`, RFC 7240).
+  ///
+  /// A client that finds it asks at once, and again as soon as a question that was held is answered. RFC 8628 has no
+  /// other way to hear of an approval before the interval is over. The name is ours; RFC 8414 §2 allows more members.
+  package static let longestWait = "token_endpoint_longest_wait"
+
   package func address(_ endpoint: Endpoint) -> String { issuer + endpoint.rawValue }
 
   /// Where RFC 8414 looks: the well-known name between the host and the issuer's path.
@@ -51,6 +58,7 @@ package struct ServerMetadata: Sendable, Hashable {
       "introspection_endpoint": .string(address(.introspection)),
       "revocation_endpoint": .string(address(.revocation)),
     ]
+    object[Self.longestWait] = .integer(Int64(WaitPlan.longest))
     if hasRegistration { object["registration_endpoint"] = .string(address(.registration)) }
     let rest: JSONObject = [
       "scopes_supported": .array(Scope.Name.allCases.map { .string($0.rawValue) }),

@@ -5,7 +5,11 @@ import RegentPairing
 /// A machine on the bench: what goes in is written down, what comes out can be asked for.
 struct Bench {
   var machine: Machine
-  var now = Instant(milliseconds: 1_800_000_000_000)
+  /// The time by the services' clock; the boot clock goes on with it.
+  var now = Instant(milliseconds: 1_800_000_000_000) {
+    didSet { uptime = uptime + max(.zero, now.since(oldValue)) }
+  }
+  private(set) var uptime = Uptime(milliseconds: 1_000_000)
   private(set) var actions: [MachineAction] = []
   private var everySent: [OutgoingCall] = []
   private var lastRequest = 0
@@ -26,10 +30,17 @@ struct Bench {
 
   @discardableResult
   mutating func send(_ event: MachineEvent) -> [MachineAction] {
-    let new = machine.handle(event, at: now)
+    let new = machine.handle(event, at: now, uptime: uptime)
     actions += new
     everySent += new.compactMap { if case .call(let call) = $0 { call } else { nil } }
     return new
+  }
+
+  /// Sets the services' clock, which no boot clock follows.
+  mutating func setClock(ahead span: Duration) {
+    let before = uptime
+    now = now + span
+    uptime = before
   }
 
   mutating func request() -> RequestID {

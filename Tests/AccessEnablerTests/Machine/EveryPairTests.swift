@@ -177,6 +177,8 @@ struct EveryPairTests {
   static let answers: [(String, ServiceAnswer)] = [
     ("configuration", .configuration(Bench.configuration)), ("authentication", .granted),
     ("code offered", .code(.offered)), ("code opened", .code(.record(.opened, 2))),
+    ("code offered at once", .code(.record(.offered, 1, wasHeld: false))),
+    ("code opened at once", .code(.record(.opened, 2, wasHeld: false))),
     ("code approved", .code(.record(.approved, 2))), ("code denied", .code(.record(.denied, 2))),
     ("code expired", .code(.record(.expired, 2))),
     ("code withdrawn", .code(.record(.withdrawn, 2))),

@@ -143,10 +143,10 @@ class Issuer:
 class Phone:
     """A browser without script."""
 
-    def __init__(self, issuer):
+    def __init__(self, issuer, cookies=None):
         self.issuer = issuer
         self.opener = urllib.request.build_opener(
-            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()),
+            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar() if cookies is None else cookies),
             urllib.request.HTTPSHandler(context=issuer.context))
         self.page = self.address = ""
 

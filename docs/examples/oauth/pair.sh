@@ -6,9 +6,13 @@ endpoint() { printf %s "$found" | jq -er ".$1_endpoint"; }
 code=$(curl -fsS "$(endpoint device_authorization)" -d "client_id=$client")
 printf %s "$code" | jq -r '"open \(.verification_uri_complete // .verification_uri) and enter \(.user_code)"' >&2
 pause=$(printf %s "$code" | jq -r '.interval // 5')
-while sleep "$pause"; do
-  said=$(curl -sS "$(endpoint token)" -d "client_id=$client" -d grant_type=urn:ietf:params:oauth:grant-type:device_code \
-    --data-urlencode "device_code=$(printf %s "$code" | jq -r .device_code)")
+# A service that holds a question until the viewer has answered is asked without a pause; others once in each interval.
+wait=$(printf %s "$found" | jq -r '(.token_endpoint_longest_wait | numbers) // 0')
+begun=0
+while [ "$wait" -gt 0 ] && [ $(($(date +%s) - begun)) -gt 1 ] || sleep "$pause"; do
+  begun=$(date +%s)
+  said=$(curl -sS -H "Prefer: wait=$wait" "$(endpoint token)" -d "client_id=$client" \
+    -d grant_type=urn:ietf:params:oauth:grant-type:device_code --data-urlencode "device_code=$(printf %s "$code" | jq -r .device_code)")
   case $(printf %s "$said" | jq -r '.error // "done"') in
     done) printf %s "$said" | jq -er .access_token; exit ;;
     authorization_pending) ;;
