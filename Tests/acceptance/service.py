@@ -20,6 +20,8 @@ import uuid
 from regentd import control, free_port, serve
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The pages of another state of the source can be tested with the tests of this one.
+WEB = pathlib.Path(os.environ.get("REGENT_WEB") or ROOT / "web")
 REQUESTOR = "cinema"
 PASSWORD = "a password of many words"
 LOGO = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z" fill="#345"/></svg>')
@@ -107,7 +109,7 @@ class Service:
         self.folder = tempfile.TemporaryDirectory(prefix="regent-")
         home = self.folder.name
         web = pathlib.Path(home, "web")
-        shutil.copytree(ROOT / "web", web)
+        shutil.copytree(WEB, web)
         (web / "logos").mkdir(exist_ok=True)
         (web / "logos/cinema.svg").write_text(LOGO)
         self.proxy = Proxy(home, "/tv") if proxy else None

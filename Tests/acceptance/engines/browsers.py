@@ -1,0 +1,85 @@
+"""The three browsers, each started at phone size."""
+
+import glob
+import pathlib
+
+from engines.engine import HEIGHT, WIDTH, Engine
+from engines.wire import Marionette
+from regentd import free_port
+from service import until
+
+
+class WebKit(Engine):
+    name = "WebKitGTK"
+
+    def start(self):
+        programs = sorted(glob.glob("/usr/lib/*/webkit*gtk-*/MiniBrowser"))
+        if not programs:
+            raise SystemExit("no MiniBrowser; run deploy/bootstrap --pages")
+        port = free_port()
+        self.launch("WebKitWebDriver", f"--port={port}")
+        options = ["--automation"] + ([] if self.script else ["--enable-javascript=false"])
+        driver = self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
+        driver.command("resize", x=0, y=0, width=WIDTH, height=HEIGHT)
+        return driver
+
+    def begin_tab(self):
+        self.origin = 0, self.run("return outerHeight - innerHeight")
+
+
+class Chromium(Engine):
+    name = "Chromium"
+
+    def start(self):
+        port = free_port()
+        self.launch("chromedriver", f"--port={port}")
+        return self.session(port, {"goog:chromeOptions": {
+            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-position=0,0", "--lang=en"],
+            "prefs": {"credentials_enable_service": False, "profile.password_manager_enabled": False},
+            "mobileEmulation": {"deviceMetrics": {
+                "width": WIDTH, "height": HEIGHT, "pixelRatio": 1, "touch": True, "mobile": True}}}})
+
+    def send_taps(self, points, gap):
+        actions = []
+        for place, (x, y) in enumerate(points):
+            actions += [{"type": "pause", "duration": int(gap * 1000)}] if place else []
+            actions += [
+                {"type": "pointerMove", "x": int(x), "y": int(y), "duration": 0},
+                {"type": "pointerDown", "button": 0}, {"type": "pause", "duration": 30},
+                {"type": "pointerUp", "button": 0}]
+        self.driver.command("act", actions=[
+            {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": actions}])
+
+    def begin_tab(self):
+        self.driver.command(
+            "devtools", cmd="Emulation.setScriptExecutionDisabled", params={"value": not self.script})
+
+
+class Firefox(Engine):
+    name = "Firefox"
+
+    def start(self):
+        settings = {
+            "marionette.port": 0, "javascript.enabled": self.script, "signon.rememberSignons": False,
+            "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
+            "browser.aboutwelcome.enabled": False, "app.normandy.enabled": False}
+        text = "".join(f'user_pref("{name}", {str(value).lower()});\n' for name, value in settings.items())
+        profile = pathlib.Path(self.folder.name, "profile")
+        profile.mkdir()
+        (profile / "user.js").write_text(text)
+        self.launch(
+            "firefox-esr", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile,
+            "-width", "500", "-height", str(HEIGHT + 85))
+        port = profile / "MarionetteActivePort"
+        until("Firefox listens", lambda: port.exists() and port.read_text().strip())
+        return Marionette(int(port.read_text()), {"pageLoadStrategy": "none", "acceptInsecureCerts": True})
+
+    def begin_tab(self):
+        # The window is 500 pixels wide at least, the page in it can be narrower.
+        self.driver.command("context", value="chrome")
+        self.run(f"const style = gBrowser.selectedBrowser.style; style.minWidth = style.maxWidth = '{WIDTH}px';")
+        self.driver.command("context", value="content")
+        self.origin = self.run("return [mozInnerScreenX, mozInnerScreenY]")
+
+
+ENGINES = (WebKit, Firefox, Chromium)

@@ -1,0 +1,59 @@
+"""A screen without a monitor (Xvfb), with a mouse and a keyboard: the X server's own, so that no driver waits for a page between
+two clicks, and a key that is held down repeats as a real one does."""
+
+import ctypes
+import os
+import subprocess
+import time
+
+
+class Display:
+    """An X server of its own: one browser cannot take the keyboard of another one."""
+
+    def __init__(self, width=600, height=1000):
+        read, write = os.pipe()
+        self.server = None
+        self.process = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp"],
+            pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as number:
+            self.name = f":{number.readline().strip()}"
+        if self.name == ":":
+            raise SystemExit("Xvfb did not start; run deploy/bootstrap --pages")
+        self.x11, self.test = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXtst.so.6")
+        pointer, number = ctypes.c_void_p, ctypes.c_ulong
+        self.x11.XOpenDisplay.restype, self.x11.XOpenDisplay.argtypes = pointer, [ctypes.c_char_p]
+        self.x11.XStringToKeysym.restype, self.x11.XStringToKeysym.argtypes = number, [ctypes.c_char_p]
+        self.x11.XKeysymToKeycode.restype, self.x11.XKeysymToKeycode.argtypes = ctypes.c_ubyte, [pointer, number]
+        self.x11.XFlush.argtypes = self.x11.XCloseDisplay.argtypes = [pointer]
+        self.test.XTestFakeKeyEvent.argtypes = [pointer, ctypes.c_uint, ctypes.c_int, number]
+        self.test.XTestFakeButtonEvent.argtypes = [pointer, ctypes.c_uint, ctypes.c_int, number]
+        self.test.XTestFakeMotionEvent.argtypes = [pointer, ctypes.c_int, ctypes.c_int, ctypes.c_int, number]
+        self.server = self.x11.XOpenDisplay(self.name.encode())
+        if not self.server:
+            raise SystemExit(f"Xvfb {self.name} accepts no client")
+
+    def click(self, x, y):
+        """Presses the left button here for 30 ms."""
+        self.test.XTestFakeMotionEvent(self.server, 0, int(x), int(y), 0)
+        self.press(self.test.XTestFakeButtonEvent, 1, 0.03)
+
+    def hold(self, key, seconds):
+        """Presses a key, named as in keysymdef.h, for this time."""
+        code = self.x11.XKeysymToKeycode(self.server, self.x11.XStringToKeysym(key.encode()))
+        self.press(self.test.XTestFakeKeyEvent, code, seconds)
+
+    def press(self, event, code, seconds):
+        event(self.server, code, 1, 0)
+        self.x11.XFlush(self.server)
+        time.sleep(seconds)
+        event(self.server, code, 0, 0)
+        self.x11.XFlush(self.server)
+
+    def stop(self):
+        if self.server:
+            self.x11.XCloseDisplay(self.server)
+            self.server = None
+        self.process.terminate()
+        self.process.wait(timeout=20)

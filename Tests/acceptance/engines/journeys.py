@@ -1,0 +1,139 @@
+"""The whole journey, each step a tap in the browser: open the link, sign in, compare, decide, and read the result."""
+
+import time
+
+from engines.stage import heading
+from service import PASSWORD, Failure
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        raise Failure(f"{what}: {found!r} instead of {wanted!r}")
+
+
+class Journey:
+    """One code and one viewer, who is not signed in yet."""
+
+    def __init__(self, stage, **query):
+        self.stage, self.engine, self.user = stage, stage.engine, stage.account()
+        self.box = stage.box()
+        self.code = self.box.ask(**query)
+        self.engine.become(stage.service, [])
+
+    def at(self, *keys, **more):
+        return self.engine.at(*map(heading, keys), **more)
+
+    def reach_sign_in(self):
+        self.engine.open(f"{self.stage.service.url}/D/{self.code}")
+        if not self.engine.script:
+            self.at("scanned.title")
+            self.engine.press("main form button")
+        self.at("provider.title")
+        self.engine.press("button[value=aurora]")
+        self.at("sign-in.title")
+
+    def fill(self):
+        self.engine.type("#user", self.user)
+        self.engine.type("#password", PASSWORD)
+
+    def sign_in(self):
+        self.fill()
+        self.engine.press("button.main")
+        page = self.at("approve.title")
+        if self.code not in page["text"].replace("-", ""):
+            raise Failure(f"the page to compare does not show the code {self.code}: {page['text']}")
+
+    def approve(self):
+        self.engine.press("button.approve")
+        self.at("result.approved.title", "result.delivered.title")
+        expect("the box", self.box.signed_in()[0], 200)
+
+
+def approve(stage):
+    journey = Journey(stage)
+    journey.reach_sign_in()
+    journey.sign_in()
+    expect("the code before the decision", journey.box.look()["state"], "claimed")
+    journey.approve()
+    if not stage.engine.script:
+        stage.engine.press("[data-refresh] a")
+    journey.at("result.delivered.title")
+
+
+def number(stage):
+    journey = Journey(stage, match="number")
+    journey.reach_sign_in()
+    journey.sign_in()
+    stage.engine.press("button.approve")
+    journey.at("number.title")
+    stage.engine.press(f"button[value='{journey.box.look()['match']}']")
+    journey.at("result.approved.title", "result.delivered.title")
+    expect("the box", journey.box.signed_in()[0], 200)
+
+
+def deny(stage):
+    journey = Journey(stage)
+    journey.reach_sign_in()
+    journey.sign_in()
+    stage.engine.press(".choices button.deny")
+    journey.at("notice.denied.title")
+    expect("the box", journey.box.signed_in()[0], 403)
+
+
+def back(stage):
+    """Back from "Is this your screen?", and the viewer signs in again."""
+    journey = Journey(stage)
+    journey.reach_sign_in()
+    journey.sign_in()
+    stage.engine.back()
+    # Firefox and Chromium load the sign-in page anew; WebKit keeps it over plain http.
+    page = stage.engine.still()
+    if page["heading"] == heading("sign-in.title"):
+        journey.sign_in()
+    elif page["heading"] != heading("approve.title"):
+        raise Failure(f"Back leads to {page['heading']!r}: {stage.engine.words()}")
+    journey.approve()
+
+
+def two_tabs_of_a_sign_in(stage):
+    """The second tab signs in while the first one shows the sign-in form, which is sent then."""
+    journey = Journey(stage)
+    journey.reach_sign_in()
+    first, _ = stage.engine.new_tab()
+    journey.reach_sign_in()
+    journey.sign_in()
+    stage.engine.close_tab(first)
+    journey.at("sign-in.title")
+    journey.sign_in()
+    journey.approve()
+
+
+def two_tabs_of_an_approval(stage):
+    """Both tabs show "Is this your screen?"; the viewer approves in the second, and then in the first."""
+    journey = Journey(stage)
+    journey.reach_sign_in()
+    journey.sign_in()
+    first, _ = stage.engine.new_tab()
+    stage.engine.open(f"{stage.service.url}/D/{journey.code}")
+    if not stage.engine.script:
+        journey.at("scanned.title")
+        stage.engine.press("main form button")
+    journey.at("approve.title")
+    journey.approve()
+    stage.engine.close_tab(first)
+    journey.at("approve.title")
+    stage.engine.press("button.approve")
+    journey.at("result.delivered.title")
+    expect("the box", journey.box.signed_in()[0], 200)
+
+
+def enter_held_down(stage):
+    """Enter held down for three seconds in the field of the password signs in, and decides nothing on the next page."""
+    journey = Journey(stage)
+    journey.reach_sign_in()
+    journey.fill()
+    time.sleep(0.3)
+    stage.engine.display.hold("Return", 3)
+    journey.at("approve.title")
+    expect("the code", journey.box.look()["state"], "claimed")
+    expect("the box", journey.box.signed_in()[0], 404)

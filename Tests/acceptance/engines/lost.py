@@ -1,0 +1,56 @@
+"""A lost answer to each form, sent again by the browser: it ends where it would have ended, or with a true sentence.
+
+The service has done what the form asked, and the answer is lost in one of two ways. The connection ends: the browser
+sends the form again by itself, or shows an error and the viewer reloads. Or nothing comes: the viewer taps once more.
+"""
+
+import time
+
+from engines.engine import DELIBERATE
+from engines.losing import Losing
+from engines.stage import Stage, heading, settled
+from service import Failure
+
+# With script the page ignores a second tap for ten seconds.
+PATIENCE = {True: 11, False: DELIBERATE + 0.2}
+
+
+def lost_answer(stage, case, silent):
+    """What is wrong in the end; None when nothing is."""
+    proxy = Losing(stage.service)
+    try:
+        return one_lost_answer(Stage(stage.engine, proxy.service), proxy, case, silent)
+    finally:
+        proxy.stop()
+
+
+def one_lost_answer(stage, proxy, case, silent):
+    engine = stage.engine
+    scene = case.scene(stage)
+    page = stage.enter(scene)
+    button = case.button_of(scene)
+    before = scene.actions()
+    proxy.lose(silent)
+    engine.press(button)
+    if not proxy.lost.wait(10):
+        raise Failure(f"no form was sent: {engine.look()}")
+    wished = [heading(key) for key in case.after]
+    if silent:
+        time.sleep(PATIENCE[engine.script])
+        engine.tap(button)
+    elif engine.settled_heading(wished, 1) not in wished:
+        # Chromium and WebKit send a form again by themselves when the connection was in use before. Else the viewer
+        # reloads, and where that brings back the form, fills it in and sends it again.
+        engine.reload()
+        if engine.settled_heading([page["heading"], *wished], 6) == page["heading"] not in wished:
+            stage.fill(scene)
+            engine.press(button)
+    wanted = list(case.actions), case.state
+    found = settled(wanted, lambda: (scene.actions()[len(before):], scene.state() if case.state else None))
+    shown = engine.settled_heading(wished)
+    problems = []
+    if found != wanted:
+        problems.append(f"audit {found[0]}, box {found[1]}, instead of {wanted[0]}, {wanted[1]}")
+    if shown not in wished:
+        problems.append(f"the page says {shown!r}: {engine.words()}")
+    return "; ".join(problems) or None

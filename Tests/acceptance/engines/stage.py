@@ -1,0 +1,117 @@
+"""What a test in a browser needs: a box and an account of its own, and what the service did about them."""
+
+import itertools
+import json
+import time
+
+from engines.viewer import Viewer
+from service import PASSWORD, WEB, Box, Failure
+
+# Lines of the audit log that say nothing about a decision.
+IGNORED = ("session.start", "account.add")
+
+
+class Scene:
+    """A page that a test begins at, and the browser's cookies there."""
+
+    def __init__(self, stage, user=None, **query):
+        self.stage, self.user = stage, user
+        self.box = stage.box()
+        self.code = self.box.ask(**query) if query.pop("asks", True) else None
+        self.viewer = Viewer(stage.service)
+        if user:
+            self.viewer.sign_in_without_code(user)
+        self.others, self.fill, self.before, self.path = [], {}, (), "/"
+
+    def at(self, path):
+        self.path = path.format(code=self.code)
+        return self
+
+    def scanned(self):
+        """The code is open in this browser."""
+        self.viewer.scan(self.code)
+        self.path = self.viewer.path
+        return self
+
+    def approved(self):
+        """This box and another one are signed in."""
+        for box in (self.box, self.stage.box()):
+            self.viewer.scan(self.code if box is self.box else box.ask()).press({"class": "approve"})
+            if box.signed_in()[0] != 200:
+                raise Failure(f"the box is not signed in: {self.viewer.page.heading!r}")
+            self.others.append(box)
+        return self
+
+    def screen(self, action):
+        """The path of the first screen's page with this action."""
+        links = [one for one in self.viewer.get("/screens").page.links if one.endswith(action) and one.count("/") == 3]
+        self.path = links[0]
+        return self
+
+    def actions(self):
+        """The decisions in the audit log about this box and by this account, oldest first."""
+        lines = self.stage.service.control("audit", "tail", "--lines", "300", "--json")
+        return [line["action"] for line in lines if line["action"] not in IGNORED and (
+            line["actor"] == f"viewer aurora/{self.user}" or self.box.model in line.get("detail", ""))]
+
+    def sign_ins(self):
+        lines = self.stage.service.control("audit", "tail", "--lines", "300", "--json")
+        return sum(line["action"] == "session.start" and line["actor"] == f"viewer aurora/{self.user}" for line in lines)
+
+    def state(self):
+        """What the box sees: its status when it asks for a sign-in, or while it waits the state of its code."""
+        status = self.box.signed_in()[0]
+        state = self.box.look()["state"] if status == 404 and self.code else "delivered"
+        return status if state == "delivered" else state
+
+
+class Stage:
+    """One browser and one service."""
+
+    numbers = itertools.count(1)
+
+    def __init__(self, engine, service):
+        self.engine, self.service = engine, service
+
+    def account(self):
+        name = f"viewer-{next(self.numbers)}"
+        self.service.control("account", "add", "aurora", name, text=PASSWORD + "\n")
+        return name
+
+    def box(self):
+        model = f"Model-{next(self.numbers)}-"
+        box = Box(self.service, model)
+        box.model = model
+        return box
+
+    def enter(self, scene):
+        """Opens the scene's page in the browser and fills its fields; gives the page."""
+        self.engine.become(self.service, scene.viewer.cookies())
+        self.engine.open(self.service.url + scene.path)
+        page = self.engine.arrive(self.service.url + scene.path)
+        self.fill(scene)
+        return page
+
+    def fill(self, scene):
+        for selector in scene.before:
+            self.engine.tap(selector)
+        for selector, text in scene.fill.items():
+            self.engine.type(selector, text)
+
+
+def settled(wanted, found, seconds=4):
+    """The first thing found that is wanted, else the last one."""
+    end = time.monotonic() + seconds
+    while True:
+        value = found()
+        if value == wanted or time.monotonic() > end:
+            return value
+        time.sleep(0.1)
+
+
+TEXTS = json.loads((WEB / "locales/en.json").read_text())
+
+
+def heading(key):
+    """The English heading of a page; the texts call it `approve.title`."""
+    return TEXTS[key].replace("{provider}", "Aurora TV")

@@ -1,0 +1,50 @@
+"""Double taps: each button of each page that leads to another one, tapped twice at the same place.
+
+The second tap meets the page that followed. The test reads at the service what happened (audit log, the box's own call,
+the session), not on the page: the first tap's decision and no other, no report, and the viewer is still signed in. The
+first tap comes 1.2 s after its page is shown, so each case also shows that a deliberate tap counts.
+"""
+
+import time
+
+from engines.engine import DELIBERATE
+from engines.stage import settled
+from service import Failure
+
+GAPS = (0.06, 0.12, 0.3, 0.5, 0.7, 0.9)
+SHARES = (0.1, 0.5, 0.9)
+
+
+def double_tap(stage, case, gap, share):
+    """What is wrong after a double tap; None when nothing is."""
+    for _ in range(3):
+        problem, seconds = one_double_tap(stage, case, gap, share)
+        # A second tap that came more than a second after the first one may have met a page that was shown for a second.
+        if not problem or seconds < 1:
+            return problem
+    raise Failure(f"the machine is too slow for a double tap, three times: {problem}")
+
+
+def one_double_tap(stage, case, gap, share):
+    scene = case.scene(stage)
+    page = stage.enter(scene)
+    left, top, width, height = stage.engine.rectangle(case.button_of(scene))
+    before = scene.actions()
+    time.sleep(DELIBERATE)
+    point = (left + width * share, top + height / 2)
+    seconds = gap + stage.engine.taps([point, point], gap)
+    # What the second tap began has time to end.
+    now = stage.engine.still()
+    wanted = (list(case.actions), case.state)
+    found = settled(wanted, lambda: (scene.actions()[len(before):], scene.state() if case.state else None))
+    problems = []
+    if found != wanted:
+        problems.append(f"audit {found[0]}, box {found[1]}, instead of {wanted[0]}, {wanted[1]}")
+    if now and now["document"] == page["document"]:
+        problems.append("the first tap did not count")
+    session = scene.viewer.copy()
+    for name, value in stage.engine.cookies().items():
+        session.jar[name] = {"value": value}
+    if session.is_signed_in() != case.signed_in:
+        problems.append("signed in, which it should not be" if not case.signed_in else "not signed in any more")
+    return f"{'; '.join(problems)}; page {now and now['heading']!r}" if problems else None, seconds
