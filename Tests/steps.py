@@ -86,6 +86,7 @@ CHECK = (
     Step("packages", "the packages under a real systemd", ("Tests/acceptance/packages.py", ".build/deb"), 900, ("deb",), ("container",)),
     Step("release", "tarball, list of parts, image", ("Tests/acceptance/release.py", RELEASE), 600, ("release-build",)),
     Step("oauth", "other people's OAuth clients", ("Tests/acceptance/oauth/run",), 900),
+    Step("oauth-examples", "the OAuth examples at a hostile server", ("Tests/acceptance/oauth/examples.py",), 120, ()),
     Step("description", "requests generated from openapi.json", ("Tests/acceptance/schemathesis/run",), 900),
 )
 

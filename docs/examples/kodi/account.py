@@ -5,6 +5,16 @@ import base64, hashlib, hmac, json, time, urllib.error, urllib.parse, urllib.req
 from regent import Regent, RegentError
 
 
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """urllib would send the signed header along to the address that a redirect names, on another host too."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+SERVICE = urllib.request.build_opener(NoRedirect)
+
+
 def come_in(service, requestor, public_key, secret, device):
     """True when the add-on is signed in afterwards; else why it is not, in a sentence for the viewer."""
     box = Regent()
@@ -13,7 +23,7 @@ def come_in(service, requestor, public_key, secret, device):
         text = (f"{method} requestor_id={requestor}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
                 f"request_time={int(time.time() * 1000)}, request_uri={path}")
         code = base64.b64encode(hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest()).decode()
-        return urllib.request.urlopen(urllib.request.Request(
+        return SERVICE.open(urllib.request.Request(
             f"{service}{path}?deviceId={urllib.parse.quote(device)}", method=method,
             data=urllib.parse.urlencode(fields).encode() if fields else None,
             headers={"Authorization": f"{text}, public_key={public_key}, signature={code}", "Accept": "application/json"}), timeout=30).read()

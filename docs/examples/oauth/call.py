@@ -8,12 +8,22 @@ from regent import Regent, RegentError
 NAME, URL = sys.argv[1], sys.argv[2]
 
 
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """urllib would send the token along to the address that a redirect names, on another host too."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+API = urllib.request.build_opener(NoRedirect)
+
+
 def call(token):
-    """The API's answer. The token goes to that address and nowhere else."""
+    """The API's answer. The token goes to that address and nowhere else: a redirect is an error."""
     headers = {"Authorization": f"{token['type']} {token['token']}"}
     if "proof" in token:
         headers["DPoP"] = token["proof"]
-    with urllib.request.urlopen(urllib.request.Request(URL, headers=headers), timeout=30) as answer:
+    with API.open(urllib.request.Request(URL, headers=headers), timeout=30) as answer:
         return answer.read().decode()
 
 
@@ -29,7 +39,7 @@ def called(box, token):
 
 
 def signed_in(box, refused=None):
-    """A token; where nobody is signed in, the code is shown first, until somebody has confirmed it on a phone."""
+    """A token; on a box that is not signed in, the code is shown first, until a viewer has approved it on a phone."""
     try:
         return box.oauth_token(NAME, url=URL, refused=refused)
     except RegentError as error:

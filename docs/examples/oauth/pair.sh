@@ -3,8 +3,10 @@
 set -eu
 found=$(curl -fsS "$1/.well-known/openid-configuration") client=$2
 endpoint() { printf %s "$found" | jq -er ".$1_endpoint"; }
+# What a server says is printed without control characters, which could move the cursor or change the terminal.
+shown='def shown: tostring | gsub("\\p{C}"; "");'
 code=$(curl -fsS "$(endpoint device_authorization)" -d "client_id=$client")
-printf %s "$code" | jq -r '"open \(.verification_uri_complete // .verification_uri) and enter \(.user_code)"' >&2
+printf %s "$code" | jq -r "$shown"' "open \(.verification_uri_complete // .verification_uri | shown) and enter \(.user_code | shown)"' >&2
 pause=$(printf %s "$code" | jq -r '.interval // 5')
 # A service that holds a question until the viewer has answered is asked without a pause; others once in each interval.
 wait=$(printf %s "$found" | jq -r '(.token_endpoint_longest_wait | numbers) // 0')
@@ -14,9 +16,9 @@ while [ "$wait" -gt 0 ] && [ $(($(date +%s) - begun)) -gt 1 ] || sleep "$pause";
   said=$(curl -sS -H "Prefer: wait=$wait" "$(endpoint token)" -d "client_id=$client" \
     -d grant_type=urn:ietf:params:oauth:grant-type:device_code --data-urlencode "device_code=$(printf %s "$code" | jq -r .device_code)")
   case $(printf %s "$said" | jq -r '.error // "done"') in
-    done) printf %s "$said" | jq -er .access_token; exit ;;
+    done) printf %s "$said" | jq -er "$shown .access_token | strings | shown"; exit ;;
     authorization_pending) ;;
     slow_down) pause=$((pause + 5)) ;;
-    *) printf %s "$said" | jq -r '.error_description // .error' >&2; exit 1 ;;
+    *) printf %s "$said" | jq -r "$shown .error_description // .error | shown" >&2; exit 1 ;;
   esac
 done

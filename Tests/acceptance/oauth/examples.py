@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The examples of docs/examples/oauth against a hostile server: what it says does not reach the terminal as control characters, and
+a redirect does not carry the token to another host."""
+
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "docs/examples/oauth"
+ESCAPE = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202e"
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers each path with what the test gave for it, and keeps the headers of each request."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers, self.seen = {}, []
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self):
+        self.server.seen.append((self.path, dict(self.headers)))
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, headers, document = self.server.answers[self.path]
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body)), "Content-Type": "application/json"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_):
+        pass
+
+
+def controls(text):
+    return [letter for letter in text if letter != "\n" and (ord(letter) < 32 or 127 <= ord(letter) < 160 or letter == "\u202e")]
+
+
+def pair_prints_no_control_characters():
+    for ending in ({"access_token": f"abc{ESCAPE}"}, {"error": "denied", "error_description": f"no {ESCAPE}"}):
+        server = Server()
+        place = server.address
+        server.answers = {
+            "/.well-known/openid-configuration": (200, {}, {
+                "device_authorization_endpoint": f"{place}/device", "token_endpoint": f"{place}/token",
+                "token_endpoint_longest_wait": 5}),
+            "/device": (200, {}, {
+                "device_code": "d", "user_code": f"ABCD{ESCAPE}", "verification_uri": f"{place}/{ESCAPE}", "interval": 1}),
+            "/token": (200 if "access_token" in ending else 400, {}, ending)}
+        done = subprocess.run(
+            ["sh", EXAMPLES / "pair.sh", place, "client"], capture_output=True, encoding="utf-8", timeout=30, check=False)
+        assert "ABCD" in done.stderr and ("abc" in done.stdout or "no" in done.stderr), done
+        assert not controls(done.stdout + done.stderr), (done.stdout, done.stderr)
+        server.shutdown()
+
+
+def call_keeps_the_token():
+    api, other = Server(), Server()
+    api.answers = {"/me": (302, {"Location": f"{other.address}/stolen"}, {})}
+    other.answers = {"/stolen": (200, {}, {})}
+    with tempfile.TemporaryDirectory() as folder:
+        # A box that is signed in; the real module is tried with a real daemon by OAuthBoxTests.
+        pathlib.Path(folder, "regent.py").write_text(
+            "class RegentError(Exception):\n    code = ''\n\n\nclass Regent:\n    def oauth_token(self, name, **_):\n"
+            "        return {'type': 'Bearer', 'token': 'secret-token'}\n")
+        done = subprocess.run(
+            [sys.executable, "-B", EXAMPLES / "call.py", "music", f"{api.address}/me"], capture_output=True, text=True, timeout=30,
+            env=os.environ | {"PYTHONPATH": folder}, check=False)
+    assert api.seen and api.seen[0][1].get("Authorization") == "Bearer secret-token", api.seen
+    assert done.returncode == 1 and "302" in done.stderr, done
+    assert not other.seen, f"the other host was sent {other.seen}"
+
+
+for check in (pair_prints_no_control_characters, call_keeps_the_token):
+    check()
+print("the OAuth examples keep control characters and the token to themselves")
