@@ -220,6 +220,8 @@ class Engine:
         self.open(service.url + "/static/favicon.svg")
         self.arrive(service.url + "/static/favicon.svg")
         self.driver.command("delete cookies")
+        # WebKit answers before they are gone: the first cookie of the next page would go with them.
+        until("the browser has no cookie", lambda: not self.driver.command("cookies"))
         for cookie in cookies:
             self.driver.command("add cookie", cookie=cookie)
 
