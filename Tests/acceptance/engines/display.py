@@ -1,5 +1,7 @@
-"""A screen without a monitor (Xvfb), with a mouse and a keyboard: the X server's own, so that no driver waits for a page between
-two clicks, and a key that is held down repeats as a real one does."""
+"""A screen without a monitor (Xvfb), with a mouse and a keyboard.
+
+They are the X server's own: no driver waits for a page between two clicks, and a key that is held down repeats.
+"""
 
 import ctypes
 import os

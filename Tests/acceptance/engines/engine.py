@@ -1,4 +1,4 @@
-"""One interface to a browser of any engine; `browsers.py` has WebKitGTK (the engine of an iPhone), Firefox and Chromium.
+"""One interface to a browser; `browsers.py` has WebKitGTK (the engine of an iPhone), Firefox and Chromium.
 
 Taps and keys are input events, not calls of `click()`. Chromium gets touches from its driver. WebKitGTK and Firefox get
 clicks from the X server: their drivers do not answer, or fail, when a page ends between two taps. The page is 390 CSS
@@ -219,9 +219,10 @@ class Engine:
         """A browser with these cookies and no others."""
         self.open(service.url + "/static/favicon.svg")
         self.arrive(service.url + "/static/favicon.svg")
-        self.driver.command("delete cookies")
-        # WebKit answers before they are gone: the first cookie of the next page would go with them.
-        until("the browser has no cookie", lambda: not self.driver.command("cookies"))
+        if self.cookies():
+            # WebKit answers before they are gone: the first cookie of the next page would go with them.
+            self.driver.command("delete cookies")
+            until("the cookies are deleted", lambda: not self.cookies())
         for cookie in cookies:
             self.driver.command("add cookie", cookie=cookie)
 

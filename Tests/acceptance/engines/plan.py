@@ -7,7 +7,6 @@ from engines import journeys
 from engines.cases import CASES
 from engines.lost import lost_answer
 from engines.taps import GAPS, SHARES, double_tap
-from service import Failure
 
 JOURNEYS = (journeys.approve, journeys.number, journeys.deny)
 RETURNS = (
@@ -20,29 +19,22 @@ class Test:
     name: str
     script: bool
     https: bool
-    # Called with a stage; raises a Failure when something is wrong.
+    # Called with a stage; returns what is wrong, or raises it when the test cannot go on.
     work: object
 
     def __str__(self):
         return f"{self.group}: {self.name}, {'script' if self.script else 'no script'}{', https' if self.https else ''}"
 
 
-def check(function, *arguments):
-    def work(stage):
-        if problem := function(stage, *arguments):
-            raise Failure(problem)
-    return work
-
-
 def tap(case, gap, share, script, https=False):
     place = {SHARES[0]: "left", SHARES[1]: "middle", SHARES[2]: "right"}[share]
     return Test("double tap", f"{case.name}, {gap * 1000:.0f} ms, {place}", script, https,
-                check(double_tap, case, gap, share))
+                lambda stage: double_tap(stage, case, gap, share))
 
 
 def lost(case, silent, script):
     kind = "silence" if silent else "connection ends"
-    return Test("lost answer", f"{case.name}, {kind}", script, False, check(lost_answer, case, silent))
+    return Test("lost answer", f"{case.name}, {kind}", script, False, lambda stage: lost_answer(stage, case, silent))
 
 
 def told(group, function, script, https=False):
