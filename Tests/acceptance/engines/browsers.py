@@ -23,8 +23,9 @@ class WebKit(Engine):
         driver.command("resize", x=0, y=0, width=WIDTH, height=HEIGHT)
         return driver
 
-    def begin_tab(self):
-        self.origin = 0, self.run("return outerHeight - innerHeight")
+    def corner(self):
+        # The bar of tabs comes with the second tab and goes with it.
+        return 0, self.run("return outerHeight - innerHeight")
 
 
 class Chromium(Engine):
@@ -79,7 +80,9 @@ class Firefox(Engine):
         self.driver.command("context", value="chrome")
         self.run(f"const style = gBrowser.selectedBrowser.style; style.minWidth = style.maxWidth = '{WIDTH}px';")
         self.driver.command("context", value="content")
-        self.origin = self.run("return [mozInnerScreenX, mozInnerScreenY]")
+
+    def corner(self):
+        return self.run("return [mozInnerScreenX, mozInnerScreenY]")
 
 
 ENGINES = (WebKit, Firefox, Chromium)

@@ -186,18 +186,23 @@ class Engine:
         self.driver.command("close")
         self.switch(back_to)
 
+    def corner(self):
+        """Where the page begins, in the coordinates of `send_taps`."""
+        return 0, 0
+
     def taps(self, points, gap):
         """Taps these points, `gap` seconds between one release and the next press; by how much it took longer."""
+        left, top = self.corner()
+        points = [(left + x, top + y) for x, y in points]
         began = time.monotonic()
         self.send_taps(points, gap)
         return time.monotonic() - began - gap * (len(points) - 1) - 0.03 * len(points)
 
     def send_taps(self, points, gap):
         """With the mouse of the display, so that no driver waits for a page in between."""
-        left, top = self.origin
-        for place, (x, y) in enumerate(points):
+        for place, point in enumerate(points):
             time.sleep(gap if place else 0)
-            self.display.click(left + x, top + y)
+            self.display.click(*point)
 
     def tap(self, selector, share=0.5):
         left, top, width, height = self.rectangle(selector)
