@@ -11,6 +11,7 @@ import traceback
 from engines import plan
 from engines.browsers import ENGINES
 from engines.stage import Stage
+from engines.wire import Hung
 from service import Failure, Service
 
 
@@ -27,7 +28,7 @@ def arguments():
 class Run:
     def __init__(self, options):
         self.options, self.lock = options, threading.Lock()
-        self.problems, self.told, self.engines = 0, 0, set()
+        self.problems, self.told, self.hung, self.engines = 0, 0, 0, set()
         self.services = {https: Service(options.programs, https=https) for https in (False, True)}
 
     def perform(self, kind, tests):
@@ -38,18 +39,29 @@ class Run:
                 if test.script != script or self.options.only not in str(test):
                     continue
                 began = time.monotonic()
-                try:
-                    if not engine:
-                        engine = kind(script)
-                        self.engines.add(engine)
-                    problem = test.work(Stage(engine, self.services[test.https]))
-                except Exception as error:
-                    problem = str(error) if isinstance(error, (Failure, TimeoutError)) else traceback.format_exc()
-                    # The next test must not inherit a browser that hangs.
-                    self.quit(engine)
-                    engine = None
+                # A driver that hangs says nothing about the pages: the test begins again in a new browser.
+                for _ in range(3):
+                    try:
+                        engine = engine or self.start(kind, script)
+                        problem = test.work(Stage(engine, self.services[test.https]))
+                        break
+                    except Exception as error:
+                        is_hung = isinstance(error, Hung)
+                        known = isinstance(error, (Failure, TimeoutError, Hung))
+                        problem = str(error) if known else traceback.format_exc()
+                        # The next test must not inherit what this one left open.
+                        self.quit(engine)
+                        engine = None
+                    if not is_hung:
+                        break
+                    self.hung += 1
                 self.report(f"{kind.name}: {test}", problem, time.monotonic() - began)
             self.quit(engine)
+
+    def start(self, kind, script):
+        engine = kind(script)
+        self.engines.add(engine)
+        return engine
 
     def quit(self, engine):
         if engine:
@@ -90,7 +102,8 @@ def main():
             thread.join()
     finally:
         run.stop()
-    print(f"{run.told} tests in {len(threads)} engines, {time.monotonic() - began:.0f} s: {run.problems} problems")
+    hung = f", {run.hung} times a driver hung" if run.hung else ""
+    print(f"{run.told} tests in {len(threads)} engines, {time.monotonic() - began:.0f} s{hung}: {run.problems} problems")
     return 1 if run.problems or not run.told else 0
 
 

@@ -18,7 +18,7 @@ class Case:
     signed_in: object = True
     # Only with script, or only without.
     script: object = None
-    # Where a form leads to, also when its answer was lost and the browser sends it again.
+    # Where a form leads to, or what is true when its answer was lost and the browser sends it again.
     after: tuple = ()
 
     def button_of(self, scene):
@@ -136,7 +136,8 @@ CASES = (
     Case("screens: Sign out this phone", screens, ".account-box a[href='/sign-out']", 200),
     Case("screens: Sign in a screen", screens, "main a[href='/']", 200),
     Case("rename: Save", renamed, "button.main", 200, ("device.name",), after=("screens.title",)),
-    Case("sign out a screen", screen("/sign-out"), "button.main", None, ("device.sign-out",), after=("screens.title",)),
+    Case("sign out a screen", screen("/sign-out"), "button.main", None, ("device.sign-out",),
+         after=("screens.title", "notice.no-such-screen.title")),
     Case("sign out all", lambda stage: screens(stage, "/screens/sign-out"), "button.main", 404, ("device.sign-out",),
          after=("screens.title",)),
     Case("sign out this phone", lambda stage: screens(stage, "/sign-out"), "button.main", 200, ("session.end",), False,

@@ -110,4 +110,4 @@ TEXTS = json.loads((WEB / "locales/en.json").read_text())
 
 def heading(key):
     """The English heading of a page; the texts call it `approve.title`."""
-    return TEXTS[key].replace("{provider}", "Aurora TV")
+    return TEXTS.get(key, key).replace("{provider}", "Aurora TV")
