@@ -10,7 +10,8 @@ from service import until
 
 
 class WebKit(Engine):
-    name = "WebKitGTK"
+    # A tab of MiniBrowser opens in the background.
+    name, tab = "WebKitGTK", "window"
 
     def start(self):
         programs = sorted(glob.glob("/usr/lib/*/webkit*gtk-*/MiniBrowser"))
@@ -19,12 +20,12 @@ class WebKit(Engine):
         port = free_port()
         self.launch("WebKitWebDriver", f"--port={port}")
         options = ["--automation"] + ([] if self.script else ["--enable-javascript=false"])
-        driver = self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
-        driver.command("resize", x=0, y=0, width=WIDTH, height=HEIGHT)
-        return driver
+        return self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
+
+    def begin_tab(self):
+        self.driver.command("resize", x=0, y=0, width=WIDTH, height=HEIGHT)
 
     def corner(self):
-        # The bar of tabs comes with the second tab and goes with it.
         return 0, self.run("return outerHeight - innerHeight")
 
 

@@ -45,7 +45,8 @@ ENVIRONMENT = {
 class Engine:
     """A browser at phone size, with or without script."""
 
-    name = ""
+    # `tab` is what the driver opens in front: a tab or a window.
+    name, tab = "", "tab"
 
     def __init__(self, script=True):
         self.script, self.process = script, None
@@ -174,7 +175,7 @@ class Engine:
     def new_tab(self):
         """A new tab in front; gives what `switch` takes to return."""
         before = set(self.driver.command("tabs"))
-        made = self.driver.command("new tab", type="tab")["handle"]
+        made = self.driver.command("new tab", type=self.tab)["handle"]
         self.switch(made)
         self.begin_tab()
         return (before - {made}).pop(), made
