@@ -19,7 +19,8 @@ class WebKit(Engine):
             raise SystemExit("no MiniBrowser; run deploy/bootstrap --pages")
         port = free_port()
         self.launch("WebKitWebDriver", f"--port={port}")
-        options = ["--automation"] + ([] if self.script else ["--enable-javascript=false"])
+        # Without its bar of tools the window can be as narrow as a phone.
+        options = ["--automation", "--full-screen"] + ([] if self.script else ["--enable-javascript=false"])
         return self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
 
     def begin_tab(self):

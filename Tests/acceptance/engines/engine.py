@@ -2,8 +2,7 @@
 
 Taps and keys are input events, not calls of `click()`. Chromium gets touches from its driver. WebKitGTK and Firefox get
 clicks from the X server: their drivers do not answer, or fail, when a page ends between two taps. The page is 390 CSS
-pixels wide in Chromium and Firefox; MiniBrowser's window is at least 447 wide. The drivers' commands also work when the
-script of pages is off.
+pixels wide in all three. The drivers' commands also work when the script of pages is off.
 """
 
 import os
