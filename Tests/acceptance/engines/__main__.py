@@ -2,6 +2,7 @@
 
 import argparse
 import pathlib
+import signal
 import sys
 import threading
 import time
@@ -10,6 +11,7 @@ import traceback
 from engines import plan
 from engines.browsers import ENGINES
 from engines.stage import Stage
+from engines.wire import Hung
 from service import Failure, Service
 
 
@@ -26,51 +28,73 @@ def arguments():
 class Run:
     def __init__(self, options):
         self.options, self.lock = options, threading.Lock()
-        self.problems, self.told = [], 0
+        self.problems, self.told, self.hung, self.engines = 0, 0, 0, set()
         self.services = {https: Service(options.programs, https=https) for https in (False, True)}
 
     def perform(self, kind, tests):
         """These tests in one browser after the other; script is on or off for a whole browser."""
         for script in (True, False):
-            chosen = [test for test in tests if test.script == script and self.options.only in str(test)]
             engine = None
-            for test in chosen:
+            for test in tests:
+                if test.script != script or self.options.only not in str(test):
+                    continue
                 began = time.monotonic()
-                try:
-                    engine = engine or kind(script)
-                    test.work(Stage(engine, self.services[test.https]))
-                    problem = None
-                except Exception as error:
-                    problem = str(error) if isinstance(error, (Failure, TimeoutError)) else traceback.format_exc()
-                    # The next test must not inherit a browser that hangs.
-                    if engine:
-                        engine.quit()
+                # A driver that hangs says nothing about the pages: the test begins again in a new browser.
+                for _ in range(3):
+                    try:
+                        engine = engine or self.start(kind, script)
+                        problem = test.work(Stage(engine, self.services[test.https]))
+                        break
+                    except Exception as error:
+                        is_hung = isinstance(error, Hung)
+                        known = isinstance(error, (Failure, TimeoutError, Hung))
+                        problem = str(error) if known else traceback.format_exc()
+                        # The next test must not inherit what this one left open.
+                        self.quit(engine)
                         engine = None
+                    if not is_hung:
+                        break
+                    self.hung += 1
                 self.report(f"{kind.name}: {test}", problem, time.monotonic() - began)
-            if engine:
-                engine.quit()
+            self.quit(engine)
+
+    def start(self, kind, script):
+        engine = kind(script)
+        self.engines.add(engine)
+        return engine
+
+    def quit(self, engine):
+        if engine:
+            engine.quit()
+            self.engines.discard(engine)
 
     def report(self, name, problem, seconds):
         with self.lock:
             self.told += 1
-            if problem:
-                self.problems.append(f"{name}: {problem}")
+            self.problems += bool(problem)
             if self.options.times:
-                print(f"{seconds:6.1f} s  {'red   ' if problem else 'green '} {name}", flush=True)
+                print(f"{seconds:6.1f} s  {name}", flush=True)
+            if problem:
+                print(f"{name}: {problem}", flush=True)
 
     def stop(self):
+        for engine in list(self.engines):
+            engine.quit()
         for service in self.services.values():
             if code := service.stop():
-                self.problems.append(f"regentd ended with {code}")
+                self.report("regentd", f"ended with {code}", 0)
 
 
 def main():
     options = arguments()
     began = time.monotonic()
+    # The browsers end with this process, also when it is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     run = Run(options)
+    choose = plan.full if options.full else plan.short
     try:
         threads = [
-            threading.Thread(target=run.perform, args=(kind, list((plan.full if options.full else plan.short)(number))))
+            threading.Thread(target=run.perform, args=(kind, list(choose(number))), daemon=True)
             for number, kind in enumerate(ENGINES) if options.engine in kind.name]
         for thread in threads:
             thread.start()
@@ -78,9 +102,8 @@ def main():
             thread.join()
     finally:
         run.stop()
-    for problem in run.problems:
-        print(problem)
-    print(f"{run.told} tests in {len(threads)} engines, {time.monotonic() - began:.0f} s: {len(run.problems)} problems")
+    hung = f", {run.hung} times a driver hung" if run.hung else ""
+    print(f"{run.told} tests in {len(threads)} engines, {time.monotonic() - began:.0f} s{hung}: {run.problems} problems")
     return 1 if run.problems or not run.told else 0
 
 

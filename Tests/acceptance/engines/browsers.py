@@ -10,7 +10,8 @@ from service import until
 
 
 class WebKit(Engine):
-    name = "WebKitGTK"
+    # A tab of MiniBrowser opens in the background.
+    name, tab = "WebKitGTK", "window"
 
     def start(self):
         programs = sorted(glob.glob("/usr/lib/*/webkit*gtk-*/MiniBrowser"))
@@ -18,13 +19,15 @@ class WebKit(Engine):
             raise SystemExit("no MiniBrowser; run deploy/bootstrap --pages")
         port = free_port()
         self.launch("WebKitWebDriver", f"--port={port}")
-        options = ["--automation"] + ([] if self.script else ["--enable-javascript=false"])
-        driver = self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
-        driver.command("resize", x=0, y=0, width=WIDTH, height=HEIGHT)
-        return driver
+        # Without its bar of tools the window can be as narrow as a phone.
+        options = ["--automation", "--full-screen"] + ([] if self.script else ["--enable-javascript=false"])
+        return self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
 
     def begin_tab(self):
-        self.origin = 0, self.run("return outerHeight - innerHeight")
+        self.driver.command("resize", x=0, y=0, width=WIDTH, height=HEIGHT)
+
+    def corner(self):
+        return 0, self.run("return outerHeight - innerHeight")
 
 
 class Chromium(Engine):
@@ -79,7 +82,9 @@ class Firefox(Engine):
         self.driver.command("context", value="chrome")
         self.run(f"const style = gBrowser.selectedBrowser.style; style.minWidth = style.maxWidth = '{WIDTH}px';")
         self.driver.command("context", value="content")
-        self.origin = self.run("return [mozInnerScreenX, mozInnerScreenY]")
+
+    def corner(self):
+        return self.run("return [mozInnerScreenX, mozInnerScreenY]")
 
 
 ENGINES = (WebKit, Firefox, Chromium)

@@ -1,10 +1,16 @@
-"""A screen without a monitor (Xvfb), with a mouse and a keyboard: the X server's own, so that no driver waits for a page between
-two clicks, and a key that is held down repeats as a real one does."""
+"""A screen without a monitor (Xvfb), with a mouse and a keyboard.
+
+They are the X server's own: no driver waits for a page between two clicks, and a key that is held down repeats.
+"""
 
 import ctypes
 import os
 import subprocess
 import time
+
+# Xlib ends the whole process when its server is gone, unless these functions say what to do then.
+QUIET = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: 0)
+STAY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: None)
 
 
 class Display:
@@ -33,6 +39,10 @@ class Display:
         self.server = self.x11.XOpenDisplay(self.name.encode())
         if not self.server:
             raise SystemExit(f"Xvfb {self.name} accepts no client")
+        self.x11.XSetIOErrorHandler.argtypes = [ctypes.c_void_p]
+        self.x11.XSetIOErrorHandler(ctypes.cast(QUIET, ctypes.c_void_p))
+        self.x11.XSetIOErrorExitHandler.argtypes = [pointer, ctypes.c_void_p, pointer]
+        self.x11.XSetIOErrorExitHandler(self.server, ctypes.cast(STAY, ctypes.c_void_p), None)
 
     def click(self, x, y):
         """Presses the left button here for 30 ms."""

@@ -1,9 +1,8 @@
-"""One interface to a browser of any engine; `browsers.py` has WebKitGTK (the engine of an iPhone), Firefox and Chromium.
+"""One interface to a browser; `browsers.py` has WebKitGTK (the engine of an iPhone), Firefox and Chromium.
 
 Taps and keys are input events, not calls of `click()`. Chromium gets touches from its driver. WebKitGTK and Firefox get
 clicks from the X server: their drivers do not answer, or fail, when a page ends between two taps. The page is 390 CSS
-pixels wide in Chromium and Firefox; MiniBrowser's window is at least 447 wide. The drivers' commands also work when the
-script of pages is off.
+pixels wide in all three. The drivers' commands also work when the script of pages is off.
 """
 
 import os
@@ -45,7 +44,8 @@ ENVIRONMENT = {
 class Engine:
     """A browser at phone size, with or without script."""
 
-    name = ""
+    # `tab` is what the driver opens in front: a tab or a window.
+    name, tab = "", "tab"
 
     def __init__(self, script=True):
         self.script, self.process = script, None
@@ -174,7 +174,7 @@ class Engine:
     def new_tab(self):
         """A new tab in front; gives what `switch` takes to return."""
         before = set(self.driver.command("tabs"))
-        made = self.driver.command("new tab", type="tab")["handle"]
+        made = self.driver.command("new tab", type=self.tab)["handle"]
         self.switch(made)
         self.begin_tab()
         return (before - {made}).pop(), made
@@ -186,18 +186,23 @@ class Engine:
         self.driver.command("close")
         self.switch(back_to)
 
+    def corner(self):
+        """Where the page begins, in the coordinates of `send_taps`."""
+        return 0, 0
+
     def taps(self, points, gap):
         """Taps these points, `gap` seconds between one release and the next press; by how much it took longer."""
+        left, top = self.corner()
+        points = [(left + x, top + y) for x, y in points]
         began = time.monotonic()
         self.send_taps(points, gap)
         return time.monotonic() - began - gap * (len(points) - 1) - 0.03 * len(points)
 
     def send_taps(self, points, gap):
         """With the mouse of the display, so that no driver waits for a page in between."""
-        left, top = self.origin
-        for place, (x, y) in enumerate(points):
+        for place, point in enumerate(points):
             time.sleep(gap if place else 0)
-            self.display.click(left + x, top + y)
+            self.display.click(*point)
 
     def tap(self, selector, share=0.5):
         left, top, width, height = self.rectangle(selector)
@@ -219,7 +224,10 @@ class Engine:
         """A browser with these cookies and no others."""
         self.open(service.url + "/static/favicon.svg")
         self.arrive(service.url + "/static/favicon.svg")
-        self.driver.command("delete cookies")
+        if self.cookies():
+            # WebKit answers before they are gone: the first cookie of the next page would go with them.
+            self.driver.command("delete cookies")
+            until("the cookies are deleted", lambda: not self.cookies())
         for cookie in cookies:
             self.driver.command("add cookie", cookie=cookie)
 

@@ -6,8 +6,7 @@ import itertools
 from engines import journeys
 from engines.cases import CASES
 from engines.lost import lost_answer
-from engines.taps import GAPS, SHARES, double_tap
-from service import Failure
+from engines.taps import GAPS, PLACES, double_tap
 
 JOURNEYS = (journeys.approve, journeys.number, journeys.deny)
 RETURNS = (
@@ -20,29 +19,21 @@ class Test:
     name: str
     script: bool
     https: bool
-    # Called with a stage; raises a Failure when something is wrong.
+    # Called with a stage; returns what is wrong, or raises it when the test cannot go on.
     work: object
 
     def __str__(self):
         return f"{self.group}: {self.name}, {'script' if self.script else 'no script'}{', https' if self.https else ''}"
 
 
-def check(function, *arguments):
-    def work(stage):
-        if problem := function(stage, *arguments):
-            raise Failure(problem)
-    return work
-
-
-def tap(case, gap, share, script, https=False):
-    place = {SHARES[0]: "left", SHARES[1]: "middle", SHARES[2]: "right"}[share]
+def tap(case, gap, place, script, https=False):
     return Test("double tap", f"{case.name}, {gap * 1000:.0f} ms, {place}", script, https,
-                check(double_tap, case, gap, share))
+                lambda stage: double_tap(stage, case, gap, place))
 
 
 def lost(case, silent, script):
     kind = "silence" if silent else "connection ends"
-    return Test("lost answer", f"{case.name}, {kind}", script, False, check(lost_answer, case, silent))
+    return Test("lost answer", f"{case.name}, {kind}", script, False, lambda stage: lost_answer(stage, case, silent))
 
 
 def told(group, function, script, https=False):
@@ -53,16 +44,18 @@ def short(engine):
     """`engine` is the number of the engine: gaps, places, script and https turn with it."""
     for script, https in itertools.product((True, False), repeat=2):
         yield told("journey", JOURNEYS[(engine + script + 2 * https) % 3], script, https)
-    for place, function in enumerate(RETURNS):
-        yield told("again", function, (engine + place) % 2 == 0)
-    for place, case in enumerate(CASES):
-        turn = place + 2 * engine
+    for number, function in enumerate(RETURNS):
+        yield told("again", function, (engine + number) % 2 == 0)
+    for number, case in enumerate(CASES):
+        turn = number + 2 * engine
         script = turn // 2 % 2 == 0 if case.script is None else case.script
-        yield tap(case, GAPS[turn % 6], SHARES[turn // 6 % 3], script)
+        yield tap(case, GAPS[turn % 6], list(PLACES)[turn // 6 % 5], script)
+        for gap, place in case.worst:
+            yield tap(case, gap, place, True)
     forms = [case for case in CASES if case.after]
-    for place, case in enumerate(forms):
-        if place % 3 == engine:
-            script = place // 3 % 2 == 0 if case.script is None else case.script
+    for number, case in enumerate(forms):
+        if number % 3 == engine:
+            script = number // 3 % 2 == 0 if case.script is None else case.script
             yield lost(case, not script, script)
 
 
@@ -75,8 +68,8 @@ def full(_):
     for script, case in itertools.product((True, False), CASES):
         if case.script not in (None, script):
             continue
-        for turn, (gap, share) in enumerate(itertools.product(GAPS, SHARES)):
-            yield tap(case, gap, share, script, https=turn % 2 == 1)
+        for turn, (gap, place) in enumerate(itertools.product(GAPS, PLACES)):
+            yield tap(case, gap, place, script, https=turn % 2 == 1)
         if case.after:
             for silent in (True, False):
                 yield lost(case, silent, script)

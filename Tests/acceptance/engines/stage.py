@@ -54,10 +54,6 @@ class Scene:
         return [line["action"] for line in lines if line["action"] not in IGNORED and (
             line["actor"] == f"viewer aurora/{self.user}" or self.box.model in line.get("detail", ""))]
 
-    def sign_ins(self):
-        lines = self.stage.service.control("audit", "tail", "--lines", "300", "--json")
-        return sum(line["action"] == "session.start" and line["actor"] == f"viewer aurora/{self.user}" for line in lines)
-
     def state(self):
         """What the box sees: its status when it asks for a sign-in, or while it waits the state of its code."""
         status = self.box.signed_in()[0]
@@ -114,4 +110,4 @@ TEXTS = json.loads((WEB / "locales/en.json").read_text())
 
 def heading(key):
     """The English heading of a page; the texts call it `approve.title`."""
-    return TEXTS[key].replace("{provider}", "Aurora TV")
+    return TEXTS.get(key, key).replace("{provider}", "Aurora TV")

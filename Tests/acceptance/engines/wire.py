@@ -29,31 +29,38 @@ COMMANDS = {
     "devtools": ("POST", "/goog/cdp/execute", None),
     "context": (None, None, "Marionette:SetContext"),
 }
-# Longer than any command takes; it ends what hangs.
-SECONDS = 30
+# Longer than any command takes, and than the start of a browser; they end what hangs.
+SECONDS, START = 12, 60
+# Milliseconds for a script: one that a page took along when it ended is answered by nothing else.
+TIMEOUTS = {"script": 5000}
 
 
 class CommandFailed(Exception):
     """The browser refused a command."""
 
 
+class Hung(Exception):
+    """The driver does not answer."""
+
+
 class WebDriver:
     """A session with a driver that listens on this port of loopback."""
 
     def __init__(self, port, capabilities):
-        self.port, self.path = port, ""
+        self.port, self.path, self.seconds = port, "", START
         self.path = "/session/" + self.request(
-            "POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
+            "POST", "/session", {"capabilities": {"alwaysMatch": {**capabilities, "timeouts": TIMEOUTS}}})["sessionId"]
+        self.seconds = SECONDS
 
     def request(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.seconds)
         try:
             text = json.dumps(body or {}) if method == "POST" else None
             connection.request(method, self.path + path, text, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             value = json.loads(answer.read())["value"]
         except TimeoutError:
-            raise TimeoutError(f"no answer of the driver to {method} {path} {text and text[:80]} in {SECONDS} s") from None
+            raise Hung(f"no answer to {method} {path} {text and text[:80]} in {self.seconds} s") from None
         finally:
             connection.close()
         if answer.status != 200:
@@ -72,10 +79,11 @@ class Marionette:
     """A session with Firefox. A message is its length, a colon and JSON."""
 
     def __init__(self, port, capabilities):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=START)
         self.input, self.count = self.socket.makefile("rb"), 0
         self.message()  # The greeting.
-        self.request("WebDriver:NewSession", capabilities)
+        self.request("WebDriver:NewSession", {**capabilities, "timeouts": TIMEOUTS})
+        self.socket.settimeout(SECONDS)
 
     def message(self):
         digits = b""
@@ -89,8 +97,11 @@ class Marionette:
     def request(self, name, parameters):
         self.count += 1
         text = json.dumps([0, self.count, name, parameters]).encode()
-        self.socket.sendall(b"%d:%s" % (len(text), text))
-        _, _, error, result = self.message()
+        try:
+            self.socket.sendall(b"%d:%s" % (len(text), text))
+            _, _, error, result = self.message()
+        except TimeoutError:
+            raise Hung(f"no answer to {name} {text[:80]}") from None
         if error:
             raise CommandFailed(f"{name}: {error['error']}: {error['message']}")
         return result["value"] if isinstance(result, dict) and list(result) == ["value"] else result
