@@ -65,6 +65,12 @@ public enum Random {
     return text(ofUUID: bytes, version: 8)
   }
 
+  /// 16 bytes as a UUID (version 8, RFC 9562): four bits of the seventh byte and two of the ninth say so.
+  public static func uuid(custom bytes: [UInt8]) -> String {
+    precondition(bytes.count == 16, "a UUID has 16 bytes")
+    return text(ofUUID: bytes, version: 8)
+  }
+
   private static func text(ofUUID bytes: [UInt8], version: UInt8) -> String {
     unsafe String(unsafeUninitializedCapacity: 36) { text in
       var end = 0

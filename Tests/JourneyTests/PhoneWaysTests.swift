@@ -49,6 +49,20 @@ import Testing
     }
   }
 
+  @Test func `a bare reg_code in HTML is answered as missing`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      // What a browser makes of `&reg_code=` in an attribute of HTML.
+      let query = Self.begin(code).replacing("reg_code=\(code)&", with: "").replacing(
+        "requestor_id=REF30", with: "requestor_id=REF30&%C2%AE_code=\(code)")
+      let answer = try await client.get(query)
+      #expect(answer.status == 400)
+      #expect(answer.text.contains("reg_code"))
+      #expect(try await client.get(Self.begin(code)).status == 302)
+    }
+  }
+
   @Test(arguments: [
     "https://evil.example/", "//example.com/", "/here", "javascript:alert(1)",
     "https://example.com.evil.example/", "https://evil.example/?https://example.com/",

@@ -157,6 +157,7 @@ func flowSamples() -> [Sample] {
           accent: AccentColor(hex: "fefefe"))
       }),
     Sample("match-number", MatchNumberPage(bar: bar, numbers: [17, 42, 86]), both),
+    Sample("report", ReportPage(bar: bar), both),
   ]
   for problem in EnterCodePage.Problem.allCases {
     samples.append(
@@ -207,6 +208,9 @@ func otherSamples() -> [Sample] {
       asked: now, hasOthers: false)
     guest.guestOf = aurora.name
     samples.append(Sample("approve-guest", guest) { $0.brand = cinema })
+    var bare = guest
+    bare.guestOf = nil
+    samples.append(Sample("approve-bare", bare, both))
     var program = guest
     program.program = ForeignText("Kodi")
     program.scope = Set(Scope.Name.allCases)

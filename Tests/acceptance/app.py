@@ -23,6 +23,7 @@ from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from browser import click
 from service import PASSWORD, PATIENCE, REQUESTOR, Service, until
 
 CHROMIUM = ["/usr/bin/chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -74,7 +75,7 @@ class Viewer:
             lambda driver: next(iter(driver.find_elements(By.CSS_SELECTOR, selector)), None), selector)
 
     def taps(self, selector):
-        self.one(selector).click()
+        click(lambda: self.one(selector))
 
     def types(self, selector, text):
         self.one(selector).send_keys(text)

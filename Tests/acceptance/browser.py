@@ -1,8 +1,11 @@
 """A browser as a phone: Chromium, whose every new page is looked at."""
 
 import json
+import time
 
 from selenium import webdriver
+from selenium.common.exceptions import (
+    ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.by import By
@@ -13,6 +16,18 @@ from service import PASSWORD, ROOT, Failure
 
 LANGUAGES = ("en", "it", "es", "ko")
 TEXTS = {tag: json.loads((ROOT / f"web/locales/{tag}.json").read_text()) for tag in LANGUAGES}
+
+
+def click(find, patience=10):
+    """Clicks what `find` gives as soon as it takes clicks: decisions rest for the first second of their page."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return find().click()
+        except (ElementNotInteractableException, ElementClickInterceptedException):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 class Phone:
@@ -66,7 +81,7 @@ class Phone:
         """Taps, and waits for the page that follows."""
         self.taps += 1
         before = self.driver.find_element(By.CSS_SELECTOR, "html")
-        self.one(selector).click()
+        click(lambda: self.one(selector))
         self.gone(before)
 
     def gone(self, element):
@@ -92,7 +107,9 @@ class Phone:
         """The page with this heading is there; looked at the first time."""
         wanted = self.text(key, **values)
         try:
-            WebDriverWait(self.driver, 15).until(lambda _: self.heading() == wanted)
+            # The page may change while its heading is read.
+            WebDriverWait(self.driver, 15, ignored_exceptions=(StaleElementReferenceException,)).until(
+                lambda _: self.heading() == wanted)
         except Exception:
             raise Failure(f"{wanted!r} does not come: {self.heading()!r} on {self.driver.current_url}") from None
         self.expect("lang", self.one("html").get_attribute("lang"), self.language)
@@ -101,7 +118,13 @@ class Phone:
             self.seen.add(name)
             self.look(key)
 
+    def rested(self):
+        """Waits until the page's decisions can be seen, and are looked at like the rest."""
+        WebDriverWait(self.driver, 10).until(
+            lambda driver: driver.execute_script(pages.RESTED), "a decision is not shown")
+
     def look(self, name):
+        self.rested()
         self.sources.append((name, self.driver.page_source))
         # Without script no promise of axe is ever kept.
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -20,13 +20,16 @@ from browser import LANGUAGES, Phone
 from phone_codes import deny, expired_code, family, live_result, number, race, scanned_link, typed_code, wrong_code
 from phone_pages import (
     guest, keyboard, language_switch, no_frame, paints_first, screens, way_back, way_back_is_shut)
+from phone_taps import double_tap, held_key, rests
 from service import Failure, Service
 
 EVERYTHING = (
     typed_code, scanned_link, live_result, wrong_code, expired_code, deny, number, family, race, screens, guest,
-    language_switch, way_back, keyboard, way_back_is_shut, no_frame, paints_first)
+    language_switch, way_back, keyboard, way_back_is_shut, no_frame, paints_first,
+    double_tap, rests, held_key)
 IN_ALL_LANGUAGES = (typed_code, number, screens)
-WITHOUT_SCRIPT = (typed_code, scanned_link, live_result, wrong_code, deny, number, screens, guest, way_back, way_back_is_shut)
+WITHOUT_SCRIPT = (typed_code, scanned_link, live_result, wrong_code, deny, number, screens, guest, way_back, way_back_is_shut,
+                  double_tap, rests, held_key)
 OVER_HTTPS = (typed_code, scanned_link, screens, way_back_is_shut)
 BELOW_A_PATH = (typed_code, scanned_link, screens, language_switch)
 

@@ -1,6 +1,7 @@
 """Stories of codes, each told by a phone that has never been here: from the code to the answer on the screen."""
 
 import threading
+import time
 import traceback
 import urllib.parse
 
@@ -245,10 +246,16 @@ def race(phone):
             winner.driver.switch_to.new_window("tab")
             winner.open(page)
             winner.at("approve.title")
-            for delay, button in ((50, ".choices button.deny"), (20, "button.approve")):
+            second = winner.driver.current_window_handle
+            for window in (first, second):
+                winner.driver.switch_to.window(window)
+                winner.rested()
+            moment = 1000 * time.time() + 400
+            for window, button in ((second, ".choices button.deny"), (first, "button.approve")):
+                winner.driver.switch_to.window(window)
                 winner.driver.execute_script(
-                    "setTimeout((one) => document.querySelector(one).click(), arguments[0], arguments[1])", delay, button)
-                winner.driver.switch_to.window(first)
+                    "setTimeout((one) => document.querySelector(one).click(), arguments[0] - Date.now(), arguments[1])",
+                    moment, button)
             said = until("the box's answer", lambda: answer(box))
             phone.expect("yes or no", said in ((200, "aurora"), (403, "denied")), True)
             # Whatever it was, the other phone has no part in it.

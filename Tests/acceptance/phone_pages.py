@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import LANGUAGES, Phone
+from browser import LANGUAGES, Phone, click
 from service import PASSWORD, REQUESTOR, Box, Failure
 
 
@@ -36,7 +36,7 @@ def screens(phone):
 
     def follow(name, place):
         before = phone.one("html")
-        card(name).find_elements(By.CSS_SELECTOR, "a.button")[place].click()
+        click(lambda: card(name).find_elements(By.CSS_SELECTOR, "a.button")[place])
         phone.gone(before)
 
     follow("Acme Kitchen 3", 0)
@@ -88,6 +88,7 @@ def keyboard(phone):
         phone.driver.switch_to.active_element.send_keys(*keys)
 
     def reach(selector):
+        phone.rested()
         for _ in range(40):
             press(Keys.TAB)
             focus = phone.driver.switch_to.active_element

@@ -13,7 +13,7 @@ package struct PhonePages: Sendable {
   /// Every page there is: a page that is missing here cannot be rendered, which its own test shows.
   static let pages: [any PhonePage.Type] = [
     EnterCodePage.self, ScannedCodePage.self, ChooseProviderPage.self, SignInPage.self,
-    ApprovePage.self, MatchNumberPage.self, ResultPage.self, NoticePage.self, ScreensPage.self,
+    ApprovePage.self, MatchNumberPage.self, ReportPage.self, ResultPage.self, NoticePage.self, ScreensPage.self,
     RenameScreenPage.self, AppsPage.self, ConfirmPage.self, ChangePasswordPage.self, LeavePage.self,
   ]
 

@@ -9,7 +9,7 @@ extension Phone {
   /// Signing in without a code, the password, signing out.
   func mountAccount(_ routes: inout Routes) {
     page(&routes, PagePaths.signIn.text, showSignInProviders)
-    form(&routes, PagePaths.signIn.text) { call in
+    form(&routes, PagePaths.signIn.text, from: .browser) { call in
       guard let provider = local(call.field("provider")) else {
         return .notice(.providerUnavailable, retry: PagePaths.signIn)
       }
@@ -21,7 +21,7 @@ extension Phone {
       }
       return signInPage(provider, call)
     }
-    form(&routes, "/sign-in/{provider}") { call in
+    form(&routes, "/sign-in/{provider}", from: .browser) { call in
       guard let provider = local(call.path?[ifCaptured: "provider"]) else {
         return .notice(.notFound)
       }
@@ -38,7 +38,7 @@ extension Phone {
     page(&routes, PagePaths.signOut.text) { _ in
       .page(ConfirmPage(.signOut), here: PagePaths.signOut)
     }
-    form(&routes, PagePaths.signOut.text) { call in
+    form(&routes, PagePaths.signOut.text, from: .viewerOrSignedOut) { call in
       try await signOut(&call)
       return .notice(.signedOut)
     }

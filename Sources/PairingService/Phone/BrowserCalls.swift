@@ -18,7 +18,7 @@ extension Phone {
       if let session = call.session, mark.isAbout(session, core.logoutTickets) { try await signOut(&call) }
       return .redirect(address, .found)
     }
-    form(&routes, Paths.browserLogout) { call in
+    form(&routes, Paths.browserLogout, from: .viewerOrSignedOut) { call in
       let way = try logoutWay(call)
       try await signOut(&call)
       guard let address = way.address else { return .notice(.signedOut) }

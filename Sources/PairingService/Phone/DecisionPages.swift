@@ -14,6 +14,11 @@ extension Phone {
     form(&routes, "/(D)/{code}/deny", deny)
     page(&routes, "/(D)/{code}/number", showNumbers)
     form(&routes, "/(D)/{code}/number", pickNumber)
+    page(&routes, "/(D)/{code}/report") { call in
+      let opened = try decidable(call)
+      guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
+      return .page(ReportPage(bar: opened.bar(at: call.now)), here: opened.path(.report), brand: brand(opened))
+    }
     form(&routes, "/(D)/{code}/renew") { call in
       let opened = try pending(call)
       try await keepLease(opened, call)
@@ -22,7 +27,7 @@ extension Phone {
       }
       return .response(Response(.noContent))
     }
-    form(&routes, "/(D)/{code}/release") { call in
+    form(&routes, "/(D)/{code}/release", from: .browser) { call in
       let opened = try pending(call)
       if let session = call.session, case .claimed(let lease) = opened.record.flow.state,
         lease.claimer.session == session.id

@@ -58,10 +58,15 @@ extension Phone {
     }
   }
 
-  /// Whether this very browser said yes.
+  /// Whether this very browser said yes, as the viewer who is signed in now.
   func isMine(_ approval: Approval, _ call: PhoneCall) -> Bool {
     guard case .session(let session) = approval.by else { return false }
-    return session == call.session?.id
+    return session == call.session?.id || approval.viewer == call.session?.viewer && isOfThisBrowser(session, call)
+  }
+
+  /// Whether this browser started a session, be it that the answer was lost or that another tab signed in since.
+  private func isOfThisBrowser(_ session: SessionID, _ call: PhoneCall) -> Bool {
+    session == call.session?.id || seals.isSession(session, of: call.browserID)
   }
 
   // MARK: - Who and whose
@@ -136,14 +141,41 @@ extension Phone {
   /// Throws, when another browser has the code now.
   func checkFree(_ opened: OpenedCode, _ call: PhoneCall) throws {
     guard case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
-      lease.claimer.session != call.session?.id
+      !isOfThisBrowser(lease.claimer.session, call)
     else { return }
     throw StoreError.refused(.claimedByAnother(until: lease.until))
   }
 
-  /// Takes the code for this browser, or keeps it.
+  /// Takes the code for this browser's session, or keeps it.
+  ///
+  /// A claim of an earlier session of the same browser is taken over.
   func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }
-    _ = try await core.codeTransitions.claim(opened.record.id, by: session.id)
+    let id = opened.record.id
+    do throws(StoreError) {
+      _ = try await core.codeTransitions.claim(id, by: session.id)
+    } catch {
+      guard case .refused(.claimedByAnother) = error else { throw error }
+      // The record in `opened` may be older than a claim that this browser made meanwhile, perhaps at another node.
+      if core.codeLooks.areNeeded { try await core.codeLooks.lookAfresh(at: core.hasher.code(opened.code)) }
+      guard case .claimed(let lease)? = core.codes.find(id)?.flow.state, isOfThisBrowser(lease.claimer.session, call)
+      else { throw error }
+      try await takeOver(id, from: lease.claimer)
+      _ = try await core.codeTransitions.claim(id, by: session.id)
+    }
+  }
+
+  /// An account's session goes on until the next sign-in: of two answers on their way, the browser may keep its cookie.
+  private func takeOver(_ id: RegistrationID, from earlier: Claimer) async throws(StoreError) {
+    do throws(StoreError) {
+      if earlier.viewer.account == nil {
+        try await core.codeTransitions.endSession(earlier.session, audit: nil)
+      } else {
+        _ = try await core.codeTransitions.release(id, by: earlier.session)
+      }
+    } catch {
+      // Not its claim any more: the next claim finds out whose it is.
+      guard case .refused = error else { throw error }
+    }
   }
 }

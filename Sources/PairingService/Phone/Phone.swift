@@ -23,7 +23,7 @@ package struct Phone: Sendable {
     jar = BrowserCookies(isPlainHTTP: core.options.isPlainHTTP)
     origin = FormOrigin(publicURL: core.options.publicURL)
     signInCheck = SignInCheck(core)
-    sessions = PhoneSessions(core)
+    sessions = PhoneSessions(core, seals)
   }
 
   /// Mounts all of them.
@@ -61,6 +61,16 @@ typealias PhoneWork = @Sendable (inout PhoneCall) async throws -> PhoneAnswer
 /// The same where the answer may be held.
 typealias PhoneWaitingWork = @Sendable (inout PhoneCall) async throws -> PhoneOutcome
 
+/// Which pages a form may come from; this browser was shown each of them.
+enum FormSource {
+  /// Pages shown to the viewer who is signed in now: a decision of one viewer is never carried out as another.
+  case viewer
+  /// The same, or any page once the browser is signed out: a second sign-out ends where the first one did.
+  case viewerOrSignedOut
+  /// Any page: the form only leads on to a page that says who is signed in.
+  case browser
+}
+
 extension Phone {
   /// A page that is looked at.
   func page(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
@@ -69,18 +79,21 @@ extension Phone {
 
   /// A page that is looked at, perhaps only when something changes.
   func waitingPage(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWaitingWork) {
-    routes.get(path) { request, captured in answer(request, captured, isForm: false, work) }
+    routes.get(path) { request, captured in answer(request, captured, form: nil, work) }
   }
 
   /// A form that is sent.
-  func form(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
+  func form(
+    _ routes: inout Routes, _ path: String, from source: FormSource = .viewer, _ work: @escaping PhoneWork
+  ) {
     routes.post(path) { request, captured in
-      answer(request, captured, isForm: true) { call in .answer(try await work(&call)) }
+      answer(request, captured, form: source) { call in .answer(try await work(&call)) }
     }
   }
 
   private func answer(
-    _ request: Request, _ captured: PathParameters, isForm: Bool, _ work: @escaping PhoneWaitingWork
+    _ request: Request, _ captured: PathParameters, form source: FormSource?,
+    _ work: @escaping PhoneWaitingWork
   ) -> Answer {
     .later { reply in
       Task {
@@ -92,8 +105,8 @@ extension Phone {
           if core.codeLooks.areNeeded, let code = call.code, hasOpened(code, call) {
             try await core.codeLooks.lookAfresh(at: core.hasher.code(code))
           }
-          if isForm {
-            try check(call, isNew)
+          if let source {
+            try check(call, isNew, from: source)
             if let session = call.session { try await sessions.touch(session) }
           }
           switch try await work(&call) {
@@ -121,17 +134,19 @@ extension Phone {
     return (call, known == nil)
   }
 
-  /// Whether a form is one of ours, sent by the browser that was given it, as who it was signed in then.
-  private func check(_ call: PhoneCall, _ isNew: Bool) throws {
+  /// Throws unless a form stood on a page that this browser was shown, and that `source` allows.
+  private func check(_ call: PhoneCall, _ isNew: Bool, from source: FormSource) throws {
     guard origin.accepts(call.request) else { throw refused("origin", .formExpired, call) }
     guard !isNew else { throw refused("no cookie", .cookiesNeeded, call) }
-    var holders = [call.session?.id]
-    // The page of an unknown address is made without looking who is signed in, and its one form is this.
-    if call.request.path.elementsEqual(PagePaths.language.text.utf8) { holders.append(nil) }
-    let isGood = holders.contains {
-      seals.accepts(call.field("csrf"), browserID: call.browserID, session: $0, at: call.now)
+    let viewer = call.session?.viewer
+    switch seals.match(call.field("csrf"), browserID: call.browserID, viewer: viewer, at: call.now) {
+    case .none: throw refused("token", .formExpired, call)
+    case .viewer: return
+    case .browser:
+      guard source == .browser || source == .viewerOrSignedOut && viewer == nil else {
+        throw refused("viewer", .viewerChanged, call)
+      }
     }
-    guard isGood else { throw refused("token", .formExpired, call) }
   }
 
   private func refused(_ reason: String, _ kind: NoticePage.Kind, _ call: PhoneCall) -> PhoneStop {
@@ -192,7 +207,7 @@ extension Phone {
   ) -> Response {
     let frame = PageFrame(
       language: call.language, now: call.now,
-      formToken: seals.formToken(browserID: call.browserID, session: call.session?.id, at: call.now),
+      formToken: seals.formToken(browserID: call.browserID, viewer: call.session?.viewer, at: call.now),
       here: here, isPlainHTTP: core.options.isReadableOnTheWay, viewer: viewer(call), brand: brand)
     var response = Response(
       Status(UInt16(clamping: page.status)), type: "text/html; charset=utf-8",
@@ -247,7 +262,8 @@ extension Phone {
     case .denied: return .notice(.denied)
     case .alreadyApproved: return .notice(.used)
     case .claimedByAnother(let until):
-      return .notice(.held, wait: until.since(call.now), retry: approve)
+      // The password check took its time, and another node's clock may be ahead: never more than a lease lasts.
+      return .notice(.held, wait: min(until.since(core.clock.now), ClaimLease.span), retry: approve)
     case .notTheClaimer: return .notice(.held, retry: approve)
     case .notApproved, .notClaimed, .leaseLapsed: return .redirect(approve ?? .root)
     case .numberMissing:

@@ -7,13 +7,13 @@ extension Phone {
   /// With whom to sign in, and the account there.
   func mountProviderChoice(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/provider", showProviders)
-    form(&routes, "/(D)/{code}/provider", chooseProvider)
+    form(&routes, "/(D)/{code}/provider", from: .browser, chooseProvider)
     page(&routes, "/(D)/{code}/sign-in") { call in
       let opened = try pending(call)
       let provider = try signInProvider(opened, call)
       return signInPage(opened, provider, call)
     }
-    form(&routes, "/(D)/{code}/sign-in", signIn)
+    form(&routes, "/(D)/{code}/sign-in", from: .browser, signIn)
   }
 
   // MARK: - The provider
@@ -151,7 +151,7 @@ extension Phone {
   /// `proved` is the hash of the password that was checked; nil for guests.
   func start(as viewer: Viewer, proved: String?, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
-      as: viewer, proved: proved, replacing: call.session, call.request)
+      as: viewer, proved: proved, replacing: call.session, in: call.browserID, call.request)
     call.session = session
     if let cookie = jar.keep(.session, cookie, for: SessionRecord.longest) {
       call.setCookies.append(cookie)

@@ -117,7 +117,7 @@ extension Phone {
     let id = call.path?[ifCaptured: "id"] ?? ""
     let all = try await records(viewer, call.now)
     guard let one = all.first(where: { $0.authentication.id.text.utf8.elementsEqual(id.utf8) })
-    else { throw PhoneStop(.notice(.notFound, retry: PagePaths.screens)) }
+    else { throw PhoneStop(.notice(.noSuchScreen, retry: PagePaths.screens)) }
     return one
   }
 

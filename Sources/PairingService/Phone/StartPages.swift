@@ -7,18 +7,18 @@ extension Phone {
   /// Where everybody comes in: the typed code, the scanned code, and the language of what follows.
   func mountStart(_ routes: inout Routes) {
     page(&routes, "/") { _ in .page(EnterCodePage(), here: PagePaths.start) }
-    form(&routes, PagePaths.code.text, typedCode)
+    form(&routes, PagePaths.code.text, from: .browser, typedCode)
     page(&routes, "/(D)/{code}") { call in
       guard let code = call.code else { return .notice(.unknownCode) }
       // The page does not say whether the code exists: otherwise links could be tried without being counted.
       return .page(ScannedCodePage(code: code), here: PagePaths.code(code))
     }
-    form(&routes, "/(D)/{code}/open") { call in
+    form(&routes, "/(D)/{code}/open", from: .browser) { call in
       guard let code = call.code else { return .notice(.unknownCode) }
       guard let record = try await find(code, call) else { return .notice(.unknownCode) }
       return try await open(code, record, &call)
     }
-    form(&routes, PagePaths.language.text, chooseLanguage)
+    form(&routes, PagePaths.language.text, from: .browser, chooseLanguage)
   }
 
   // MARK: - Typed

@@ -3,7 +3,8 @@ internal import RegentEncodings
 internal import RegentPairing
 internal import PairingStore
 
-/// Marks by which the service knows again what it gave to one browser: tokens of forms, opened codes, ways back.
+/// Marks by which the service knows again what it gave to one browser: tokens of forms, sessions, opened codes, ways
+/// back.
 ///
 /// Nothing of it is kept here: each mark is a MAC over the browser's own random id and what it is about, so a mark that
 /// another browser was given is worth nothing.
@@ -13,6 +14,8 @@ struct BrowserSeals: Sendable {
   /// How many opened codes a browser remembers: a household has several screens.
   private static let mostCodes = 4
   private static let idLength = 43
+  /// HMAC-SHA-256.
+  private static let macLength = 32
 
   private let key: HMACKey
 
@@ -30,29 +33,89 @@ struct BrowserSeals: Sendable {
 
   // MARK: - Forms
 
-  /// The token of every form on a page: it holds for this browser, as long as it is signed in as it is now.
-  func formToken(browserID: String, session: SessionID?, at now: Instant) -> String {
+  /// What a form's token proves about the page that it stood on.
+  enum PageMatch: Equatable {
+    /// Nothing: made up, another browser's, or too old.
+    case none
+    /// This browser was shown the page, while another viewer or none was signed in.
+    case browser
+    /// This browser was shown the page, as the viewer who is signed in now.
+    case viewer
+  }
+
+  /// The token of every form on a page: one MAC for the browser, one for the viewer that the page was shown to.
+  ///
+  /// The session is not part of it: the same viewer may sign in twice, in two tabs or because an answer was lost.
+  func formToken(browserID: String, viewer: Viewer?, at now: Instant) -> String {
     let seconds = String(now.milliseconds / 1000, radix: 16)
-    return "\(seconds).\(Base64URL.encode(key.code(form(browserID, session, seconds))))"
+    let macs = browserMAC(browserID, seconds) + viewerMAC(browserID, viewer, seconds)
+    return "\(seconds).\(Base64URL.encode(macs))"
   }
 
-  /// Whether a form's token is one of ours, for this browser and session, and not too old.
-  func accepts(_ token: String, browserID: String, session: SessionID?, at now: Instant) -> Bool {
-    guard token.utf8.count <= 64, let dot = token.firstIndex(of: ".") else { return false }
+  /// What a token proves for this browser and the viewer who is signed in now.
+  func match(_ token: String, browserID: String, viewer: Viewer?, at now: Instant) -> PageMatch {
+    guard token.utf8.count <= 128, let dot = token.firstIndex(of: ".") else { return .none }
     let seconds = String(token[..<dot])
-    guard let mac = try? Base64URL.decode(String(token[token.index(after: dot)...])),
-      key.isValid(mac, for: form(browserID, session, seconds)),
-      let made = Int64(seconds, radix: 16)
-    else { return false }
-    return now.since(Instant(milliseconds: made * 1000)) < Self.formLifetime
+    guard let macs = try? Base64URL.decode(String(token[token.index(after: dot)...])),
+      macs.count == 2 * Self.macLength,
+      key.isValid(Array(macs.prefix(Self.macLength)), for: browserFields(browserID, seconds)),
+      let made = Int64(seconds, radix: 16),
+      now.since(Instant(milliseconds: made * 1000)) < Self.formLifetime
+    else { return .none }
+    let viewerFields = viewerFields(browserID, viewer, seconds)
+    return key.isValid(Array(macs.suffix(Self.macLength)), for: viewerFields) ? .viewer : .browser
   }
 
-  private func form(_ browserID: String, _ session: SessionID?, _ seconds: String) -> [UInt8] {
-    var fields = FramedFields(purpose: "form", version: 1)
+  private func browserMAC(_ browserID: String, _ seconds: String) -> [UInt8] {
+    key.code(browserFields(browserID, seconds))
+  }
+
+  private func viewerMAC(_ browserID: String, _ viewer: Viewer?, _ seconds: String) -> [UInt8] {
+    key.code(viewerFields(browserID, viewer, seconds))
+  }
+
+  private func browserFields(_ browserID: String, _ seconds: String) -> [UInt8] {
+    var fields = FramedFields(purpose: "form", version: 2)
     fields.append(browserID)
-    fields.append(session?.text)
     fields.append(seconds)
     return fields.bytes
+  }
+
+  private func viewerFields(_ browserID: String, _ viewer: Viewer?, _ seconds: String) -> [UInt8] {
+    var fields = FramedFields(purpose: "form viewer", version: 1)
+    fields.append(browserID)
+    fields.append(seconds)
+    fields.append(viewer?.provider.text)
+    fields.append(viewer?.account?.text)
+    return fields.bytes
+  }
+
+  // MARK: - Sessions
+
+  /// An id for a new session: 60 random bits, then 62 bits of a MAC over them and the browser's id.
+  ///
+  /// ``isSession(_:of:)`` tells by it, at every node and after a restart, that a browser started the session although
+  /// its answer was lost and the browser has no cookie of it.
+  func newSessionID(browserID: String) -> SessionID? {
+    var head = Random.bytes(8)
+    // The version's place in a UUID, so that the MAC covers the bytes as they are written.
+    head[6] = head[6] & 0x0F | 0x80
+    return SessionID(Random.uuid(custom: head + sessionTag(head, browserID)))
+  }
+
+  /// Whether this browser started a session.
+  func isSession(_ session: SessionID, of browserID: String) -> Bool {
+    guard let bytes = try? Hex.decode(session.text.replacing("-", with: "")), bytes.count == 16 else { return false }
+    return Array(bytes.suffix(8)) == sessionTag(Array(bytes.prefix(8)), browserID)
+  }
+
+  private func sessionTag(_ head: [UInt8], _ browserID: String) -> [UInt8] {
+    var fields = FramedFields(purpose: "session", version: 1)
+    fields.append(browserID)
+    fields.append(head)
+    var tag = Array(key.code(fields.bytes).prefix(8))
+    tag[0] = tag[0] & 0x3F | 0x80
+    return tag
   }
 
   // MARK: - Opened codes

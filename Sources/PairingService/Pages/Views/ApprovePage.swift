@@ -94,3 +94,14 @@ struct NumberChoice: TemplateView {
 
   static let fields: [TemplateField<NumberChoice>] = [.count("digits") { $0.number }]
 }
+
+/// “None of these”, asked once more: a hasty tap must not cancel a code and report an attack.
+package struct ReportPage: PhonePage {
+  package var bar: CodeBar
+
+  package init(bar: CodeBar) { self.bar = bar }
+
+  package static let template = "report.html"
+
+  package static let fields: [TemplateField<ReportPage>] = [.record("bar") { $0.bar }]
+}

@@ -25,6 +25,7 @@ extension CodeBar: TemplateView {
     .path("release") { PagePaths.code($0.code, .release) },
     .path("renew") { PagePaths.code($0.code, .renew) },
     .path("number") { PagePaths.code($0.code, .number) },
+    .path("report") { PagePaths.code($0.code, .report) },
     .path("result") { PagePaths.code($0.code, .result) },
     .path("wait") { PagePaths.code($0.code, .wait) },
   ]

@@ -26,12 +26,16 @@ package struct NoticePage: PhonePage {
     case providerUnavailable = "provider-unavailable"
     /// The form's token is not valid any more.
     case formExpired = "form-expired"
+    /// The form's page was shown before the browser signed in, out, or in as another viewer.
+    case viewerChanged = "viewer-changed"
     /// The browser does not send our cookie back.
     case cookiesNeeded = "cookies-needed"
     /// This phone was signed out.
     case signedOut = "signed-out"
     /// A page elsewhere sent the browser here with something that is not right.
     case badLink = "bad-link"
+    /// The viewer has no such screen: it was signed out, perhaps by the same form a moment ago.
+    case noSuchScreen = "no-such-screen"
     /// There is no such page.
     case notFound = "not-found"
     /// Something failed on our side; `reference` finds it in the log.
@@ -63,8 +67,8 @@ package struct NoticePage: PhonePage {
     switch kind {
     case .denied, .reported, .signedOut, .wrongNumber: 200
     case .badLink: 400
-    case .formExpired, .cookiesNeeded, .providerUnavailable: 403
-    case .notFound, .unknownCode: 404
+    case .formExpired, .viewerChanged, .cookiesNeeded, .providerUnavailable: 403
+    case .notFound, .unknownCode, .noSuchScreen: 404
     case .held: 409
     case .expired, .used, .withdrawn: 410
     case .tooManyTries: 429
@@ -81,7 +85,7 @@ package struct NoticePage: PhonePage {
     case .signedOut: .done
     // Done as it was wanted, but nothing was let in: a green tick says the opposite at a glance.
     case .denied, .reported: .no
-    case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired: .time
+    case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired, .viewerChanged: .time
     default: .stop
     }
   }

@@ -54,6 +54,8 @@ package enum PagePaths {
     case renew
     /// GET and POST: pick the number on the screen.
     case number
+    /// GET: asks once more whether the screen shows none of the numbers; its form posts to ``deny``.
+    case report
     /// GET: what became of it.
     case result
     /// GET: what the script of the result page waits on. It says `?state=` with the state it shows; the answer is held

@@ -1,0 +1,226 @@
+import HTTPTestSupport
+import PairingStore
+import RegentPairing
+import ServiceTestSupport
+import Testing
+
+@testable import PairingService
+
+extension PhoneBrowser {
+  /// Sends a form whose answer gets lost: the service has done its part, the browser knows nothing of it.
+  func lose(_ action: String, _ fields: [String: String] = [:]) async throws {
+    var lost = self
+    try await lost.send(action, fields, following: false)
+  }
+
+  /// From the code to the form that asks for a password.
+  mutating func reachSignIn(_ code: String) async throws {
+    try await open("/D/\(code)")
+    try await send("open")
+    try await send("provider", ["provider": Sample.provider])
+  }
+}
+
+/// What the form that asks for a password is filled in with.
+let rightPassword = ["user": Sample.account, "password": Sample.password]
+
+private func sessions(_ service: TestService, account: String? = Sample.account, at provider: String = Sample.provider)
+  async throws -> [SessionRecord]
+{
+  let viewer = Viewer(provider: try named(provider), account: try account.map { try named($0) })
+  return try await service.core.store.sessions(of: viewer, at: service.core.clock.now)
+}
+
+extension TestService {
+  /// The state of a code.
+  func state(of code: String) throws -> PairingState? { core.codes.find(try found(code))?.flow.state }
+}
+
+@Suite struct `a form that is sent again because its answer was lost` {
+  @Test(arguments: [1, 3])
+  func `signs in and approves`(losses: Int) async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.reachSignIn(code)
+      for _ in 0..<losses { try await phone.lose("sign-in", rightPassword) }
+      #expect(try service.state(of: code)?.status == .claimed)
+      try await phone.send("sign-in", rightPassword)
+      #expect(phone.address == "/D/\(code)/approve")
+      #expect(phone.page.status == 200)
+      try await phone.lose("approve")
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/result")
+      #expect(phone.page.text.contains("data-state=\"approved\""))
+      #expect(try service.state(of: code)?.approval?.viewer.account?.text == Sample.account)
+    }
+  }
+
+  @Test func `signs in beside the lost session, which ends with the next sign-in`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      var other = PhoneBrowser(client)
+      try await other.signIn()
+      var phone = PhoneBrowser(client)
+      try await phone.reachSignIn(try await newCode(service, client))
+      for _ in 0..<3 { try await phone.lose("sign-in", rightPassword) }
+      try await phone.send("sign-in", rightPassword)
+      #expect(try await sessions(service).count == 5)
+      service.clock.pass(.seconds(61))
+      try await phone.signIn()
+      // Its own, and the other browser's.
+      #expect(try await sessions(service).count == 2)
+      for browser in [phone, other] {
+        var browser = browser
+        #expect(try await browser.open("/screens").status == 200)
+        #expect(browser.address == "/screens")
+      }
+    }
+  }
+
+  @Test func `lets a guest in`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.open("/D/\(code)")
+      try await phone.send("open")
+      try await phone.lose("provider", ["provider": Sample.pass])
+      try await phone.lose("provider", ["provider": Sample.pass])
+      try await phone.send("provider", ["provider": Sample.pass])
+      #expect(phone.address == "/D/\(code)/approve")
+      #expect(phone.page.status == 200)
+      #expect(try await sessions(service, account: nil, at: Sample.pass).count == 1)
+      try await phone.send("approve")
+      #expect(phone.address == "/D/\(code)/result")
+    }
+  }
+
+  @Test func `signs in as another viewer than the lost answer did`() async throws {
+    let service = try await TestService()
+    try await service.addAccount("second")
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.reachSignIn(code)
+      try await phone.lose("sign-in", rightPassword)
+      try await phone.send("sign-in", ["user": "second", "password": Sample.password])
+      #expect(phone.page.text.contains("second"))
+      try await phone.send("approve")
+      #expect(try service.state(of: code)?.approval?.viewer.account?.text == "second")
+    }
+  }
+
+  @Test func `ends where it would have ended, or says what is true`() async throws {
+    let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
+    try await withPhone(service) { client in
+      for way in ["open", "code", "release", "right number", "wrong number", "deny", "report", "sign-out"] {
+        let code = try await newCode(service, client, device: "box-\(way.prefix(5))")
+        let match = try #require(service.core.codes.find(try service.found(code))?.flow.match)
+        var phone = PhoneBrowser(client)
+        func twice(_ action: String, _ fields: [String: String] = [:]) async throws {
+          try await phone.lose(action, fields)
+          try await phone.send(action, fields)
+        }
+        switch way {
+        case "open":
+          try await phone.open("/D/\(code)")
+          try await twice("open")
+          #expect(phone.address == "/D/\(code)/provider", "\(way)")
+          continue
+        case "code":
+          try await phone.open("/")
+          try await twice("/code", ["code": code])
+          #expect(phone.address == "/D/\(code)/provider", "\(way)")
+          continue
+        default: try await phone.reachApproval(code)
+        }
+        switch way {
+        case "release":
+          try await twice("release")
+          #expect(phone.address == "/D/\(code)/provider?switch=1")
+          #expect(try service.state(of: code)?.status == .opened)
+        case "right number", "wrong number":
+          try await phone.send("approve")
+          let wrong = try #require(match.choices.first { $0 != match.number })
+          try await twice("number", ["number": "\(way == "right number" ? match.number : wrong)"])
+          let words = way == "right number" ? "data-state=\"approved\"" : "That was not the number"
+          #expect(phone.page.text.contains(words), "\(way)")
+        case "deny", "report":
+          try await twice("deny", way == "report" ? ["reason": "not-me"] : [:])
+          #expect(phone.page.status == 200)
+          #expect(phone.page.text.contains("The screen was not signed in") || phone.page.text.contains("reported"))
+        default:
+          try await phone.open("/sign-out")
+          try await twice("/sign-out")
+          #expect(phone.page.text.contains("This phone is signed out"))
+        }
+      }
+    }
+  }
+
+  @Test func `says of a screen that it is signed out`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(try await newCode(service, client))
+      try await phone.send("approve")
+      try await phone.open("/screens")
+      let screen = try #require(
+        phone.page.text.split(separator: "href=\"/screens/").dropFirst().first.map { $0.prefix { $0 != "/" } })
+      try await phone.open("/screens/\(screen)/sign-out")
+      try await phone.lose("sign-out")
+      try await phone.send("sign-out")
+      #expect(phone.page.status == 404)
+      #expect(phone.page.text.contains("This screen is not signed in"))
+    }
+  }
+
+  @Test(arguments: Ground.allCases)
+  func `is known at another node, too`(ground: Ground) async throws {
+    try await withNodes(on: ground) { nodes in
+      try await withPhone(nodes.a) { atA in
+        try await withPhone(nodes.b) { atB in
+          let code = try await newCode(nodes.a, atA)
+          var phone = PhoneBrowser(atA)
+          try await phone.reachSignIn(code)
+          try await phone.lose("sign-in", rightPassword)
+          phone.client = atB
+          try await phone.send("sign-in", rightPassword)
+          #expect(phone.page.status == 200)
+          #expect(phone.address == "/D/\(code)/approve")
+          try await phone.send("approve")
+          #expect(phone.address == "/D/\(code)/result")
+          // Another browser is another phone, whatever node it comes to.
+          let second = try await newCode(nodes.a, atA, device: "box-2")
+          phone.client = atA
+          try await phone.open("/D/\(second)")
+          try await phone.send("open")
+          var stranger = PhoneBrowser(atB)
+          try await stranger.reachApproval(second)
+          #expect(stranger.page.status == 409)
+        }
+      }
+    }
+  }
+
+  @Test func `is the same browser's alone`() async throws {
+    let service = try await TestService()
+    let seals = try await BrowserSeals(service.core.store)
+    let (one, other) = (BrowserSeals.newID(), BrowserSeals.newID())
+    for _ in 0..<100 {
+      let session = try #require(seals.newSessionID(browserID: one))
+      #expect(seals.isSession(session, of: one))
+      #expect(!seals.isSession(session, of: other))
+      // One bit changed, wherever: another session.
+      let digits = Array(session.text)
+      for place in digits.indices where digits[place] != "-" {
+        var changed = digits
+        changed[place] = changed[place] == "0" ? "1" : "0"
+        #expect(!seals.isSession(try named(String(changed)), of: one))
+      }
+    }
+    #expect(!seals.isSession(try named("none"), of: one))
+  }
+}
