@@ -71,6 +71,21 @@ def number(stage):
     expect("the box", journey.box.signed_in()[0], 200)
 
 
+def none_of_these(stage):
+    """No number on the screen is among those of the page: the page asks once more before it reports the code."""
+    journey = Journey(stage, match="number")
+    journey.reach_sign_in()
+    journey.sign_in()
+    stage.engine.press("button.approve")
+    journey.at("number.title")
+    stage.engine.press(".deny")
+    journey.at("report.title")
+    expect("the box", journey.box.signed_in()[0], 404)
+    stage.engine.press("button.deny")
+    journey.at("notice.reported.title")
+    expect("the box", journey.box.signed_in()[0], 403)
+
+
 def deny(stage):
     journey = Journey(stage)
     journey.reach_sign_in()

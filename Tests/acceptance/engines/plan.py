@@ -8,7 +8,7 @@ from engines.cases import CASES
 from engines.lost import lost_answer
 from engines.taps import GAPS, PLACES, double_tap
 
-JOURNEYS = (journeys.approve, journeys.number, journeys.deny)
+JOURNEYS = (journeys.approve, journeys.number, journeys.deny, journeys.none_of_these)
 RETURNS = (
     journeys.back, journeys.two_tabs_of_a_sign_in, journeys.two_tabs_of_an_approval, journeys.enter_held_down)
 
@@ -43,7 +43,7 @@ def told(group, function, script, https=False):
 def short(engine):
     """`engine` is the number of the engine: gaps, places, script and https turn with it."""
     for script, https in itertools.product((True, False), repeat=2):
-        yield told("journey", JOURNEYS[(engine + script + 2 * https) % 3], script, https)
+        yield told("journey", JOURNEYS[(engine + script + 2 * https) % 4], script, https)
     for number, function in enumerate(RETURNS):
         yield told("again", function, (engine + number) % 2 == 0)
     for number, case in enumerate(CASES):
