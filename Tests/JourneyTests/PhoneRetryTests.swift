@@ -57,6 +57,21 @@ extension TestService {
     }
   }
 
+  @Test(arguments: ["open", "deny", "release", "renew"])
+  func `is asked for with GET by a reload, and leads to where the code stands`(form: String) async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var phone = PhoneBrowser(client)
+      try await phone.reachSignIn(code)
+      try await phone.send("sign-in", rightPassword)
+      try await phone.open("/D/\(code)/\(form)")
+      #expect(phone.address == "/D/\(code)/approve")
+      #expect(phone.page.status == 200)
+      #expect(try service.state(of: code)?.status == .claimed)
+    }
+  }
+
   @Test func `signs in beside the lost session, which ends with the next sign-in`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in

@@ -19,6 +19,10 @@ extension Phone {
       guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
       return .page(ReportPage(bar: opened.bar(at: call.now)), here: opened.path(.report), brand: brand(opened))
     }
+    // A browser that lost the answer to a form may ask for the form's address with GET, as WebKitGTK's reload does.
+    for step in ["open", "deny", "release", "renew"] {
+      page(&routes, "/(D)/{code}/\(step)") { call in .redirect(try pending(call).path(.approve)) }
+    }
     form(&routes, "/(D)/{code}/renew") { call in
       let opened = try pending(call)
       try await keepLease(opened, call)

@@ -8,6 +8,7 @@ extension Phone {
   func mountStart(_ routes: inout Routes) {
     page(&routes, "/") { _ in .page(EnterCodePage(), here: PagePaths.start) }
     form(&routes, PagePaths.code.text, from: .browser, typedCode)
+    page(&routes, PagePaths.code.text) { _ in .redirect(.root) }
     page(&routes, "/(D)/{code}") { call in
       guard let code = call.code else { return .notice(.unknownCode) }
       // The page does not say whether the code exists: otherwise links could be tried without being counted.
@@ -19,6 +20,7 @@ extension Phone {
       return try await open(code, record, &call)
     }
     form(&routes, PagePaths.language.text, from: .browser, chooseLanguage)
+    page(&routes, PagePaths.language.text) { _ in .redirect(.root) }
   }
 
   // MARK: - Typed
