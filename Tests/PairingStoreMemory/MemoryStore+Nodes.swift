@@ -13,9 +13,10 @@ extension MemoryStore {
 
   /// Where the log of changes ends now.
   ///
-  /// Of guesses everything is told that may count still, from the beginning.
+  /// Nonces and guesses are read from their beginning, because those from before may still count.
   public func endOfChanges() async throws(StoreError) -> ChangePosition {
     var end = end
+    end.numbers[1] = 0
     end.numbers[2] = 0
     return end
   }
