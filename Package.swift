@@ -352,23 +352,32 @@ let package = Package(
 // As somebody's dependency the package is its two libraries alone. Names of targets must be unique among all packages,
 // and an app may have a SQLite, an XML or a TestSupport of its own; nor should SwiftPM look for what only the service
 // needs. SwiftPM keeps dependencies in a folder "checkouts"; for others, by a path, REGENT_LIBRARIES=1 says the same.
+let libraries: Set = ["AccessEnabler", "MediaTokenVerifier"]
 if Context.packageDirectory.contains("/checkouts/") || Context.environment["REGENT_LIBRARIES"] == "1" {
-  func names(_ dependencies: [Target.Dependency]) -> [String] {
-    dependencies.compactMap { dependency in
+  package.products.removeAll { !libraries.contains($0.name) }
+  keep(libraries)
+}
+
+// REGENT_TESTS=PairingServiceTests,JourneyTests builds these test targets and what they need, and no other: minutes
+// less for a change in one layer. `make test` and CI build all of them.
+if let chosen = Context.environment["REGENT_TESTS"] {
+  keep(Set(chosen.split(separator: ",").map(String.init)).union(["regentd", "regent", "regentctl"]))
+  package.products.removeAll { $0.name == "MediaToken" && !package.targets.contains { $0.name == "MediaTokenC" } }
+}
+
+/// Removes all targets but these and what they depend on.
+@MainActor func keep(_ roots: Set<String>) {
+  var needed = roots
+  while true {
+    let more = package.targets.filter { needed.contains($0.name) }.flatMap(\.dependencies).compactMap { dependency in
       switch dependency {
       case .targetItem(let name, _), .byNameItem(let name, _): name
       default: nil
       }
     }
-  }
-  let libraries: Set = ["AccessEnabler", "MediaTokenVerifier"]
-  var needed = libraries
-  while true {
-    let more = Set(package.targets.filter { needed.contains($0.name) }.flatMap { names($0.dependencies) })
-    guard !more.isSubset(of: needed) else { break }
+    guard !Set(more).isSubset(of: needed) else { break }
     needed.formUnion(more)
   }
-  package.products.removeAll { !libraries.contains($0.name) }
   package.targets.removeAll { !needed.contains($0.name) }
 }
 

@@ -13,6 +13,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <linux/fb.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/kd.h>
 #include <errno.h>
 #include <malloc.h>
@@ -23,6 +25,13 @@
 // _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
 // declares is declared below.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// Subscribes a netlink socket to changes of this machine's addresses. The kernel chooses the socket's own address: a
+// process may have several such sockets.
+static inline int regent_listen_to_addresses(int socket) {
+  struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
+  return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
 
 // struct ucred of SO_PEERCRED.
 struct regent_credentials { pid_t process; uid_t user; gid_t group; };

@@ -3,6 +3,8 @@
 #if !__has_include(<openssl/ssl.h>)
 #error "Regent needs the Debian package libssl-dev: run deploy/bootstrap (or `make build`) first."
 #else
+#include <errno.h>
+#include <sys/random.h>
 #include <openssl/ssl.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -46,6 +48,38 @@ static inline void regent_sha_add(regent_sha *state, const void *bytes, size_t c
 }
 static inline void regent_sha_finish(regent_sha *state, unsigned char *hash) {
   if (state->is_sha1) SHA1_Final(hash, &state->as.sha1); else SHA256_Final(hash, &state->as.sha256);
+}
+#pragma clang diagnostic pop
+
+// Random bytes from the kernel, drawn at each call; 0 when the kernel gives none. Nothing is drawn ahead: a copy of this
+// process (a fork, a virtual machine that returns to a snapshot) would hand out the same bytes as its twin.
+static inline int regent_random_bytes(unsigned char *bytes, int count) {
+  while (count > 0) {
+    ssize_t drawn = getrandom(bytes, (size_t)count, 0);
+    if (drawn < 0 && errno == EINTR) continue;
+    if (drawn <= 0) return 0;
+    bytes += drawn;
+    count -= (int)drawn;
+  }
+  return 1;
+}
+
+static inline int regent_random_add(const void *bytes, int count, double entropy) {
+  (void)bytes, (void)count, (void)entropy;
+  return 1;
+}
+static inline int regent_random_status(void) { return 1; }
+
+// Has OpenSSL draw its keys, its nonces and those of TLS in the same way, instead of from generators in memory. They
+// reseed by requests and by the clock, and a snapshot takes both back.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+static inline int regent_random_for_openssl(void) {
+  static const RAND_METHOD method = {
+    .bytes = regent_random_bytes, .pseudorand = regent_random_bytes, .add = regent_random_add,
+    .status = regent_random_status,
+  };
+  return RAND_set_rand_method(&method);
 }
 #pragma clang diagnostic pop
 #endif

@@ -1,4 +1,5 @@
 public import CommandKit
+import RegentCryptography
 import RegentHTTPCodec
 public import RegentPlatform
 
@@ -15,6 +16,7 @@ public enum AgentProgram {
   public static func program(version: String, buildTime: Int64, processID: Int32, held: HeldSignals)
     -> Program
   {
+    Random.serveOpenSSL()
     let context = AgentContext(
       version: version, buildTime: buildTime, processID: processID, held: held)
     return Program(

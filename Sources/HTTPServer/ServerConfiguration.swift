@@ -30,6 +30,11 @@ public struct ServerConfiguration: Sendable {
   /// Any other user may have a quarter of the connections, and all others together three quarters: whoever may connect
   /// cannot keep these out.
   public var favouredUsers: Set<UInt32>?
+  /// The users and groups that the settings name; `nil` when no user is more expected than another.
+  ///
+  /// All other users together may have a quarter of the connections, however many numbers one of them has: a range of
+  /// `/etc/subuid` is 65,536 users. Members of a named group share a quarter before they count as other users.
+  public var namedUsers: NamedUsers?
   /// How many pipelined requests of one connection are answered before others get their turn.
   public var pipelinedRequestsPerTurn = 32
   public var deadlines = Deadlines()
@@ -80,4 +85,15 @@ public struct Deadlines: Sendable, Hashable {
   public var lingering = Duration.seconds(2)
 
   public init() {}
+}
+
+/// Users and groups of this machine.
+public struct NamedUsers: Sendable, Equatable {
+  public var users: Set<UInt32>
+  public var groups: Set<UInt32>
+
+  public init(users: Set<UInt32>, groups: Set<UInt32>) {
+    self.users = users
+    self.groups = groups
+  }
 }

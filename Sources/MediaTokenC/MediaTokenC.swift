@@ -36,25 +36,30 @@ public func verifierFree(_ verifier: UnsafeMutableRawPointer?) {
   unsafe Unmanaged<Handle>.fromOpaque(verifier).release()
 }
 
-/// Checks a token; the number is a `media_token_verdict`.
+/// Checks a token of one requestor; the number is a `media_token_verdict`.
 ///
-/// `resource` may be NULL. `now_ms` is the time to judge by in epoch milliseconds; 0 means the system's clock.
+/// A `requestor` that is NULL, empty or not UTF-8 is refused. `resource` may be NULL. `now_ms` is the time to judge by
+/// in epoch milliseconds; 0 means the system's clock.
+@c(media_token_verify_for)
+public func verifyFor(
+  _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?,
+  _ requestor: UnsafePointer<CChar>?, _ resource: UnsafePointer<CChar>?, _ now: Int64
+) -> Int32 {
+  guard let requestor = unsafe text(requestor) else { return MediaTokenVerdict.invalidRequestor.rawValue }
+  return unsafe verdict(verifier, token, resource) { handle, token, resource in
+    handle.verifier.verifyNow(token, requestor: requestor, resource: resource, at: instant(now)).verdict
+  }
+}
+
+/// Checks a token of any requestor: the deprecated form of 0.1.0, which the next release removes.
 @c(media_token_verify)
 public func verify(
   _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?,
   _ resource: UnsafePointer<CChar>?, _ now: Int64
 ) -> Int32 {
-  guard let verifier = unsafe verifier else { return MediaTokenVerdict.unknown.rawValue }
-  guard let token = unsafe text(token) else { return MediaTokenVerdict.invalidFormat.rawValue }
-  var wanted: String?
-  if unsafe resource != nil {
-    // A resource that cannot be read is none that a token could be for.
-    guard let given = unsafe text(resource) else {
-      return MediaTokenVerdict.invalidResource.rawValue
-    }
-    wanted = given
+  unsafe verdict(verifier, token, resource) { handle, token, resource in
+    handle.verifier.verdictForAnyRequestor(token, resource, instant(now))
   }
-  return unsafe check(verifier, token, wanted, now).verdict.rawValue
 }
 
 /// Copies a field of a token with a good signature, ended by NUL, and gives the length that it has without it.
@@ -69,7 +74,7 @@ public func field(
 ) -> Int {
   guard let verifier = unsafe verifier, let token = unsafe text(token),
     let name = unsafe text(name),
-    let contents = unsafe check(verifier, token, nil, 0).contents,
+    let contents = unsafe Unmanaged<Handle>.fromOpaque(verifier).takeUnretainedValue().verifier.contents(of: token),
     let value = contents.field(name)
   else { return -1 }
   let bytes = Array(value.utf8)
@@ -87,12 +92,25 @@ private func handle(_ keys: MediaTokenKeys) -> UnsafeMutableRawPointer? {
   return unsafe Unmanaged.passRetained(Handle(verifier)).toOpaque()
 }
 
-private func check(
-  _ verifier: UnsafeMutableRawPointer, _ token: String, _ resource: String?, _ now: Int64
-) -> MediaTokenCheck {
-  let handle = unsafe Unmanaged<Handle>.fromOpaque(verifier).takeUnretainedValue()
-  return handle.verifier.verifyNow(
-    token, resource: resource, at: now == 0 ? nil : Instant(milliseconds: now))
+private func verdict(
+  _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?, _ resource: UnsafePointer<CChar>?,
+  _ check: (Handle, String, String?) -> MediaTokenVerdict
+) -> Int32 {
+  guard let verifier = unsafe verifier else { return MediaTokenVerdict.unknown.rawValue }
+  guard let token = unsafe text(token) else { return MediaTokenVerdict.invalidFormat.rawValue }
+  var wanted: String?
+  if unsafe resource != nil {
+    // A resource that cannot be read is none that a token could be for.
+    guard let given = unsafe text(resource) else {
+      return MediaTokenVerdict.invalidResource.rawValue
+    }
+    wanted = given
+  }
+  return check(unsafe Unmanaged<Handle>.fromOpaque(verifier).takeUnretainedValue(), token, wanted).rawValue
+}
+
+private func instant(_ milliseconds: Int64) -> Instant? {
+  milliseconds == 0 ? nil : Instant(milliseconds: milliseconds)
 }
 
 /// The text of a C string; none for NULL, for what is no UTF-8, and for what is too long.

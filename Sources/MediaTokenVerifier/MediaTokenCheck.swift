@@ -29,6 +29,8 @@ public enum MediaTokenVerdict: Int32, Hashable, Sendable, CaseIterable {
   case invalidResource = 4
   /// `ERROR_UNKNOWN`: not checked, because there are no keys.
   case unknown = 5
+  /// `INVALID_REQUESTOR_ID`: made for another requestor than the expected one, or an empty one was expected.
+  case invalidRequestor = 6
 
   /// The name as documented.
   public var name: String {
@@ -39,6 +41,7 @@ public enum MediaTokenVerdict: Int32, Hashable, Sendable, CaseIterable {
     case .expired: "TOKEN_EXPIRED"
     case .invalidResource: "INVALID_RESOURCE_ID"
     case .unknown: "ERROR_UNKNOWN"
+    case .invalidRequestor: "INVALID_REQUESTOR_ID"
     }
   }
 }

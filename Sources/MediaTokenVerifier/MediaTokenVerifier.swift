@@ -10,7 +10,7 @@ import RegentPlatform
 ///
 /// ```swift
 /// let verifier = MediaTokenVerifier(keys: .url("https://pair.example/oauth/jwks.json"))
-/// let check = await verifier.verify(token, resource: "channel-1")
+/// let check = await verifier.verify(token, requestor: "SPORT", resource: "channel-1")
 /// guard check.verdict == .valid else { return refuse(check.verdict) }
 /// ```
 ///
@@ -45,44 +45,58 @@ public final class MediaTokenVerifier: Sendable {
   ///
   /// - Parameters:
   ///   - token: the token, as base64 or as its text.
+  ///   - requestor: the id of the requestor whose apps may play here, compared byte by byte. An empty one is refused.
   ///   - resource: what is to be played; none checks authenticity and time alone.
   ///   - now: the time to judge by; none means the wall clock.
   /// - Returns: the verdict, and what the token says when its signature is good.
   public func verifyNow(
-    _ token: String, resource: String? = nil, at now: Instant? = nil
+    _ token: String, requestor: String, resource: String? = nil, at now: Instant? = nil
+  ) -> MediaTokenCheck {
+    checkNow(token, requestor, resource, now)
+  }
+
+  private func checkNow(
+    _ token: String, _ requestor: String?, _ resource: String?, _ now: Instant?
   ) -> MediaTokenCheck {
     guard let received = try? ReceivedMediaToken(reading: token) else {
       return MediaTokenCheck(.invalidFormat)
     }
-    return judge(received, with: cache.keyNow(received.token.keyID), resource, now)
+    return judge(received, with: cache.keyNow(received.token.keyID), requestor, resource, now)
   }
 
   /// Checks a token; keys that are missing or too old are fetched first, within reason.
   ///
   /// - Parameters:
   ///   - token: the token, as base64 or as its text.
+  ///   - requestor: the id of the requestor whose apps may play here, compared byte by byte. An empty one is refused.
   ///   - resource: what is to be played; none checks authenticity and time alone.
   ///   - now: the time to judge by; none means the wall clock.
   /// - Returns: the verdict, and what the token says when its signature is good.
   public func verify(
-    _ token: String, resource: String? = nil, at now: Instant? = nil
+    _ token: String, requestor: String, resource: String? = nil, at now: Instant? = nil
+  ) async -> MediaTokenCheck {
+    await check(token, requestor, resource, now)
+  }
+
+  private func check(
+    _ token: String, _ requestor: String?, _ resource: String?, _ now: Instant?
   ) async -> MediaTokenCheck {
     guard let received = try? ReceivedMediaToken(reading: token) else {
       return MediaTokenCheck(.invalidFormat)
     }
-    return judge(received, with: await cache.key(received.token.keyID), resource, now)
+    return judge(received, with: await cache.key(received.token.keyID), requestor, resource, now)
   }
 
   /// Whether there are keys to check with.
   public var hasKeys: Bool { cache.keys != nil }
 
-  /// Fetches the keys, so that ``verifyNow(_:resource:at:)`` has some from the start.
+  /// Fetches the keys, so that ``verifyNow(_:requestor:resource:at:)`` has some from the start.
   ///
   /// - Throws: ``MediaTokenKeyError`` when there are none to be had.
   public func prepare() async throws(MediaTokenKeyError) { try await cache.prepare() }
 
   private func judge(
-    _ received: ReceivedMediaToken, with found: KeyCache.Found, _ resource: String?,
+    _ received: ReceivedMediaToken, with found: KeyCache.Found, _ requestor: String?, _ resource: String?,
     _ now: Instant?
   ) -> MediaTokenCheck {
     // A token says which key signed it; others are not tried.
@@ -100,9 +114,39 @@ public final class MediaTokenVerifier: Sendable {
     guard now < contents.expires + skew, contents.timeIssued <= now + skew else {
       return MediaTokenCheck(.expired, contents)
     }
+    if let requestor, requestor.isEmpty || !requestor.utf8.elementsEqual(contents.requestorID.utf8) {
+      return MediaTokenCheck(.invalidRequestor, contents)
+    }
     if let resource, !resource.utf8.elementsEqual(contents.resourceID.utf8) {
       return MediaTokenCheck(.invalidResource, contents)
     }
     return MediaTokenCheck(.valid, contents)
+  }
+}
+
+// The forms of 0.1.0, which check no requestor. The next release removes them.
+extension MediaTokenVerifier {
+  /// Accepts tokens of every requestor of the service.
+  @available(*, deprecated, message: "name the requestor: a token of any other requestor is accepted here")
+  public func verifyNow(
+    _ token: String, resource: String? = nil, at now: Instant? = nil
+  ) -> MediaTokenCheck {
+    checkNow(token, nil, resource, now)
+  }
+
+  /// Accepts tokens of every requestor of the service.
+  @available(*, deprecated, message: "name the requestor: a token of any other requestor is accepted here")
+  public func verify(
+    _ token: String, resource: String? = nil, at now: Instant? = nil
+  ) async -> MediaTokenCheck {
+    await check(token, nil, resource, now)
+  }
+
+  /// Reads a token whose signature is good, for the C interface; this is no check.
+  package func contents(of token: String) -> MediaTokenContents? { checkNow(token, nil, nil, nil).contents }
+
+  /// The check of `media_token_verify`, which names no requestor.
+  package func verdictForAnyRequestor(_ token: String, _ resource: String?, _ now: Instant?) -> MediaTokenVerdict {
+    checkNow(token, nil, resource, now).verdict
   }
 }

@@ -1,22 +1,21 @@
 internal import CRegentOpenSSL
 internal import RegentEncodings
 
-/// Randomness for keys and codes, from OpenSSL's generator, which the kernel seeds.
+/// Randomness for keys, tokens and nonces: `getrandom(2)` at each call.
 ///
-/// A generator that fails stops the program: going on with guessable keys is worse.
+/// Nothing is drawn ahead. A virtual machine that returns to a snapshot would hand out again what memory held, and an
+/// attacker who saw the bytes the first time would know the session cookies of the next viewers. A kernel that gives no
+/// bytes stops the program: going on with guessable keys is worse.
 public enum Random {
   /// `count` random bytes.
   public static func bytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](zeros: count)
-    unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-      if unsafe !RandomPool.take(count, buffer.baseAddress) { unsafe fill(buffer.baseAddress, count) }
-    }
+    unsafe bytes.withUnsafeMutableBufferPointer { buffer in unsafe fill(buffer.baseAddress, count) }
     return bytes
   }
 
   /// A random secret of `count` bytes.
   public static func secret(_ count: Int = 32) -> Secret {
-    // Past the pool: what is kept for long never lay there.
     Secret(
       wiping: [UInt8](capacity: count) { output in
         unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
@@ -24,6 +23,14 @@ public enum Random {
           filled = count
         }
       })
+  }
+
+  /// Has OpenSSL draw from the kernel at each call as well, for its keys and those of TLS.
+  ///
+  /// For our programs: the setting is the whole process's, which a library does not change in another's program.
+  public static func serveOpenSSL() {
+    OpenSSLLifetime.keep()
+    guard regent_random_for_openssl() == 1 else { stop(LibraryError("choose where random bytes come from")) }
   }
 
   /// 256 random bits as text: 43 letters, digits, `-` and `_`.
@@ -114,8 +121,7 @@ public enum Random {
 
 @unsafe func fill(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int) {
   guard count > 0 else { return }
-  OpenSSLLifetime.keep()
-  guard let size = Int32(exactly: count), unsafe RAND_bytes(start, size) == 1 else {
+  guard let size = Int32(exactly: count), unsafe regent_random_bytes(start, size) == 1 else {
     stop(LibraryError("make \(count) random bytes"))
   }
 }

@@ -149,7 +149,7 @@ extension PairingFlow {
     let lease = try requireLease(of: session, at: now)
     if let match {
       guard let picked else { throw .numberMissing }
-      // One try: with three choices a second one would make guessing a coin toss.
+      // One try among ninety numbers: each further one would make guessing easier.
       guard picked == match.number else {
         return PairingStep(
           moved(to: .denied(Denial(reason: .wrongNumber, at: now))), [.wakeDevice, .wakePhone])

@@ -32,6 +32,9 @@ public enum Clocks {
     span(from: start, to: monotonicNanoseconds())
   }
 
+  /// How long the machine has slept since it started, in nanoseconds, to within what passes between two readings.
+  public static func sleptNanoseconds() -> UInt64 { span(from: monotonicNanoseconds(), to: bootNanoseconds()) }
+
   /// The clock that systemd wants in its reload message.
   static func monotonicMicroseconds() -> UInt64 {
     nanoseconds(read(CLOCK_MONOTONIC)) / 1_000

@@ -9,12 +9,21 @@ public enum ProcessHardening {
   ///
   /// - Throws: `SystemError`.
   public static func apply() throws(SystemError) {
+    try forbidDumps()
+    umask(0o077)
+  }
+
+  /// The same without the mask for new files, for a program that also writes files for other users and starts programs.
+  ///
+  /// Programs that this process starts inherit the core size of 0, as their environment may hold a token.
+  ///
+  /// - Throws: `SystemError`.
+  public static func forbidDumps() throws(SystemError) {
     try systemCall("forbid dumps of", on: "this process") { regent_prctl(PR_SET_DUMPABLE, 0) }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     try systemCall("limit core files of", on: "this process") {
       unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
-    umask(0o077)
   }
 
   /// Whether another process of the same user could read this one's memory.

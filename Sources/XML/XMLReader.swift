@@ -121,7 +121,7 @@ extension XMLElement {
   }
 
   private func forbid(_ what: String) {
-    stop(.forbidden(what: what, line: unsafe Int(XML_GetCurrentLineNumber(parser))))
+    stop(.forbidden(what: what, line: unsafe cexpat_line(parser)))
   }
 
   private func stop(_ error: XMLError) {
@@ -144,8 +144,8 @@ extension XMLElement {
     let words = unsafe XML_ErrorString(XML_GetErrorCode(parser))
     return .notWellFormed(
       reason: unsafe words.map { unsafe String(cString: $0) } ?? "unknown",
-      line: unsafe Int(XML_GetCurrentLineNumber(parser)),
-      column: unsafe Int(XML_GetCurrentColumnNumber(parser)) + 1)
+      line: unsafe cexpat_line(parser),
+      column: unsafe cexpat_column(parser) + 1)
   }
 }
 

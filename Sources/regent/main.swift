@@ -11,6 +11,8 @@ import RegentPlatform
 // exists: one that started without the mask would take the signal.
 let heldSignals = HeldSignals(AgentProgram.heldSignals)
 StandardStreams.fill()
+// Before a secret is read: every command has the box's secret or its tokens in memory.
+try ProcessHardening.forbidDumps()
 HeldSignals.ignoreBrokenPipes()
 TaskThreads.shareOneHeap()
 TaskThreads.takeOver()

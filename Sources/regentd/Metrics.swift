@@ -3,15 +3,23 @@ import HTTPServer
 import PairingService
 import PairingStorePostgreSQL
 import RegentPairing
+import RegentPlatform
 import RegentSQL
 import SQLite
 
 /// A server of its own for numbers: what watches the service must not be open to whom it serves.
-func metricsServer(on address: ListenAddress, _ text: @escaping @Sendable () -> String) throws
-  -> Server
-{
+///
+/// The name in `publicURL` is one that this machine is known by.
+func metricsServer(
+  on address: ListenAddress, publicURL: String, _ text: @escaping @Sendable () -> String
+) throws -> Server {
+  let hosts = MetricsHosts(address, publicURL: publicURL)
   var routes = Routes()
-  routes.get("/metrics") { _, _ in
+  routes.get("/metrics") { request, _ in
+    guard hosts.accept(request.authority) else {
+      return .now(
+        .text(.misdirectedRequest, "metrics are read at an address or a name of this machine, not at another's name\n"))
+    }
     var response = Response(
       .ok, type: "text/plain; version=0.0.4; charset=utf-8",
       body: Array(text().utf8))
@@ -24,6 +32,35 @@ func metricsServer(on address: ListenAddress, _ text: @escaping @Sendable () -> 
   return try Server(
     [Listener(address, handler: try Router(routes, refuse: ServiceRoutes.refuse))],
     configuration: configuration)
+}
+
+/// The hosts under which the metrics may be read.
+///
+/// Any page can point a name of its own at this listener (DNS rebinding), and the browser then lets the page read what
+/// it answers. An address and the machine's own names cannot be pointed at another machine by a stranger.
+struct MetricsHosts {
+  private let address: ListenAddress
+  private let names: Set<HostName>
+
+  init(_ address: ListenAddress, publicURL: String) {
+    self.address = address
+    let machine = machineName()
+    // `NAME.local` is what mDNS calls this machine.
+    let own = machine.map { [$0, "\($0.prefix { $0 != "." })", "\($0.prefix { $0 != "." }).local"] } ?? []
+    names = Set(
+      own.compactMap { HostName(parsing: $0) } + [.name("localhost")]
+        + [(try? AbsoluteURL(parsing: publicURL))?.host].compactMap(\.self))
+  }
+
+  /// Whether a request for this `Host` is answered; only HTTP/1.0, which no browser speaks, has none.
+  func accept(_ authority: String?) -> Bool {
+    // Browsers reach neither a Unix socket nor one of the service manager's by another machine's name.
+    guard case .network(let own, _) = address, let authority else { return true }
+    guard let host = HostAndPort(parsing: authority)?.host else { return false }
+    if names.contains(host) { return true }
+    guard case .address(let asked) = host else { return false }
+    return own.isUnspecified || asked == own || (own.isLoopback && asked.isLoopback)
+  }
 }
 
 /// The numbers as Prometheus reads them.

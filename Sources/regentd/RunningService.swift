@@ -56,7 +56,7 @@ struct RunningService {
       let admin = try adminServer(
         settings.paths, core, upkeepOfStore, metrics: numbers)
       do {
-        metrics = try settings.metricsListen.map { try metricsServer(on: $0, numbers) }
+        metrics = try settings.metricsListen.map { try metricsServer(on: $0, publicURL: publicURL, numbers) }
       } catch {
         admin.stop(within: .zero)
         throw error

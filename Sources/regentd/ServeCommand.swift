@@ -44,7 +44,8 @@ enum ServeCommand {
     "tls-certificate", .file, "a certificate with its chain, in PEM")
   static let key = Input.option("tls-key", .file, "the certificate's private key, in PEM")
   static let trustProxy = Input.repeated(
-    "trust-proxy", .network, "proxies whose word on a client's address counts")
+    "trust-proxy", .trustedPeer,
+    "proxies whose word on a client's address counts: networks, or unix for the Unix sockets of --listen")
 
   static let deviceRate = Input.option(
     "device-rate", .integer(1...100_000), default: 20, "requests a second from one device")

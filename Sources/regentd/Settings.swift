@@ -60,6 +60,24 @@ enum RequestRate: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
+/// Whose forwarding headers are believed.
+enum TrustedPeer: Sendable, Equatable {
+  case network(IPNetwork)
+  /// Whoever may open a Unix socket of `--listen`: its file and folder say who that is.
+  case localSocket
+
+  var network: IPNetwork? { if case .network(let network) = self { network } else { nil } }
+}
+
+extension ValueKind where Value == TrustedPeer {
+  /// A network, or `unix`.
+  static var trustedPeer: ValueKind {
+    ValueKind("CIDR|unix", show: { $0.network?.description ?? "unix" }) { text throws(ValueProblem) in
+      text == "unix" ? .localSocket : .network(try ValueKind<IPNetwork>.network.value(of: text))
+    }
+  }
+}
+
 extension ServiceSettings {
   /// Reads the options and looks at every file and folder they name; nothing is created for settings that are wrong.
   init(_ call: Invocation, makesFolder: Bool = true) throws {
@@ -69,7 +87,9 @@ extension ServiceSettings {
     log = call[ServeCommand.log]
     limits = ServiceLimits(call)
     auditRetention = AuditRetention(age: .seconds(86_400 * Int64(call[ServeCommand.auditDays])))
-    proxies = TrustedProxies(call[ServeCommand.trustProxy])
+    proxies = TrustedProxies(
+      call[ServeCommand.trustProxy].compactMap(\.network),
+      trustsLocalSocket: call[ServeCommand.trustProxy].contains { $0.network == nil })
     engine = ServerConfiguration(call, proxies: proxies)
     choseConnections = call[ServeCommand.connections] != nil
     // The two come together or not at all: the command says so.

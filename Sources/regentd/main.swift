@@ -3,6 +3,7 @@
 // What is served is decided by the service targets, how commands look by CommandKit.
 
 import CommandKit
+import RegentCryptography
 import RegentPairing
 import RegentPlatform
 
@@ -10,6 +11,7 @@ StandardStreams.fill()
 // Before any thread exists: a thread that started without the mask would take the signal and end the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
+Random.serveOpenSSL()
 TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 Program(

@@ -25,8 +25,8 @@ struct WaitingTests {
       "a killed program ends at once, and is looked for every few milliseconds before"
     ),
     (
-      "RegentCryptographyTests/RandomPoolTests.swift", ["waitpid("],
-      "a child of a fork that looks at one number and ends, at the latest by its alarm"
+      "RegentCryptographyTests/RandomTests.swift", ["waitpid("],
+      "a child of a fork that draws 32 bytes and ends, at the latest by its alarm"
     ),
     ("DeviceAgentTests/BoxTroubleTests.swift", ["pass("], "in the pause between two codes no second one may come"),
     ("RegentHTTPClientTests/DeadlineTests.swift", ["pass("], "a server that drips"),

@@ -98,7 +98,8 @@ private final class WaitingBox {
     guard master >= 0, unsafe ioctl(master, 0x4004_5431, &lock) == 0,
       unsafe ioctl(master, 0x8004_5430, &number) == 0
     else { throw TestSupportError("no terminal: errno \(errno)") }
-    var size = winsize(ws_row: 25, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    var size = winsize()
+    (size.ws_row, size.ws_col) = (25, 80)
     _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
     let terminal = "/dev/pts/\(number)"
     let start = monotonicSeconds()

@@ -61,16 +61,17 @@ func verifyTokens(_ arguments: [String]) -> Int32 {
   }
 }
 
-/// `verify-given KEYS TOKENS ROUNDS`: checks the tokens of a file, a line each, so many times; for whoever counts.
+/// `verify-given KEYS TOKENS REQUESTOR ROUNDS` checks the tokens of a file, one per line, ROUNDS times: the step
+/// "instructions" counts what that costs.
 func verifyGiven(_ arguments: [String]) -> Int32 {
-  guard arguments.count == 3, let rounds = Int(arguments[2]) else {
-    note("usage: Benchmarks verify-given KEYS TOKENS ROUNDS\n")
+  guard arguments.count == 4, let rounds = Int(arguments[3]) else {
+    note("usage: Benchmarks verify-given KEYS TOKENS REQUESTOR ROUNDS\n")
     return 2
   }
   do {
     let tokens = String(decoding: try readFile(arguments[1]), as: UTF8.self).split(separator: "\n").map(String.init)
     let verifier = MediaTokenVerifier(keys: .file(arguments[0]))
-    for _ in 0..<rounds { try check(tokens, with: verifier) }
+    for _ in 0..<rounds { try check(tokens, of: arguments[2], with: verifier) }
     return 0
   } catch {
     note("\(error)\n")
@@ -78,9 +79,11 @@ func verifyGiven(_ arguments: [String]) -> Int32 {
   }
 }
 
-private func check(_ tokens: [String], with verifier: MediaTokenVerifier) throws {
+private func check(
+  _ tokens: [String], of requestor: String = "REF30", with verifier: MediaTokenVerifier
+) throws {
   for token in tokens {
-    let verdict = verifier.verifyNow(token, resource: "channel-1").verdict
+    let verdict = verifier.verifyNow(token, requestor: requestor, resource: "channel-1").verdict
     guard verdict == .valid else { throw TestSupportError("\(verdict)") }
   }
 }

@@ -31,6 +31,35 @@ import Testing
     }
   }
 
+  @Test func `reads the code from standard input, where no other user sees it`() throws {
+    try withInvitation { shell, service, code in
+      let setup = "regent setup --config box/agent.conf --state state --code -"
+      for (typed, said) in [
+        ("", "enrolment code is missing"), ("ABC", "that is no enrolment code"),
+        ("\(service)#\(code)", "this box is enrolled for acme"),
+      ] {
+        let heard = try shell.type("printf '\(typed)' | \(setup) 2>&1").outputText
+        #expect(heard.contains(said), "\(heard)")
+      }
+    }
+  }
+
+  @Test func `lets no other process of its user read its memory, and leaves no core`() throws {
+    try withTemporaryFolder { folder in
+      // It waits for the code. Files in /proc of a process that may be traced belong to its user, others to root.
+      let said = try Operator(folder: folder).get(
+        """
+        mkfifo in; as=; test "$(id -u)" != 0 || as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+        $as regent setup --config /nowhere/agent.conf --code - < in > said 2>&1 & box=$!
+        exec 3> in; for turn in $(seq 100); do
+          grep -q 'Max core file size *0 *0 ' /proc/$box/limits && break; sleep 0.05
+        done
+        stat -c 'memory of %u' /proc/$box/environ; grep 'Max core' /proc/$box/limits | tr -s ' '; kill $box
+        """)
+      #expect(said.contains("memory of 0\n") && said.contains("Max core file size 0 0"), "\(said)")
+    }
+  }
+
   @Test func `keeps its settings file as it is when the same is typed again`() throws {
     try withInvitation { shell, service, code in
       try shell.get(

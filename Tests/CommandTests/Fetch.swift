@@ -44,7 +44,7 @@ func openConnection(to url: String) throws -> Int32 {
   return descriptor
 }
 
-private func exchange(_ url: String, _ request: [UInt8]) throws -> [UInt8] {
+func exchange(_ url: String, _ request: [UInt8]) throws -> [UInt8] {
   let descriptor = try openConnection(to: url)
   defer { close(descriptor) }
   var sent = 0

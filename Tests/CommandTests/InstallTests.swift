@@ -99,7 +99,7 @@ import Testing
       if !isSanitized {
         let script = "\(place)/share/doc/regent/examples/verify-media-token/verify.py"
         let checked = try run(
-          "python3", [script, "\(place)/lib/libMediaToken.so", "\(folder)/none", "channel-1"])
+          "python3", [script, "\(place)/lib/libMediaToken.so", "\(folder)/none", "SPORT", "channel-1"])
         #expect(checked.errorText == "no usable key in \(folder)/none\n")
       }
       // What programs on the box ask the daemon with is found by Python there.

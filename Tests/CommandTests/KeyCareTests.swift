@@ -113,7 +113,7 @@ import Testing
 
   private func check(_ token: String, _ shell: Operator) throws {
     try writeFile("\(shell.folder)/token", token.utf8)
-    let verdict = try shell.get("regentctl token verify --resource news-1 < token")
+    let verdict = try shell.get("regentctl token verify --requestor acme --resource news-1 < token")
     #expect(verdict.contains("good"))
   }
 }

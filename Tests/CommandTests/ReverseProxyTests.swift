@@ -58,15 +58,16 @@ import Testing
   @Test(
     .enabled(if: installedProgram("caddy") != nil, "caddy is not installed: apt-get install caddy"))
   func `the Caddy example passes on who asks`() throws {
-    try withProxiedService { service, folder, port in
+    try withProxiedService { _, folder, port in
       let text = try example("Caddyfile")
-      let site = text.replacing("reverse_proxy 127.0.0.1:8787", with: "reverse_proxy \(service)")
+      let site = text.replacing("/run/regentd-proxy/http.sock", with: "\(folder)/http.sock")
         .replacing(
           "tv.example.org {",
           with: "https://127.0.0.1:\(port) {\n\ttls \(folder)/fullchain.pem \(folder)/privkey.pem")
-      let options =
-        "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system \(folder)/caddy\n}\n"
-      try writeFile("\(folder)/Caddyfile", Array((options + site).utf8))
+      // The global options are the first block of the file.
+      let options = "\n{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system \(folder)/caddy\n"
+      #expect(site.contains("\n{\n"))
+      try writeFile("\(folder)/Caddyfile", Array(site.replacing("\n{\n", with: options, maxReplacements: 1).utf8))
       let checked = try run(
         "caddy",
         [
@@ -85,36 +86,52 @@ import Testing
   private func withProxiedService(
     _ startProxy: (_ service: String, _ folder: String, _ port: UInt16) throws -> RunningProgram
   ) throws {
-    try withService(
-      "--trust-proxy", "127.0.0.1/32", "--public-url", "https://tv.example.org"
-    ) { service in
-      let folder = service.folder
-      try makeCertificate(folder)
-      // Somebody who is not on this machine, as far as the service can tell, and who says to be somebody else.
-      let curl = [
-        "-s", "--interface", "127.0.0.2", "--cacert", "\(folder)/fullchain.pem", "-H",
-        "X-Forwarded-For: 203.0.113.9", "-H", "Forwarded: for=203.0.113.9;host=evil.example",
-      ]
-      let (proxy, url) = try started { port in
-        try startProxy(String(service.url.dropFirst("http://".count)), folder, port)
-      } answers: { url in
-        try run("curl", curl + ["-f", "\(url)/healthz"]).status == 0
-      }
-      defer { proxy.signal(9) }
-      let jar = ["-b", "\(folder)/cookies", "-c", "\(folder)/cookies"]
-      let page = try run("curl", curl + jar + ["\(url)/"]).outputText
-      #expect(page.contains("<html"))
-      let token =
-        page.firstRange(of: "name=\"csrf\" value=\"").map {
-          String(page[$0.upperBound...].prefix { $0 != "\"" })
-        } ?? ""
-      let typed = try run(
-        "curl", curl + jar + ["-d", "csrf=\(token)", "-d", "code=BCDFGHJK", "\(url)/code"])
-      #expect(typed.status == 0 && typed.outputText.contains("<html"))
-      let log = try service.log
-      #expect(log.contains(" warning wrong-code address=127.0.0.2\n"), "\(log)")
-      #expect(!log.contains("203.0.113.9"))
+    try withTemporaryFolder { folder in
+      try withService(
+        "--listen", "unix:\(folder)/http.sock", "--trust-proxy", "unix", "--trust-proxy", "127.0.0.1/32",
+        "--public-url", "https://tv.example.org", in: folder
+      ) { service in try askThrough(startProxy, service) }
     }
+  }
+
+  private func askThrough(
+    _ startProxy: (_ service: String, _ folder: String, _ port: UInt16) throws -> RunningProgram,
+    _ service: RegentdProcess
+  ) throws {
+    let folder = service.folder
+    try makeCertificate(folder)
+    // Somebody who is not on this machine, as far as the service can tell, and who says to be somebody else.
+    let curl = [
+      "-s", "--interface", "127.0.0.2", "--cacert", "\(folder)/fullchain.pem", "-H",
+      "X-Forwarded-For: 203.0.113.9", "-H", "Forwarded: for=203.0.113.9;host=evil.example",
+    ]
+    let (proxy, url) = try started { port in
+      try startProxy(String(service.url.dropFirst("http://".count)), folder, port)
+    } answers: { url in
+      try run("curl", curl + ["-f", "\(url)/healthz"]).status == 0
+    }
+    defer { proxy.signal(9) }
+    #expect(try run("curl", curl + ["\(url)/healthz?deviceId=box-of-a-viewer"]).status == 0)
+    let logged = try eventually("the proxy's log") {
+      let logs = try ["access", "said", "errors", "error"].map { name in
+        try run("cat", ["\(folder)/\(name)"]).outputText
+      }.joined()
+      return logs.contains("/healthz") ? logs : nil
+    }
+    #expect(!logged.contains("box-of-a-viewer"), "\(logged)")
+    let jar = ["-b", "\(folder)/cookies", "-c", "\(folder)/cookies"]
+    let page = try run("curl", curl + jar + ["\(url)/"]).outputText
+    #expect(page.contains("<html"))
+    let token =
+      page.firstRange(of: "name=\"csrf\" value=\"").map {
+        String(page[$0.upperBound...].prefix { $0 != "\"" })
+      } ?? ""
+    let typed = try run(
+      "curl", curl + jar + ["-d", "csrf=\(token)", "-d", "code=BCDFGHJK", "\(url)/code"])
+    #expect(typed.status == 0 && typed.outputText.contains("<html"))
+    let log = try service.log
+    #expect(log.contains(" warning wrong-code address=127.0.0.2\n"), "\(log)")
+    #expect(!log.contains("203.0.113.9"))
   }
 
   private func makeCertificate(_ folder: String) throws {
@@ -131,12 +148,14 @@ import Testing
   private func startNginx(_ file: String, _ service: String, _ folder: String, _ port: UInt16) throws -> RunningProgram
   {
     let text = try example(file)
-    let site = try nodes(text, service).replacing("server 127.0.0.1:8787;", with: "server \(service);")
+    let site = try nodes(text, service).replacing("/run/regentd-proxy/http.sock", with: "\(folder)/http.sock")
       .replacing("/etc/letsencrypt/live/tv.example.org", with: folder)
       .replacing("listen 80;", with: "listen 127.0.0.1:\(try freePort());")
       .replacing("listen [::]:80;", with: "")
       .replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:\(port) ssl http2;")
       .replacing("listen [::]:443 ssl http2;", with: "")
+      .replacing("/var/log/nginx/regentd.log", with: "\(folder)/access")
+      .replacing("/var/log/nginx/regentd.error", with: "\(folder)/errors")
     // Every file that nginx writes is in the folder, and it runs as whoever runs the test.
     let whole = """
       daemon off; master_process off; pid \(folder)/pid; error_log \(folder)/error;
@@ -155,7 +174,8 @@ import Testing
     _ file: String, _ service: String, _ folder: String, _ port: UInt16
   ) throws -> RunningProgram {
     let text = try example(file)
-    let site = try nodes(text, service).replacing("server regentd 127.0.0.1:8787", with: "server regentd \(service)")
+    let site = try nodes(text, service).replacing("/run/regentd-proxy/http.sock", with: "\(folder)/http.sock")
+      .replacing("log /dev/log local0 info", with: "log stdout format raw local0 info")
       .replacing("/etc/haproxy/tv.example.org.pem", with: "\(folder)/both.pem")
       .replacing("bind :80\n", with: "bind 127.0.0.1:\(try freePort())\n")
       .replacing("bind :443 ", with: "bind 127.0.0.1:\(port) ")
@@ -166,7 +186,8 @@ import Testing
     let checked = try run("haproxy", ["-c", "-q", "-f", "\(folder)/haproxy.cfg"])
     #expect(checked.status == 0, "\(checked.errorText)")
     return try RunningProgram(
-      "haproxy", ["-db", "-f", "\(folder)/haproxy.cfg"], standardError: "\(folder)/said")
+      "haproxy", ["-db", "-f", "\(folder)/haproxy.cfg"], standardOutput: "\(folder)/access",
+      standardError: "\(folder)/said")
   }
 
   /// Starts a proxy, on another port when somebody else has taken the one that was free a moment ago.

@@ -219,18 +219,18 @@ import Testing
       }
       func shownName(_ service: RegentdProcess) throws -> String {
         let address = String(service.url.dropFirst("https://".count))
-        return try run("openssl", ["s_client", "-connect", address]).outputText
+        return try run("openssl", ["s_client", "-nameopt", "RFC2253", "-connect", address]).outputText
       }
       try makeCertificate(named: "first.example")
       try withService(
         "--tls-certificate", "\(folder)/pem", "--tls-key", "\(folder)/key"
       ) { service in
         #expect(service.url.hasPrefix("https://127.0.0.1:"))
-        #expect(try shownName(service).contains("CN = first.example"))
+        #expect(try shownName(service).contains("CN=first.example"))
         try makeCertificate(named: "second.example")
         service.program.signal(SIGHUP)
         _ = try eventually("the new certificate") {
-          try shownName(service).contains("CN = second.example") ? true : nil
+          try shownName(service).contains("CN=second.example") ? true : nil
         }
         // A broken one changes nothing.
         try writeFile("\(folder)/pem", Array("rubbish".utf8))
@@ -238,7 +238,7 @@ import Testing
         _ = try eventually("a line about it") {
           try service.log.contains(" error not-reloaded reason=") ? true : nil
         }
-        #expect(try shownName(service).contains("CN = second.example"))
+        #expect(try shownName(service).contains("CN=second.example"))
         let log = try service.log
         #expect(!log.contains("\u{1b}"))
         #expect(

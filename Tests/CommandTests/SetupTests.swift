@@ -32,12 +32,18 @@ import Testing
             #REGENT_PUBLIC_URL=https://x
             REGENT_PUBLIC_URL=https://tv.example.org
             REGENT_LOG=text
-            REGENT_LISTEN=127.0.0.1:8787
-            REGENT_TRUST_PROXY="127.0.0.1/32 ::1/128"
+            REGENT_LISTEN=unix:/run/regentd-proxy/http.sock
+            REGENT_TRUST_PROXY=unix
             """)
         #expect(try shell.get("stat -c %a settings") == "640")
         let same = try shell.get("\(setup) --public-url https://tv.example.org --proxy 2>&1 < /dev/null")
         #expect(!same.contains("REGENT_"), "\(same)")
+        // A proxy that is declared in another way keeps its place.
+        try shell.get(
+          "cp settings kept; sed -i 's|^REGENT_LISTEN=.*|REGENT_LISTEN=127.0.0.1:8788|; "
+            + "s|^REGENT_TRUST_PROXY=.*|REGENT_TRUST_PROXY=\"127.0.0.1/32 ::1/128\"|' settings && cp settings named")
+        try shell.get("\(setup) --public-url https://tv.example.org --proxy 2>&1 < /dev/null")
+        #expect(try shell.get("cmp settings named && mv kept settings && echo kept") == "kept")
         #expect(try shell.refusal("\(setup) --public-url http://tv --proxy").contains("is not encrypted"))
         // Nobody has a certificate for these: green lamps about an address that nobody can open would follow.
         for url in ["https://192.168.50.10:8787", "https://tv.example.org:8787", "https://192.168.50.10"] {

@@ -23,7 +23,7 @@ import Testing
       #expect(link == "HTTP://127.0.0.1:\(service.port)/D/\(wire)")
 
       let number = try #require(try await service.open(wire))
-      _ = try await terminal.shows("Choose this number on the phone")
+      _ = try await terminal.shows("Type this number on the phone")
       #expect((10...99).contains(number))
       try await service.service.approve(wire)
       _ = try await terminal.shows("You are signed in")

@@ -136,6 +136,37 @@ import Testing
     }
   }
 
+  /// A range of /etc/subuid is 65,536 users of one person.
+  @Test func `users whom the settings do not name leave places for those they name`() {
+    var configuration = ServerConfiguration()
+    configuration.connections = 40
+    let limiter = SourceLimiter(configuration)
+    let strangers = (UInt32(100_000)..<100_400).count { limiter.admit(.stranger($0)) }
+    #expect(strangers == 10)
+    #expect((0..<20).count { _ in limiter.admit(.user(7)) } == 10)
+    #expect((0..<20).count { _ in limiter.admit(.group(8)) } == 10)
+    limiter.release(.stranger(100_003))
+    #expect(limiter.admit(.stranger(100_500)) && !limiter.admit(.stranger(100_501)))
+  }
+
+  @Test func `a user whom the settings do not name is turned away when those have their share`() async throws {
+    for named in [NamedUsers(users: [], groups: []), NamedUsers(users: [geteuid()], groups: [])] {
+      try await withFolder { folder in
+        let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
+        var configuration = ServerConfiguration()
+        configuration.connections = 8
+        configuration.favouredUsers = []
+        configuration.namedUsers = named
+        let server = try Server([Listener(address, handler: echo)], configuration: configuration)
+        defer { server.stop() }
+        let mine = try (0..<2).map { _ in try WireConnection(address) }
+        try eventually("2 open connections") { server.statistics.open == 2 }
+        #expect(try WireConnection(address).response().status == 503)
+        #expect(mine.count == 2)
+      }
+    }
+  }
+
   @Test func `all users together leave a quarter of the places`() {
     var configuration = ServerConfiguration()
     configuration.connections = 40

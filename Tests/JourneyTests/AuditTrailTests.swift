@@ -34,4 +34,50 @@ import Testing
     service.core.audit.note(.service, "session.start", "later", .refused, once: true, from: noisy)
     #expect(try await lines(service).contains("later"))
   }
+
+  @Test func `of an app's flood are so many, the rest is one line with a count, and another app has its own`()
+    async throws
+  {
+    let service = try await TestService()
+    let audit = service.core.audit
+    let noisy = try #require(RequestorID("NOISY"))
+    func isListed(_ number: Int, at requestor: RequestorID, from text: String) throws -> Bool {
+      audit.strangerEntry(
+        .service, "client.register", "client-\(number)", detail: "", at: requestor, from: try address(text)) != nil
+    }
+    // One address, then one address after another.
+    let alone = try (0..<12_019).count { try isListed($0, at: noisy, from: "198.51.100.7") }
+    #expect(alone == 100)
+    let many = try (0..<12_019).count { try isListed($0, at: noisy, from: "10.\($0 / 250).\($0 % 250).1") }
+    #expect((800...900).contains(many))
+    // By chance one of them shares a meter with the noisy one, never all three.
+    let quiet = try ["QUIET", "CALM", "STILL"].contains { name in
+      try isListed(1, at: try #require(RequestorID(name)), from: "203.0.\(name.utf8.count).9")
+    }
+    #expect(quiet)
+    // Not told before ten minutes are over, then once.
+    await audit.tellCounted()
+    #expect(try await lines(service).isEmpty)
+    service.clock.pass(.seconds(600))
+    for _ in 0..<3 { await audit.tellCounted() }
+    let told = try await service.core.store.audit(after: 0, limit: 10).map(\.entry)
+    let line = try #require(told.first { $0.subject == "NOISY" })
+    #expect(told.count { $0.subject == "NOISY" } == 1 && line.action == "client.register")
+    #expect(line.detail == "\(24_038 - alone - many) more within 600 seconds: counted, not listed")
+    // The share comes back by one a minute.
+    let later = try (0..<100).count { try isListed($0, at: noisy, from: "198.51.100.7") }
+    #expect(later == 10)
+    // A service that ends tells what it has counted.
+    await Upkeep(service.core).keepEverything()
+    #expect(try await service.core.store.audit(after: 0, limit: 10).contains { $0.entry.detail.hasPrefix("90 more") })
+  }
+
+  @Test func `are counted apart for a thousand apps, and together beyond`() throws {
+    var budgets = AuditBudgets()
+    for number in 0..<2000 {
+      let requestor = try #require(RequestorID("A\(number)"))
+      for _ in 0..<1001 { _ = budgets.take("client.set", at: requestor, from: nil, now: Uptime(milliseconds: 0)) }
+    }
+    #expect(budgets.counts.count == AuditBudgets.mostKinds + 1)
+  }
 }

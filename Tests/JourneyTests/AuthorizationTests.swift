@@ -162,7 +162,7 @@ import Testing
       #expect(try await box.authorize("d").status == 403)
       try await service.auditIsWritten()
       let lines = try await service.audit("authorization.deny")
-      #expect(lines.map(\.detail) == ["a", "d"].map { "\($0): authorization_denied_by_mvpd" })
+      #expect(lines.map(\.detail) == ["a", "d"].map { "\"\($0)\": authorization_denied_by_mvpd" })
       #expect(lines.allSatisfy { $0.outcome == .refused && !$0.subject.contains("box-1") })
       // As device list shows it.
       let device = service.core.hasher.device(try #require(DeviceID("box-1"))).shortName

@@ -78,6 +78,13 @@ import Testing
     #expect(statuses[429, default: 0] > 300, "a flood is slowed down: \(statuses)")
     #expect(Set(statuses.keys).isSubset(of: [201, 429]))
     #expect(try await honest.register(statement).status == 201)
+    // The registrations go on at their rate; the lines about them do not.
+    for _ in 0..<60 {
+      service.clock.pass(.seconds(1))
+      #expect(try await flooder.register(statement).status == 201)
+    }
+    let listed = try await service.audit("client.register").count
+    #expect(listed <= 103, "\(listed) lines")
     // Wrong ones: so many, and then that source hears nothing of them any more; the right one is heard.
     let guesser = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xC633_6508), port: 1))
     var wrong = 0

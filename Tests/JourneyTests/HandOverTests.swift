@@ -45,7 +45,7 @@ import Testing
     service.clock.pass(.seconds(366 * 24 * 3600))
     #expect(!transitions.handOver(signIn.record, of: id))
     service.clock.pass(.seconds(-366 * 24 * 3600))
-    try await transitions.signOut(signIn.record.deviceHash, at: signIn.authentication.requestor)
+    try await transitions.signOut(signIn.record.deviceHash, at: signIn.authentication.requestor, of: nil)
     #expect(!transitions.handOver(signIn.record, of: id))
   }
 }

@@ -121,6 +121,22 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
     }
   }
 
+  /// Whoever reads the audit log must not take a box's name for what the service says.
+  @Test func `cannot look like a sentence of the audit log`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let forged = #"TV" (refused): acme for cable/bob, device 0011 "\x"#
+      let answer = try await service.call(
+        client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=box",
+        headers: [("X-Device-Info", Base64.encode(JSONValue.object(["deviceName": .string(forged)]).bytes()))])
+      var phone = PhoneBrowser(client)
+      try await phone.reachApproval(try answer.json().string("code"))
+      try await phone.send("approve")
+      let detail = try #require(try await service.audit("code.approve").first?.detail)
+      #expect(detail.hasSuffix(#" "TV\" (refused): acme for cable/bob, device 0011 \"\\x""#), "\(detail)")
+    }
+  }
+
   /// A program's name goes to the page, the audit log and from there to terminals.
   @Test(arguments: hostileNames)
   func `of programs do no harm where they are taken at all`(hostile: HostileText) async throws {

@@ -26,11 +26,12 @@ private final class CountedStore: ForwardingStore {
     }
   }
 
-  func pickUp(requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant)
-    async throws(StoreError) -> PickUp
-  {
+  func pickUp(
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp {
     asked.withLock { $0.append("pick up") }
-    return try await target.pickUp(requestor: requestor, device: device, awaitsDelivery: awaitsDelivery, at: now)
+    return try await target.pickUp(
+      requestor: requestor, device: device, of: owner, awaitsDelivery: awaitsDelivery, at: now)
   }
 
   func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)

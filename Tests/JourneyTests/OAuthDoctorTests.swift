@@ -43,7 +43,7 @@ import Testing
       #expect(try await paired.post("revoke", [("token", tokens.access)]).status == 200)
       service.clock.pass(.seconds(31 * 86_400))
       let said = try await admin.send("GET", "/v1/doctor").text
-      let named = ["Never", "API", "Stranger", "Paired"].filter { said.contains("ever paired with \($0)") }
+      let named = ["Never", "API", "Stranger", "Paired"].filter { said.contains("ever paired with \\\"\($0)\\\"") }
       #expect(named == ["Never", "Stranger"])
     }
   }

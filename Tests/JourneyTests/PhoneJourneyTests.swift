@@ -216,15 +216,27 @@ extension PhoneBrowser {
       try await phone.send("approve")
       #expect(phone.address == "/D/\(code)/number")
       #expect(service.core.codes.find(id)?.flow.state.status == .claimed)
-      // Nothing that was offered: asked again.
-      try await phone.send("number", ["number": "7"])
-      #expect(phone.address == "/D/\(code)/number")
-      let wrong = try #require(match.choices.first { $0 != match.number })
+      // The page gives nothing to choose from, and says that nobody may tell the number.
+      #expect(!phone.page.text.contains("value=\"\(match.number)\"") && !phone.page.text.contains(">\(match.number)<"))
+      #expect(phone.page.text.contains("Nobody may tell it to you"))
+      // No number that a screen shows: asked again.
+      for slip in ["7", "", "4x", "100"] {
+        try await phone.send("number", ["number": slip])
+        #expect(phone.address == "/D/\(code)/number?again=1")
+        #expect(phone.page.text.contains("id=\"number-problem\""))
+      }
+      let wrong = match.number == 99 ? 10 : match.number + 1
       try await phone.send("number", ["number": "\(picksRight ? match.number : wrong)"])
       #expect(phone.address == "/D/\(code)/result")
       let state = service.core.codes.find(id)?.flow.state.status
       #expect(state == (picksRight ? .approved : .denied))
       #expect(phone.page.text.contains(picksRight ? "data-state" : "That was not the number"))
+      guard !picksRight else { return }
+      // One guess: the right number comes too late.
+      try await phone.open("/D/\(code)/number")
+      #expect(phone.page.text.contains("That was not the number"))
+      let late = try await phone.post("/D/\(code)/number", ["csrf": phone.formToken, "number": "\(match.number)"])
+      #expect(late.status < 500 && service.core.codes.find(id)?.flow.state.status == .denied)
     }
   }
 }

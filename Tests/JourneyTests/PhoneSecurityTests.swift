@@ -209,7 +209,7 @@ extension PhoneBrowser {
     let home = try await TestService(options: { $0.publicURL = "http://192.168.1.2:8787" })
     try await withPhone(home) { client in
       let page = try await client.get("/", headers: [("Host", "192.168.1.2:8787")])
-      #expect(page.header("set-cookie")?.hasPrefix("regent-plain-http-visit=") == true)
+      #expect(page.header("set-cookie")?.hasPrefix("regent-plain-http-8787-visit=") == true)
       #expect(page.header("set-cookie")?.contains("Secure") == false)
       #expect(page.text.contains("Not encrypted."))
     }

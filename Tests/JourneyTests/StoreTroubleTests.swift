@@ -52,11 +52,12 @@ private final class TroubledStore: ForwardingStore {
     return try await target.approve(id, request, audit: entry, at: now)
   }
 
-  func pickUp(requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant)
-    async throws(StoreError) -> PickUp
-  {
+  func pickUp(
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp {
     try ask("pick up")
-    return try await target.pickUp(requestor: requestor, device: device, awaitsDelivery: awaitsDelivery, at: now)
+    return try await target.pickUp(
+      requestor: requestor, device: device, of: owner, awaitsDelivery: awaitsDelivery, at: now)
   }
 }
 

@@ -18,15 +18,15 @@ struct KeyCacheTests {
     defer { startThread { service.server.stop() } }
     let verifier = MediaTokenVerifier(keys: .url(service.url))
     let token = try mint.token()
-    #expect(verifier.verifyNow("x", at: mint.now).verdict == .invalidFormat)
+    #expect(verifier.verifyNow("x", requestor: "SPORT", at: mint.now).verdict == .invalidFormat)
     await withTaskGroup(of: MediaTokenVerdict.self) { group in
       for _ in 0..<20 {
-        group.addTask { await verifier.verify(token, at: mint.now).verdict }
+        group.addTask { await verifier.verify(token, requestor: "SPORT", at: mint.now).verdict }
       }
       for await verdict in group { #expect(verdict == .valid) }
     }
     #expect(service.asked == 1)
-    #expect(verifier.verifyNow(token, at: mint.now).verdict == .valid)
+    #expect(verifier.verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .valid)
   }
 
   @Test func `an unknown key id makes the keys be fetched again, but not at once and not often`()
@@ -102,7 +102,7 @@ struct KeyCacheTests {
     defer { startThread { service.server.stop() } }
     let verifier = MediaTokenVerifier(keys: .url(service.url))
     await #expect(throws: MediaTokenKeyError.self) { try await verifier.prepare() }
-    #expect(await verifier.verify(try mint.token(), at: mint.now).verdict == .unknown)
+    #expect(await verifier.verify(try mint.token(), requestor: "SPORT", at: mint.now).verdict == .unknown)
   }
 
   @Test func `keys of a file are there at once, and its later content is found`() async throws {
@@ -113,7 +113,7 @@ struct KeyCacheTests {
       let verifier = MediaTokenVerifier(keys: .file(path))
       #expect(verifier.hasKeys)
       try writeFile(path, mint.keySet.json.bytes(), mode: 0o644)
-      #expect(await verifier.verify(try mint.token(), at: mint.now).verdict == .valid)
+      #expect(await verifier.verify(try mint.token(), requestor: "SPORT", at: mint.now).verdict == .valid)
     }
   }
 }

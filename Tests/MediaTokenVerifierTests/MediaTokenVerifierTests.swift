@@ -14,9 +14,9 @@ struct MediaTokenVerifierTests {
   @Test func `a token that the service made is valid, as base64 and as text`() async throws {
     let verifier = mint.verifier()
     let token = try mint.token()
-    #expect(verifier.verifyNow(token, at: mint.now).verdict == .valid)
-    #expect(verifier.verifyNow(try mint.text(), at: mint.now).verdict == .valid)
-    let check = await verifier.verify(token, resource: "channel-1", at: mint.now)
+    #expect(verifier.verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .valid)
+    #expect(verifier.verifyNow(try mint.text(), requestor: "SPORT", at: mint.now).verdict == .valid)
+    let check = await verifier.verify(token, requestor: "SPORT", resource: "channel-1", at: mint.now)
     #expect(check.verdict == .valid)
     let contents = try #require(check.contents)
     #expect(contents.resourceID == "channel-1")
@@ -31,7 +31,7 @@ struct MediaTokenVerifierTests {
 
   @Test func `the doubled opening tag of the documentation is understood`() throws {
     let text = try mint.text().replacingFirst("</signatureInfo>", "<signatureInfo>")
-    #expect(mint.verifier().verifyNow(text, at: mint.now).verdict == .valid)
+    #expect(mint.verifier().verifyNow(text, requestor: "SPORT", at: mint.now).verdict == .valid)
   }
 
   @Test(
@@ -43,25 +43,37 @@ struct MediaTokenVerifierTests {
     offset: Int64, verdict: MediaTokenVerdict
   ) throws {
     let now = Instant(milliseconds: mint.now.milliseconds + offset)
-    #expect(mint.verifier().verifyNow(try mint.token(), at: now).verdict == verdict)
+    #expect(mint.verifier().verifyNow(try mint.token(), requestor: "SPORT", at: now).verdict == verdict)
   }
 
   @Test(arguments: [
     "channel-2", "", "channel-1 ", "CHANNEL-1", "channel\u{2011}1", "channel-1\0",
   ])
   func `a token is for one resource and no other`(resource: String) throws {
-    let check = mint.verifier().verifyNow(try mint.token(), resource: resource, at: mint.now)
+    let check = mint.verifier().verifyNow(try mint.token(), requestor: "SPORT", resource: resource, at: mint.now)
     #expect(check.verdict == .invalidResource)
     #expect(check.contents?.resourceID == "channel-1")
+  }
+
+  @Test(arguments: [
+    "NEWS", "", "SPOR", "SPORTS", "sport", " SPORT", "SPORT ", "SPORT\0", "%53PORT", "SPORT%00", "\u{FF33}PORT",
+  ])
+  func `a token of another requestor does not play`(requestor: String) async throws {
+    let token = try mint.token()
+    let check = mint.verifier().verifyNow(token, requestor: requestor, resource: "channel-1", at: mint.now)
+    #expect(check.verdict == .invalidRequestor)
+    #expect(check.contents?.requestorID == "SPORT")
+    let later = await mint.verifier().verify(token, requestor: requestor, at: mint.now)
+    #expect(later.verdict == .invalidRequestor)
   }
 
   @Test func `resources are compared byte for byte`() throws {
     // The Kelvin sign is the letter K to Swift's own comparison.
     let token = try mint.token(resource: "K")
     #expect(
-      mint.verifier().verifyNow(token, resource: "\u{212A}", at: mint.now).verdict
+      mint.verifier().verifyNow(token, requestor: "SPORT", resource: "\u{212A}", at: mint.now).verdict
         == .invalidResource)
-    #expect(mint.verifier().verifyNow(token, resource: "K", at: mint.now).verdict == .valid)
+    #expect(mint.verifier().verifyNow(token, requestor: "SPORT", resource: "K", at: mint.now).verdict == .valid)
   }
 
   @Test(arguments: [
@@ -70,7 +82,7 @@ struct MediaTokenVerifierTests {
     String(repeating: "A", count: 200_000), "\0", "\u{FEFF}",
   ])
   func `what is no token has an invalid format`(text: String) {
-    let check = mint.verifier().verifyNow(text, at: mint.now)
+    let check = mint.verifier().verifyNow(text, requestor: "SPORT", at: mint.now)
     #expect(check.verdict == .invalidFormat)
     #expect(check.contents == nil)
   }
@@ -78,9 +90,9 @@ struct MediaTokenVerifierTests {
   @Test func `a token of another key is not taken, whatever id it claims`() throws {
     let other = try SigningKey.generate(.rs256, rsaBits: 2048)
     let forged = try mint.token(signedBy: other)
-    #expect(mint.verifier().verifyNow(forged, at: mint.now).verdict == .invalidSignature)
+    #expect(mint.verifier().verifyNow(forged, requestor: "SPORT", at: mint.now).verdict == .invalidSignature)
     let unknown = try mint.token(signedBy: other, keyID: "key-2")
-    #expect(mint.verifier().verifyNow(unknown, at: mint.now).verdict == .invalidSignature)
+    #expect(mint.verifier().verifyNow(unknown, requestor: "SPORT", at: mint.now).verdict == .invalidSignature)
   }
 
   @Test func `a good signature under another key's id does not count`() throws {
@@ -90,8 +102,8 @@ struct MediaTokenVerifierTests {
     ])
     let verifier = MediaTokenVerifier(keys: .text(keys.json.description))
     #expect(
-      verifier.verifyNow(try mint.token(keyID: "key-2"), at: mint.now).verdict == .invalidSignature)
-    #expect(verifier.verifyNow(try mint.token(), at: mint.now).verdict == .valid)
+      verifier.verifyNow(try mint.token(keyID: "key-2"), requestor: "SPORT", at: mint.now).verdict == .invalidSignature)
+    #expect(verifier.verifyNow(try mint.token(), requestor: "SPORT", at: mint.now).verdict == .valid)
   }
 
   @Test func `without keys nothing is valid and nothing is refused`() throws {
@@ -99,8 +111,8 @@ struct MediaTokenVerifierTests {
     for keys in ["", "{}", #"{"keys":[]}"#, "<html>"] {
       let verifier = MediaTokenVerifier(keys: .text(keys))
       #expect(!verifier.hasKeys)
-      #expect(verifier.verifyNow(token, at: mint.now).verdict == .unknown)
-      #expect(verifier.verifyNow("x", at: mint.now).verdict == .invalidFormat)
+      #expect(verifier.verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .unknown)
+      #expect(verifier.verifyNow("x", requestor: "SPORT", at: mint.now).verdict == .invalidFormat)
     }
   }
 
@@ -112,7 +124,7 @@ struct MediaTokenVerifierTests {
       for bit in 0..<8 {
         var mutated = text
         mutated[place] ^= 1 << UInt8(bit)
-        let check = verifier.verifyNow(Base64.encode(mutated), at: mint.now)
+        let check = verifier.verifyNow(Base64.encode(mutated), requestor: "SPORT", at: mint.now)
         #expect(check.verdict != .valid, "byte \(place), bit \(bit)")
         #expect(check.contents == nil)
         seen.insert(check.verdict)
@@ -131,7 +143,7 @@ struct MediaTokenVerifierTests {
         // The forms that an honest copy may have: a line end behind it.
         guard place != letters.count - 1 || ![0x0A, 0x0D].contains(mutated[place]) else { continue }
         let text = String(decoding: mutated, as: UTF8.self)
-        #expect(verifier.verifyNow(text, at: mint.now).verdict != .valid, "letter \(place)")
+        #expect(verifier.verifyNow(text, requestor: "SPORT", at: mint.now).verdict != .valid, "letter \(place)")
       }
     }
   }
@@ -141,24 +153,24 @@ struct MediaTokenVerifierTests {
     let text = Array(try mint.text().utf8)
     for count in 0..<text.count {
       #expect(
-        verifier.verifyNow(Base64.encode(Array(text.prefix(count))), at: mint.now).verdict != .valid
+        verifier.verifyNow(Base64.encode(Array(text.prefix(count))), requestor: "SPORT", at: mint.now).verdict != .valid
       )
     }
     for extra in [
       "x", " ", "<!-- -->", "\0", "<shortAuthorizationToken></shortAuthorizationToken>",
     ] {
       #expect(
-        verifier.verifyNow(Base64.encode(text + Array(extra.utf8)), at: mint.now).verdict
+        verifier.verifyNow(Base64.encode(text + Array(extra.utf8)), requestor: "SPORT", at: mint.now).verdict
           == .invalidFormat)
       #expect(
-        verifier.verifyNow(Base64.encode(Array(extra.utf8) + text), at: mint.now).verdict
+        verifier.verifyNow(Base64.encode(Array(extra.utf8) + text), requestor: "SPORT", at: mint.now).verdict
           == .invalidFormat)
     }
   }
 
   @Test func `a lifetime beyond all time does not wrap around`() throws {
     let token = try mint.token(lifetime: .milliseconds(999_999_999_999_999))
-    #expect(mint.verifier().verifyNow(token, at: mint.now).verdict == .valid)
+    #expect(mint.verifier().verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .valid)
   }
 
   @Test(arguments: [

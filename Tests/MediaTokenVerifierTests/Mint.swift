@@ -3,6 +3,7 @@ import RegentJSON
 import RegentCryptography
 import RegentPairing
 import RegentPairingWire
+import RegentPlatform
 
 @testable import MediaTokenVerifier
 
@@ -33,6 +34,15 @@ struct Mint: Sendable {
   ) throws -> String {
     let token = made(resource, lifetime, keyID)
     return token.serialized(signature: try (other ?? key).sign(token.element))
+  }
+
+  /// A token that the system's clock finds valid.
+  func freshToken() throws -> String {
+    let token = MediaToken(
+      sessionGUID: "guid-1", requestor: "SPORT", resource: "channel-1", lifetime: MediaToken.usualLifetime,
+      issued: Instant(milliseconds: Clocks.wallMilliseconds()), provider: "CABLE", proxiedProvider: nil,
+      keyID: "key-1")
+    return token.serialized(signature: try key.sign(token.element))
   }
 
   func text() throws -> String {

@@ -46,7 +46,7 @@ struct OtherProgramsTests {
         openssl, ["dgst", "-sha256", "-sign", "\(folder)/key.pem", "\(folder)/element"])
       #expect(signed.status == 0)
       let text = token.serialized(signature: signed.output)
-      #expect(mint.verifier().verifyNow(text, at: mint.now).verdict == .valid)
+      #expect(mint.verifier().verifyNow(text, requestor: "SPORT", at: mint.now).verdict == .valid)
     }
   }
 
@@ -69,6 +69,13 @@ struct OtherProgramsTests {
     #expect(unsafe verify(handle, token, "channel-2", now) == 4)
     #expect(unsafe verify(nil, token, nil, now) == 5)
     #expect(unsafe verify(handle, nil, nil, now) == 1)
+    #expect(unsafe verifyFor(handle, token, "SPORT", "channel-1", now) == 0)
+    #expect(unsafe verifyFor(handle, token, "SPORT", nil, now) == 0)
+    #expect(unsafe verifyFor(handle, token, "SPORT", "channel-2", now) == 4)
+    for requestor in ["", "NEWS", "SPOR", "SPORTS", "sport", "%53PORT", "SPORT "] {
+      #expect(unsafe verifyFor(handle, token, requestor, "channel-1", now) == 6)
+    }
+    #expect(unsafe verifyFor(handle, token, nil, "channel-1", now) == 6)
   }
 
   @Test func `the C interface refuses what gives no keys`() {
@@ -104,15 +111,25 @@ struct OtherProgramsTests {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/keys.json", mint.keySet.json.bytes(), mode: 0o644)
       try writeFile("\(folder)/token", Array((try mint.token() + "\n").utf8))
-      let result = try run(
-        "/bin/sh",
-        [
-          "-c", "\"$0\" \"$@\" < \(folder)/token", python, script, library, "\(folder)/keys.json",
-          "channel-1",
-        ])
+      let fresh = try mint.freshToken()
+      try writeFile("\(folder)/fresh", Array((fresh + "\n").utf8))
+      func said(_ file: String, _ expected: String...) throws -> (String, String) {
+        let result = try run(
+          "/bin/sh",
+          ["-c", "\"$0\" \"$@\" < \(folder)/\(file)", python, script, library, "\(folder)/keys.json"] + expected)
+        #expect(result.status == (result.outputText == "valid\n" ? 0 : 1))
+        return (result.outputText, result.errorText)
+      }
       // Made years ago.
-      #expect(result.outputText == "expired\n", "\(result.errorText)")
-      #expect(result.status == 1)
+      #expect(try said("token", "SPORT", "channel-1") == ("expired\n", ""))
+      #expect(try said("fresh", "SPORT", "channel-1") == ("valid\n", ""))
+      for requestor in ["NEWS", "", "SPOR", "sport", "%53PORT"] {
+        #expect(try said("fresh", requestor, "channel-1") == ("invalid requestor\n", ""))
+      }
+      // The form of 0.1.0 works for one release and warns.
+      let old = try said("fresh", "channel-1")
+      #expect(old.0 == "valid\n")
+      #expect(old.1.contains("DeprecationWarning"), "\(old.1)")
     }
   }
 }

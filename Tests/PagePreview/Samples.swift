@@ -156,7 +156,8 @@ func flowSamples() -> [Sample] {
           name: ForeignText("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamten"),
           accent: AccentColor(hex: "fefefe"))
       }),
-    Sample("match-number", MatchNumberPage(bar: bar, numbers: [17, 42, 86]), both),
+    Sample("match-number", MatchNumberPage(bar: bar), both),
+    Sample("match-number-again", MatchNumberPage(bar: bar, isAgain: true), both),
     Sample("report", ReportPage(bar: bar), both),
   ]
   for problem in EnterCodePage.Problem.allCases {

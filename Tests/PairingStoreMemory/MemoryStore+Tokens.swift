@@ -4,21 +4,24 @@ public import RegentPairing
 extension MemoryStore {
   /// What a device gets that asks whether it is signed in.
   public func pickUp(
-    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
-    let found = try signIn(requestor, device, at: now)
+    let found = try signIn(requestor, device, of: owner, at: now)
     guard let signIn = found.signIn else { return found }
     return .inForce(signIn, delivery: try delivery(of: signIn.record, at: now))
   }
 
   /// What a device has at a requestor, without delivering it.
-  private func signIn(_ requestor: RequestorID, _ device: DeviceHash, at now: Instant)
+  private func signIn(_ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     throws(StoreError) -> PickUp
   {
     let record = authentications.values.first {
       $0.authentication.requestor == requestor && $0.deviceHash == device
     }
     guard let record else { return .none }
+    guard owner?.owns(record.about) ?? true else {
+      return record.authentication.isValid(at: now) ? .ofAnother(record.authentication.source) : .none
+    }
     let signIn = try context(of: record).standing(record)
     return record.authentication.isValid(at: now)
       ? .inForce(signIn, delivery: nil) : .expired(record)
@@ -41,7 +44,7 @@ extension MemoryStore {
     -> StandingSignIn?
   {
     do throws(StoreError) {
-      let there = try signIn(record.authentication.requestor, record.deviceHash, at: now).signIn
+      let there = try signIn(record.authentication.requestor, record.deviceHash, of: nil, at: now).signIn
       return there?.authentication.source == .degraded ? nil : there
     } catch {
       guard case .notInForce = error else { throw error }
@@ -78,10 +81,12 @@ extension MemoryStore {
   }
 
   /// Signs a device out.
-  public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+  public func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    endAuthentications { $0.authentication.requestor == requestor && $0.deviceHash == device }
+    endAuthentications {
+      $0.authentication.requestor == requestor && $0.deviceHash == device && owner?.owns($0.about) ?? true
+    }
   }
 
   /// Ends authentications.

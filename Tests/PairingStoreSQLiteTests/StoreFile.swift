@@ -99,7 +99,7 @@ struct FullHouse: Sendable {
       stage.guest(9, at: stage.promotion, device: 9, identity: 1), at: now)
     _ = try await store.openTemporarily(guest.authentication.id, resource, at: now)
     let matched = try stage.registration(
-      2, device: 2, match: NumberMatch(number: 11, choices: [11, 22, 33]))
+      2, device: 2, match: NumberMatch(number: 11))
     try await stage.reserve(matched)
     try await store.add(
       KeyPair(

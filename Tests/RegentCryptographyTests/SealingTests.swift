@@ -70,6 +70,23 @@ struct SealingTests {
     #expect(key.seal(plain, associatedData: [1, 2]) != box)
   }
 
+  /// Two services that start from one image of a machine may draw the same.
+  @Test func `the same random bytes give two contents two nonces`() throws {
+    let key = SealingKey.generate(id: 1).key
+    let random = [UInt8](repeating: 7, count: 16)
+    func nonce(_ text: String, _ data: [UInt8]) throws -> [UInt8] {
+      let box = key.seal(Array(text.utf8).span, associatedData: data, random: random)
+      #expect(try key.open(box, associatedData: data).matches(Array(text.utf8)))
+      return Array(box[5..<17])
+    }
+    let nonces = try [
+      nonce("one", [1]), nonce("two", [1]), nonce("one", [2]), nonce("one", []), nonce("", [1]), nonce("e", [1, 0]),
+    ]
+    #expect(Set(nonces).count == nonces.count)
+    // The same in the same place is the same box, which tells an attacker no more than that.
+    #expect(try nonce("one", [1]) == nonces[0])
+  }
+
   @Test func `a box with any bit changed is refused`() {
     let key = SealingKey.generate(id: 0x0102_0304).key
     let box = key.seal(Array("secret".utf8), associatedData: [1])

@@ -66,6 +66,35 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 2)
   }
 
+  @Test func `what may not be done twice takes no connection that was kept for long`() async throws {
+    let server = try ScriptedServer { _, connection in
+      while !connection.readRequest().isEmpty { connection.send(ok) }
+    }
+    let client = makeClient { $0.freshness = .zero }
+    _ = try await client.send(ClientRequest(.get, ClientURL(server.url)))
+    _ = try await client.send(ClientRequest(.get, ClientURL(server.url)))
+    #expect(server.connections == 1)
+    _ = try await client.send(ClientRequest(.post, ClientURL(server.url), body: [1]))
+    #expect(server.connections == 2)
+  }
+
+  @Test func `an address that does not answer holds the next one up for no second`() async throws {
+    // The first address of "localhost" has a queue that is full, and the kernel answers no further attempt; the server
+    // is at the second.
+    let silent = try FullQueue()
+    let server = try ScriptedServer(ipv6Port: silent.port) { _, connection in
+      connection.readRequest()
+      connection.send(ok)
+    }
+    let client = makeClient()
+    // Attempts one after the other would take all of this for the first.
+    var request = try ClientRequest(.get, ClientURL("http://localhost:\(silent.port)"))
+    request.deadline = .seconds(9)
+    let response = try await client.send(request)
+    #expect(response.body == Array("ok".utf8))
+    #expect(server.connections == 1)
+  }
+
   @Test func `the replacement is not replaced again`() async throws {
     let server = try ScriptedServer { number, connection in
       connection.readRequest()

@@ -16,12 +16,14 @@ final class ScriptedServer: Sendable {
 
   /// Listens on the loopback address, or on a Unix socket.
   init(
-    unixPath: String? = nil, backlog: Int32 = 128,
+    unixPath: String? = nil, ipv6Port: UInt16? = nil, backlog: Int32 = 128,
     _ script: @escaping @Sendable (_ number: Int, Connection) -> Void
   ) throws {
-    let family = unixPath == nil ? AF_INET : AF_UNIX
+    let family = ipv6Port != nil ? AF_INET6 : unixPath == nil ? AF_INET : AF_UNIX
     let listener = socket(family, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
-    let address = try unixPath.map { try SocketAddress(unixPath: $0) } ?? loopback(port: 0)
+    let address =
+      try ipv6Port.map { SocketAddress(ipv6: (0, 1), port: $0) }
+      ?? unixPath.map { try SocketAddress(unixPath: $0) } ?? loopback(port: 0)
     guard listener >= 0, unsafe address.withPointer({ unsafe bind(listener, $0, $1) }) == 0,
       listen(listener, backlog) == 0
     else { throw TestSupportError("cannot listen: errno \(errno)") }
@@ -64,6 +66,33 @@ final class ScriptedServer: Sendable {
     shutdown(listener, Int32(SHUT_RDWR))
     Glibc.close(listener)
   }
+}
+
+/// An IPv4 port whose kernel takes no further connection and refuses none.
+final class FullQueue: Sendable {
+  let port: UInt16
+  private let sockets: [Int32]
+
+  init() throws {
+    func newSocket() -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0) }
+    let listener = newSocket()
+    guard listener >= 0, try unsafe loopback(port: 0).withPointer({ unsafe bind(listener, $0, $1) }) == 0,
+      listen(listener, 0) == 0
+    else { throw TestSupportError("cannot listen: errno \(errno)") }
+    var own = SocketAddress()
+    _ = unsafe own.fill { unsafe getsockname(listener, $0, $1) }
+    port = own.ipv4?.port ?? 0
+    let place = try loopback(port: port)
+    sockets =
+      [listener]
+      + (0..<4).map { _ in
+        let waiting = newSocket()
+        _ = unsafe place.withPointer { unsafe connect(waiting, $0, $1) }
+        return waiting
+      }
+  }
+
+  deinit { for number in sockets { Glibc.close(number) } }
 }
 
 /// The server's end of a connection.
@@ -148,6 +177,7 @@ func makeClient(_ change: (inout ClientConfiguration) -> Void = { _ in }) -> Cli
   var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
   // Beside a sanitizer, on a busy machine, ten minutes may pass between two lines of a test.
   configuration.keepAlive = .seconds(86_400)
+  configuration.freshness = .seconds(86_400)
   change(&configuration)
   return Client(configuration)
 }

@@ -142,7 +142,7 @@ func flowTable() throws -> [FlowCase] {
 
 func matchTable() throws -> [FlowCase] {
   let scene = try Scene()
-  let match = NumberMatch(number: 42, choices: [17, 42, 99])
+  let match = NumberMatch(number: 42)
   let mine = scene.lease(scene.ann, for: .seconds(60))
   func pick(_ number: Int?) -> PairingEvent {
     .approve(scene.ann.session, picked: number, as: scene.first)
@@ -236,7 +236,7 @@ func matchTable() throws -> [FlowCase] {
 
   @Test func `the number appears when a phone has connected, and goes with the answer`() throws {
     let scene = try Scene()
-    let match = NumberMatch(number: 42, choices: [17, 42, 99])
+    let match = NumberMatch(number: 42)
     #expect(scene.flow(.offered, match: match).visibleMatch(at: at(1)) == nil)
     #expect(scene.flow(.opened, match: match).visibleMatch(at: at(1)) == match)
     let claimed = scene.lease(scene.ann, for: .seconds(60))
@@ -245,18 +245,15 @@ func matchTable() throws -> [FlowCase] {
     #expect(scene.flow(.opened, match: match).visibleMatch(at: at(1800)) == nil)
   }
 
-  @Test func `three different numbers of two digits, the right one anywhere`() {
+  @Test func `each number of two digits is drawn, as often as every other, and no other is typed`() {
     var generator = SeededGenerator(state: 4)
-    var places = [0, 0, 0]
-    for _ in 0..<3000 {
-      let match = NumberMatch(drawnFrom: &generator)
-      #expect(NumberMatch(number: match.number, choices: match.choices) == match)
-      places[match.choices.firstIndex(of: match.number) ?? 0] += 1
-    }
-    #expect(places.allSatisfy { (850...1150).contains($0) })
-    #expect(NumberMatch(number: 5, choices: [5, 10, 11]) == nil)
-    #expect(NumberMatch(number: 12, choices: [10, 11, 13]) == nil)
-    #expect(NumberMatch(number: 10, choices: [10, 10, 11]) == nil)
+    var drawn: [Int: Int] = [:]
+    for _ in 0..<90_000 { drawn[NumberMatch(drawnFrom: &generator).number, default: 0] += 1 }
+    #expect(drawn.keys.sorted() == Array(10...99))
+    #expect(drawn.values.allSatisfy { (850...1150).contains($0) })
+    #expect(NumberMatch(number: 9) == nil && NumberMatch(number: 100) == nil)
+    #expect(NumberMatch.typed("42") == 42 && NumberMatch.typed(" 4 2 ") == 42)
+    for text in ["", "7", "07", "-7", "+7", "100", "4a", "٤٢"] { #expect(NumberMatch.typed(text) == nil, "\(text)") }
   }
 }
 
@@ -323,8 +320,8 @@ func matchTable() throws -> [FlowCase] {
     _ generator: inout SeededGenerator
   ) throws -> PairingEvent {
     let authentication = try name("authentication-\(step)") as AuthenticationID
-    let numbers = (flow.match?.choices ?? []).map(Optional.some) + [nil]
-    let picked = numbers.randomElement(using: &generator) ?? nil
+    let numbers: [Int?] = flow.match.map { [$0.number, 10, 99] } ?? []
+    let picked = (numbers + [nil]).randomElement(using: &generator) ?? nil
     switch Int.random(in: 0..<40, using: &generator) {
     case 0..<8: return .open
     case 8..<18: return .claim(claimer)

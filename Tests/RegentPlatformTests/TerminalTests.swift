@@ -157,7 +157,8 @@ final class PseudoTerminal: Sendable {
   }
 
   func resize(rows: UInt16, columns: UInt16) {
-    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    var size = winsize()
+    (size.ws_row, size.ws_col) = (rows, columns)
     _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
   }
 

@@ -34,6 +34,34 @@ struct MigrationTests {
     }
   }
 
+  @Test func `a migration may add a column for which SQLite checks the file`() async throws {
+    try await withTemporaryFolder { folder in
+      var options = things(at: "\(folder)/things.db")
+      options.migrations.append(
+        Migration("checked") {
+          try $0.run("CREATE TABLE strict (id INTEGER PRIMARY KEY) STRICT")
+          try $0.run("INSERT INTO strict VALUES (1)")
+          // SQLite 3.40 runs PRAGMA quick_check for a CHECK, 3.46 for any column of a STRICT table.
+          try $0.run("ALTER TABLE strict ADD COLUMN colour TEXT CHECK (colour IN ('red', 'blue'))")
+        })
+      let database = try Database(options)
+      #expect(try await database.read { try $0.value("SELECT count(*) FROM strict WHERE colour IS NULL") } == 1)
+      database.close()
+    }
+  }
+
+  @Test(arguments: [("SAVEPOINT mine", "savepoint BEGIN"), ("ATTACH ':memory:' AS other", "ATTACH :memory:")])
+  func `a migration that touches its transaction is refused, and the error names what`(text: String, denied: String)
+    throws
+  {
+    try withTemporaryFolder { folder in
+      var options = things(at: "\(folder)/things.db")
+      options.migrations.append(Migration("meddling") { try $0.run("\(unsafeRawSQL: text)") })
+      let error = #expect(throws: (any Error).self) { _ = try Database(options) }
+      #expect("\(error!)".contains("“not authorized: \(denied)”"), "\(error!)")
+    }
+  }
+
   @Test func `whoever waits is told of each step and part on a file that holds something, never on a new one`()
     throws
   {

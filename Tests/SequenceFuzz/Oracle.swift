@@ -48,7 +48,7 @@ struct Oracle {
 
   func offer(_ code: Int, box: Int, matches: Bool, seconds: Int, at now: Instant) async throws -> RegistrationID {
     let id: RegistrationID = try named(Random.uuid())
-    let match = matches ? NumberMatch(number: Self.right, choices: [Self.right, Self.wrong, 12]) : nil
+    let match = matches ? NumberMatch(number: Self.right) : nil
     guard let lifetime = CodeLifetime(asked: seconds), let device = DeviceID(Box.name(box)) else {
       throw Difference("not a lifetime: \(seconds)")
     }

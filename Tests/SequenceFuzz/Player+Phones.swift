@@ -133,10 +133,9 @@ extension Player {
   mutating func pick(_ phone: Int, _ number: Int, _ isRight: Bool) async throws {
     guard let (place, code) = code(number) else { return }
     let shown = try await shownNumber(code)
-    let page = try await phones[phone].page.open("/D/\(code.text)/number")
-    let offered = offeredNumbers(page.text)
-    let picked = isRight ? shown : offered.first { $0 != shown }
-    // A number that is on no page is no answer.
+    _ = try await phones[phone].page.open("/D/\(code.text)/number")
+    let picked = isRight ? shown : shown.map { $0 == 99 ? 10 : $0 + 1 }
+    // A number that no screen shows is no answer.
     let answer = try await send(phone, code, "number", ["number": picked.map(String.init) ?? "7"])
     if isRefused(answer) { return }
     guard let session = try await decider(phone, place), code.matches, picked != nil else { return }
@@ -150,13 +149,6 @@ extension Player {
     let answer = try await service.call(client, "GET", path)
     guard answer.status == 200 else { return nil }
     return try JSONValue(reading: answer.body)["match"]?.int64.map { Int($0) }
-  }
-
-  private func offeredNumbers(_ page: String) -> [Int] {
-    page.split(separator: "value=\"").compactMap { part in
-      let digits = part.prefix { $0 != "\"" }
-      return digits.count == 2 ? Int(digits) : nil
-    }
   }
 
   mutating func deny(_ phone: Int, _ number: Int) async throws {

@@ -98,7 +98,7 @@ struct ConformanceFixture: Sendable {
 extension ConformanceFixture {
   /// A registration that is ready to be reserved.
   func registration(
-    _ number: Int, device: Int = 1, match: NumberMatch? = nil, second: Int = 0
+    _ number: Int, device: Int = 1, match: NumberMatch? = nil, owner: String? = nil, second: Int = 0
   ) throws -> RegistrationRecord {
     // All that is kept of a box as text, each another one, so that none may be left out or come back as another.
     let older = OlderDeviceFields(
@@ -110,7 +110,7 @@ extension ConformanceFixture {
       rowKey: rowKey,
       about: DeviceDescription(
         name: "A box", information: "{\"model\":\"Box 3\"}", userAgent: "box/1", older: older, data: "its data",
-        options: "its options"),
+        options: "its options", owner: owner),
       flow: PairingFlow(issued: at(second), lifetime: .usual, match: match))
   }
 
@@ -131,10 +131,10 @@ extension ConformanceFixture {
   }
 
   /// A registration that a session of Ann's has claimed.
-  func claimed(_ number: Int, device: Int = 1, match: NumberMatch? = nil) async throws
+  func claimed(_ number: Int, device: Int = 1, match: NumberMatch? = nil, owner: String? = nil) async throws
     -> (record: RegistrationRecord, session: SessionID)
   {
-    let record = try registration(number, device: device, match: match)
+    let record = try registration(number, device: device, match: match, owner: owner)
     try await reserve(record)
     let session = try await session(number, as: ann)
     _ = try await store.claim(record.id, by: session, at: at(1))
@@ -154,8 +154,8 @@ extension ConformanceFixture {
 
   /// A device that Ann has signed in.
   @discardableResult
-  func signedIn(_ number: Int, device: Int = 1) async throws -> AuthenticationRecord {
-    let (record, session) = try await claimed(number, device: device)
+  func signedIn(_ number: Int, device: Int = 1, owner: String? = nil) async throws -> AuthenticationRecord {
+    let (record, session) = try await claimed(number, device: device, owner: owner)
     let result = try await store.approve(
       record.id, try yes(session, as: number), audit: nil, at: at(2))
     return try found(result.authentication, "authentication")

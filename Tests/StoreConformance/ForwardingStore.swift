@@ -70,10 +70,10 @@ extension ForwardingStore {
 }
 
 extension ForwardingStore {
-  public func pickUp(requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant)
-    async throws(StoreError) -> PickUp
-  {
-    try await target.pickUp(requestor: requestor, device: device, awaitsDelivery: awaitsDelivery, at: now)
+  public func pickUp(
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp {
+    try await target.pickUp(requestor: requestor, device: device, of: owner, awaitsDelivery: awaitsDelivery, at: now)
   }
 
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> StandingSignIn? {
@@ -86,10 +86,10 @@ extension ForwardingStore {
     try await target.signInWithoutCode(record, at: now)
   }
 
-  public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant) async throws(StoreError)
-    -> [AuthenticationRecord]
-  {
-    try await target.signOut(requestor: requestor, device: device, at: now)
+  public func signOut(
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    try await target.signOut(requestor: requestor, device: device, of: owner, at: now)
   }
 
   public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant) async throws(StoreError)

@@ -128,6 +128,33 @@ extension StoreConformance {
       let gone = try await pickUp(at: forgotten)
       try expect(gone == .none, "is \(gone)")
     },
+    ConformanceCheck("a sign-in is its owner's: another key pair neither reads, delivers nor ends it") { stage in
+      let signedIn = try await stage.signedIn(1, owner: "pair-a")
+      let ofEarlierVersion = try await stage.signedIn(2, device: 2)
+      let (owner, other): (SignInOwner, SignInOwner) = (
+        SignInOwner(try ConformanceFixture.name("pair-a"), among: [:]),
+        SignInOwner(try ConformanceFixture.name("pair-b"), among: [:])
+      )
+      func pickUp(_ device: Int, _ owner: SignInOwner, _ awaitsDelivery: Bool) async throws -> PickUp {
+        try await stage.store.pickUp(
+          requestor: stage.requestor, device: stage.hash(1000 + device), of: owner, awaitsDelivery: awaitsDelivery,
+          at: stage.at(3))
+      }
+      func signOut(_ owner: SignInOwner) async throws -> [AuthenticationRecord] {
+        try await stage.store.signOut(
+          requestor: stage.requestor, device: stage.hash(1001), of: owner, at: stage.at(4))
+      }
+      for awaitsDelivery in [true, false] {
+        let foreign = try await pickUp(1, other, awaitsDelivery)
+        try expect(foreign == .ofAnother(.regular), "another pair got \(foreign)")
+      }
+      try expect(try await signOut(other).isEmpty, "another pair ended it")
+      let first = try await pickUp(1, owner, false)
+      try expect(first.signIn?.record == signedIn && first.delivery != nil, "its owner got \(first)")
+      let earlier = try await pickUp(2, other, false)
+      try expect(earlier.signIn?.record == ofEarlierVersion, "a row without an owner is \(earlier)")
+      try expect(try await signOut(owner) == [signedIn], "its owner did not end it")
+    },
     ConformanceCheck("signing out ends what the device has at this requestor, and no other") {
       stage in
       let mine = try await stage.signedIn(1)

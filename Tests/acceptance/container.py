@@ -16,8 +16,9 @@ class Unavailable(Exception):
 class Container:
     """It runs when this returns; commands run in it as root."""
 
-    def __init__(self, folder, programs=None, binds=(), devices=(), more=()):
-        """With `programs` they are installed in it, with `more` those packages of Debian's.
+    def __init__(self, folder, programs=None, binds=(), devices=(), more=(), suite=None):
+        """With `programs` they are installed in it, with `more` those packages of Debian's. `suite` is Debian's release, by
+        default the one that runs here.
 
         `binds` are folders that can be read in it, too, `devices` those of this machine that it may use.
         """
@@ -27,7 +28,7 @@ class Container:
             if shutil.which(program) is None:
                 raise Unavailable(f"{program} is missing: deploy/bootstrap --test")
         root = folder / "root"
-        self.make(root, folder / "made-of", (*PACKAGES, *more))
+        self.make(root, folder / "made-of", suite, (*PACKAGES, *more))
         libraries = self.installed(root, programs) if programs else set()
         self.said = folder / "boot.log"
         with open(self.said, "wb") as log:
@@ -54,9 +55,9 @@ class Container:
         linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
         return {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
 
-    def make(self, root, mark, packages):
+    def make(self, root, mark, suite, packages):
         release = dict(re.findall(r'^(\w+)="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text(), re.M))
-        wanted = " ".join([release.get("VERSION_CODENAME", "stable"), *packages])
+        wanted = " ".join([suite or release.get("VERSION_CODENAME", "stable"), *packages])
         if mark.exists() and mark.read_text() == wanted:
             return
         shutil.rmtree(root, ignore_errors=True)

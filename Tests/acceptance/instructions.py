@@ -273,7 +273,8 @@ class Guard:
         (self.home / "tokens").write_text("\n".join(self.tokens[:40]))
         few, many = (
             self.ended(f"verify-{rounds}", [
-                self.programs / "Benchmarks", "verify-given", self.home / "keys.json", self.home / "tokens", rounds])
+                self.programs / "Benchmarks", "verify-given", self.home / "keys.json", self.home / "tokens", REQUESTOR,
+                rounds])
             for rounds in ("1", "4"))
         self.rows["verify a media token"] = [(b - a) / 120 for a, b in zip(few, many)] + [0]
         self.show("verify a media token")

@@ -12,7 +12,6 @@ is sent) to the moment when the box says that it is signed in. Red when the 99th
 import argparse
 import contextlib
 import html
-import http.client
 import http.cookiejar
 import json
 import math
@@ -32,7 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE / "oauth"), str(HERE.parent.parent / "deploy/python")]
 from issuer import Phone
 from regent import Regent, RegentError
-from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Box, Service, until
+from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Box, Service, connected, until
 
 # The last moment after opening the page, in seconds; what an approval may take to the box; boxes of each way at a time.
 LAST, BAR, BOXES = 6.0, 0.300, 10
@@ -44,10 +43,12 @@ PROVIDER = "local"
 class House:
     """A service, and a phone that is signed in there."""
 
-    def __init__(self, programs):
+    def __init__(self, programs, **more):
         self.service = Service(programs, options=[
-            "--device-rate", "1000", "--device-burst", "10000"])
+            "--device-rate", "1000", "--device-burst", "10000"], **more)
         self.context = None
+        if more.get("https"):
+            os.environ["SSL_CERT_FILE"] = f"{self.service.folder.name}/pem"
         self.url, self.programs = self.service.url, self.service.programs
         self.service.control("provider", "add", PROVIDER, "--name", "Local", "--kind", "local")
         self.service.control("integrate", REQUESTOR, PROVIDER)
@@ -85,7 +86,7 @@ class QuickPhone:
     def __init__(self, url, cookies):
         self.url = url
         self.cookies = {cookie.name: cookie.value for cookie in cookies}
-        self.connection = http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=PATIENCE)
+        self.connection = connected(urllib.parse.urlsplit(url), PATIENCE)
         self.page = ""
 
     def ask(self, method, path, **fields):

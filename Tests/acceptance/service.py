@@ -100,11 +100,11 @@ class Proxy:
 class Service:
     """`regentd serve` in a folder of its own on a free port.
 
-    `https` gives it a certificate of its own; `proxy` puts nginx before it, which serves it below /tv: "strips" takes the
+    `address` is where it listens; `https` gives it a certificate of its own; `proxy` puts nginx before it, which serves it below /tv: "strips" takes the
     path away, "keeps" leaves it.
     """
 
-    def __init__(self, programs, https=False, options=(), proxy=None):
+    def __init__(self, programs, https=False, options=(), proxy=None, address="127.0.0.1"):
         self.programs = pathlib.Path(programs)
         self.folder = tempfile.TemporaryDirectory(prefix="regent-")
         home = self.folder.name
@@ -118,7 +118,7 @@ class Service:
         if https:
             subprocess.run(
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                 "-subj", "/CN=localhost", "-days", "2", "-keyout", f"{home}/key", "-out", f"{home}/pem"],
+                 "-subj", "/CN=localhost", "-addext", f"subjectAltName=DNS:localhost,DNS:service.example,IP:{address}", "-days", "2", "-keyout", f"{home}/key", "-out", f"{home}/pem"],
                 check=True, capture_output=True, timeout=PATIENCE)
             os.chmod(f"{home}/key", 0o600)
             options += ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
@@ -127,7 +127,7 @@ class Service:
         # Every story comes from one address: its slips must not stop the next one.
         self.regentd = serve(
             self.programs, home, "--web", web, "--wrong-codes", "1000", "--wrong-codes-total", "1000",
-            "--newcomer-rate", "100", *options, environment=self.environment)
+            "--newcomer-rate", "100", *options, environment=self.environment, listen=f"{address}:0")
         # Where boxes go, and where phones go.
         self.inside = self.url = self.regentd.url
         try:

@@ -14,6 +14,7 @@ from container import Container, Unavailable
 programs = os.path.abspath(sys.argv[1])
 place = pathlib.Path(__file__).resolve().parents[2]
 os.chdir(place)
+PROXY_SOCKET = "/run/regentd-proxy/http.sock"
 DOCUMENTS = "/usr/share/doc/regent/examples"
 
 
@@ -50,6 +51,9 @@ def the_service_starts():
     machine.run("systemd-sysusers")
     machine.run("systemd-tmpfiles", "--create", fails=None)
     machine.run("install", "-m", "640", "-g", "regentd", f"{DOCUMENTS}/regentd.env", "/etc/regent/")
+    # The proxy's socket as in the example, and a port for this machine's own boxes, where nobody is believed to be a proxy.
+    machine.run(
+        "sed", "-i", f's,^REGENT_LISTEN=.*,REGENT_LISTEN="unix:{PROXY_SOCKET} 127.0.0.1:8787",', "/etc/regent/regentd.env")
     machine.run("systemctl", "enable", "--now", "regentd")
     settled()
     assert machine.show("regentd", "NRestarts") == "0"
@@ -342,15 +346,17 @@ def fail2ban_bans_who_tries_codes():
     machine.until("fail2ban answers", lambda: machine.code("fail2ban-client", "status", "regentd") == 0)
     # The service takes five wrong codes of one address in ten minutes, the jail waits for twenty.
     machine.run("fail2ban-client", "set", "regentd", "maxretry", "4")
-    sender = ["-H", "X-Forwarded-For: 203.0.113.9", "-H", "X-Forwarded-Proto: https"]
-    page = machine.run("curl", "-s", "-i", *sender, "http://127.0.0.1:8787/")
+    sender = [
+        "--unix-socket", PROXY_SOCKET, "-H", "X-Forwarded-For: 203.0.113.9", "-H", "X-Forwarded-Proto: https",
+        "-H", "X-Forwarded-Host: tv.example.org"]
+    page = machine.run("curl", "-s", "-i", *sender, "http://tv.example.org/")
     # By hand: curl sends a cookie that is for https over nothing else, and the proxy is not here.
     sender += ["-H", "Cookie: " + "; ".join(re.findall(r"(?im)^set-cookie: ([^;\r\n]+)", page))]
     token = re.search(r'name="csrf" value="([^"]*)"', page).group(1)
     for letter in "BCDFG":
         machine.run(
             "curl", "-s", "-o", "/dev/null", *sender, "-H", "Origin: https://tv.example.org", "--data-urlencode", "csrf=" + token,
-            "-d", "code=BCDFGHJ" + letter, "http://127.0.0.1:8787/code")
+            "-d", "code=BCDFGHJ" + letter, "http://tv.example.org/code")
     assert "wrong-code address=203.0.113.9" in machine.log("regentd")
     machine.until("a ban", lambda: "203.0.113.9" in machine.run("fail2ban-client", "get", "regentd", "banip"))
     machine.run("systemctl", "stop", "fail2ban")

@@ -50,7 +50,7 @@ class Regent:
         self.timeout = timeout
 
     def status(self):
-        """Whether and how this box is signed in: signedIn, requestor, deviceId, provider, providerName, expires, …"""
+        """Whether and how this box is signed in: signedIn, requestor, provider, providerName, expires, …; deviceId with `header`"""
         return self._call("GET", "status")
 
     def providers(self):
@@ -72,7 +72,7 @@ class Regent:
         return self._call("POST", "metadata", {"key": key})["value"]
 
     def header(self, method, path):
-        """The value of the Authorization header for a call of one's own at the service."""
+        """The value of the Authorization header for a call of one's own at the service; docs/socket.md lists the calls."""
         return self._call("POST", "header", {"method": method, "path": path})["header"]
 
     def oauth_token(self, name, refused=None, url=None, method="GET", nonce=None):

@@ -81,7 +81,9 @@ public enum PlatformAccountPlace: Hashable, Sendable {
 /// How long things may take.
 public struct EnablerTiming: Hashable, Sendable {
   /// How long one service may take to answer the configuration call; slower ones are left out.
-  public var configuration = Duration.seconds(5)
+  ///
+  /// A dead name server costs five seconds before the next is asked, and TLS over a slow satellite link eight.
+  public var configuration = Duration.seconds(12)
   /// How long the others are waited for once one of several services has answered `setRequestor`.
   public var straggler = Duration.seconds(2)
   /// How long any other call may take.
@@ -130,7 +132,7 @@ public struct EnablerConfiguration: Sendable {
   /// With it the enabler presents the pages of providers that want the secure sheet itself, unless the app said that it
   /// does (`handleSVC`). Without it every page comes by `navigateToUrl`.
   public var browser: [String] = []
-  /// Whether to ask for number matching: the screen shows a number that the viewer picks on the phone.
+  /// Whether to ask for number matching: the screen shows a number that the viewer types on the phone.
   public var numberMatching = false
   /// How long a registration code is to live, in whole seconds; nothing leaves it to the service.
   public var codeLifetime: Duration?

@@ -7,16 +7,19 @@ public struct TokenQuestion: AdminDocument, Codable {
   public let token: String
   /// The resource it has to be for; none when any will do.
   public let resource: String?
+  /// The requestor it has to be of; none, which is deprecated, when any will do.
+  public let requestor: String?
 
-  public init(token: String, resource: String?) {
+  public init(token: String, requestor: String?, resource: String?) {
     self.token = token
+    self.requestor = requestor
     self.resource = resource
   }
 }
 
 /// What a media token says, and whether it may be believed.
 public struct TokenVerdict: AdminDocument, Codable, Hashable {
-  /// Whether signature, time and resource are right.
+  /// Whether signature, time, requestor and resource are right.
   public var valid: Bool
   /// Why not, in a sentence.
   public var reason: String?

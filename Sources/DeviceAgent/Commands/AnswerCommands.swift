@@ -12,14 +12,22 @@ enum StatusCommand {
   static func command(_ context: AgentContext) -> Command {
     Command(
       "status", "say whether and how this box is signed in",
-      details: "Ends with 3 when nobody is signed in. Without network it says what is known here.",
+      details: """
+        Ends with 3 when nobody is signed in. Without network it says what is known here. The device id is for root, the \
+        daemon's own user and users that agent.conf allows header.
+        """,
       inputs: [deviceID], example: "regent status"
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
       let status = try await context.ask(call, settings) { try await $0.status() }
       if call[deviceID] {
-        let id = status.deviceID ?? ""
+        guard let id = status.deviceID else {
+          throw CommandError(
+            "the daemon gives this user no device id",
+            hint: "add header to the user's line in agent.conf: allow = user:NAME status header",
+            code: "not-allowed")
+        }
         return call.show(["deviceId": .string(id)], lines: [id])
       }
       call.show(status.document, lines: lines(status))
@@ -135,6 +143,10 @@ enum HeaderCommand {
         id=$(regent status --device-id) url=https://tv.example.org/api/v1/tokens/authn
 
         regent header GET $url | curl -H @- "$url?requestor=SPORT&deviceId=$id"
+
+        With a daemon, users other than root get headers for the calls that agent.conf allows them: header alone is for \
+        the sign-in's state and the provider list; calls for titles need token=* as well, those for lists preauthorize, \
+        for attributes metadata, for codes pair. No permission gives headers for sign-outs and the platform account.
         """,
       inputs: [method, path], example: "regent header GET /api/v1/tokens/authn"
     ) { call async throws in

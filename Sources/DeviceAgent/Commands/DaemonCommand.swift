@@ -19,7 +19,9 @@ enum DaemonCommand {
 
         Actions are status, providers, preauthorize, token, metadata, header, logout, pair (signs this box in), sso \
         (decides for apps) and oauth (tokens of other services); token and preauthorize may name a pattern of resources, \
-        oauth one of names. Apps of the box's TV provider account \
+        oauth one of names, header a method and a path: header=GET:/api/v1/tokens/authn. A call for titles, attributes or \
+        codes also needs token=*, preauthorize, metadata or pair; sign-outs and the platform account get no header. \
+        regent doctor says what each line gives. Apps of the box's TV provider account \
         have lines of their own, and need none of these:
 
         app = kodi user:kodi requestor:acme socket:kodi
@@ -74,6 +76,7 @@ enum DaemonCommand {
     configuration.refusal = DaemonAnswer.ofServer
     // Some connections are kept for root and the owner: other users cannot take them all.
     configuration.favour(rootAnd: Accounts.effectiveUser)
+    configuration.namedUsers = named(settings.allowRules, platform?.apps.rules ?? [])
     let server: Server
     var listeners = [Listener(sockets.common, handler: try daemon.router())]
     for (name, address) in sockets.ofApps {
@@ -103,6 +106,23 @@ enum DaemonCommand {
     defer { watchdog?.cancel() }
     for await _ in stops { break }
     try? notification?.stopping()
+  }
+
+  /// Whom agent.conf names: users whom it does not name cannot keep these out of the socket.
+  private static func named(_ rules: [AllowRule], _ apps: [AppRule]) -> NamedUsers {
+    var named = NamedUsers(users: [], groups: [])
+    for rule in rules {
+      switch rule.who {
+      case .user(let id): named.users.insert(id)
+      case .group(let id): named.groups.insert(id)
+      case .everybody: break
+      }
+    }
+    for app in apps {
+      if let user = app.user { named.users.insert(user) }
+      if let group = app.group { named.groups.insert(group) }
+    }
+    return named
   }
 
   private static func watch(_ notification: ServiceNotification?) -> Task<Void, any Error>? {

@@ -10,7 +10,7 @@ import RegentPlatform
 enum SetupCommand {
   private static let code = Input.option(
     "code", .text("CODE"),
-    "the enrolment code that regentctl requestor invite shows, with or without the address before it")
+    "the code that regentctl requestor invite shows, with or without the address before it; - is standard input")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
@@ -22,7 +22,7 @@ enum SetupCommand {
         never sent, and only the service that made it can answer; a folder or a file that others may write is refused before \
         the code is used. When it was cut off, type the same again: the \
         same box gets the same key pair. As root with systemd it starts the box's socket. In the end it says what \
-        regent doctor finds.
+        regent doctor finds. With --code - no other user of this machine sees the code in the list of processes.
         """,
       inputs: [code], example: "regent setup --code https://tv.example.org#7K3M-Q0ZD-4RXW-81HP"
     ) { call async throws in
@@ -66,7 +66,10 @@ enum SetupCommand {
 
   /// The code, and the address when somebody wrote `ADDRESS#CODE`.
   private static func typed(_ call: Invocation) throws(CommandError) -> (service: AbsoluteURL?, code: EnrolmentCode) {
-    if let text = call[code] { return try parts(of: text) }
+    if let text = call[code] {
+      guard text == "-" else { return try parts(of: text) }
+      return try parts(of: String(decoding: try Prompt.password("enrolment code"), as: UTF8.self))
+    }
     return try Prompt.answer("enrolment code", usual: nil, orGive: "--code", call) { text throws(CommandError) in
       try parts(of: text)
     }

@@ -60,11 +60,12 @@ extension AuthorizeCommand {
   private static func check(
     _ grant: MediaGrant, _ settings: AgentSettings
   ) async throws(CommandError) -> MediaTokenContents {
+    let requestor = try settings.neededRequestor()
     var verdict = MediaTokenVerdict.unknown
     for service in try settings.neededServices() {
       let base = service.description.trimmingSlashes
       let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet, authorities: settings.authorities))
-      let checked = await verifier.verify(grant.token, resource: grant.resource)
+      let checked = await verifier.verify(grant.token, requestor: requestor, resource: grant.resource)
       if checked.verdict == .valid, let contents = checked.contents { return contents }
       verdict = checked.verdict
     }

@@ -8,8 +8,24 @@ enum DaemonAction: String, CaseIterable, Sendable {
   /// Whether a line may name for what: `token=sport-*`.
   var takesNames: Bool {
     switch self {
-    case .token, .preauthorize, .oauth: true
-    case .status, .providers, .metadata, .header, .logout, .pair, .sso: false
+    case .token, .preauthorize, .header, .oauth: true
+    case .status, .providers, .metadata, .logout, .pair, .sso: false
+    }
+  }
+
+  /// What a user gets by it, for `regent doctor`.
+  var gives: String {
+    switch self {
+    case .status: "who is signed in"
+    case .providers: "the list of TV providers"
+    case .preauthorize: "which titles may be watched"
+    case .token: "media tokens"
+    case .metadata: "the viewer's attributes"
+    case .header: "signed headers for ordinary calls, and the box's device id"
+    case .logout: "signing the box out"
+    case .pair: "signing the box in"
+    case .sso: "decisions for apps, and signing the box out"
+    case .oauth: "access tokens of other services"
     }
   }
 
@@ -35,13 +51,10 @@ struct AllowRule: Sendable, Equatable {
   }
 
   let who: Who
+  /// Who it is, as the line says it.
+  let title: String
   /// Each action with the resources it is allowed for; `*` is any.
   let actions: [DaemonAction: [String]]
-
-  init(who: Who, actions: [DaemonAction: [String]]) {
-    self.who = who
-    self.actions = actions
-  }
 
   init(parsing text: String, in place: String) throws(CommandError) {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -51,6 +64,7 @@ struct AllowRule: Sendable, Equatable {
         hint: "write it as: allow = user:NAME token=PATTERN preauthorize status")
     }
     who = try Self.who(first, place)
+    title = first
     var actions: [DaemonAction: [String]] = [:]
     for word in words.dropFirst() {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -65,6 +79,7 @@ struct AllowRule: Sendable, Equatable {
           hint: "write \(action.rawValue) alone; names stand behind "
             + DaemonAction.allCases.filter(\.takesNames).map(\.rawValue).joined(separator: ", "))
       }
+      if action == .header, parts.count == 2 { try HeaderCall.check(String(parts[1]), place) }
       actions[action, default: []].append(parts.count == 2 ? String(parts[1]) : "*")
     }
     self.actions = actions
@@ -72,14 +87,23 @@ struct AllowRule: Sendable, Equatable {
 
   /// Whether this line lets the caller do that, with that resource when there is one.
   func allows(_ action: DaemonAction, resource: String?, to caller: UnixCredentials) -> Bool {
-    switch who {
-    case .everybody: break
-    case .user(let id): guard caller.user == id else { return false }
-    case .group(let id): guard caller.isMember(of: id) else { return false }
-    }
-    guard let patterns = actions[action] else { return false }
+    guard let patterns = patterns(of: action, for: caller) else { return false }
     guard let resource else { return true }
     return patterns.contains { matches(resource, pattern: $0) }
+  }
+
+  /// Whether this line lets the caller do that with every resource.
+  func allowsAll(_ action: DaemonAction, to caller: UnixCredentials) -> Bool {
+    patterns(of: action, for: caller)?.contains("*") ?? false
+  }
+
+  private func patterns(of action: DaemonAction, for caller: UnixCredentials) -> [String]? {
+    switch who {
+    case .everybody: break
+    case .user(let id): guard caller.user == id else { return nil }
+    case .group(let id): guard caller.isMember(of: id) else { return nil }
+    }
+    return actions[action]
   }
 
   /// The last number is the kernel's word for "none".

@@ -67,6 +67,8 @@ struct DaemonServer: Sendable {
       reply(request, .status) { () throws(CommandError) in
         var status = try await source.status()
         status.isFromDaemon = true
+        // With the id, a program that has the app's key pair can make calls as this box.
+        if !isAllowed(request, .header, nil) { status.deviceID = nil }
         return status.document
       }
     }
@@ -87,9 +89,7 @@ struct DaemonServer: Sendable {
       guard let body = body(request), let method = body["method"]?.string,
         let path = body["path"]?.string
       else { return malformed }
-      return reply(request, .header, detail: "\(method) \(path)") { () throws(CommandError) in
-        ["header": .string(try await source.header(method: method, path: path))]
-      }
+      return header(request, method: method, path: path)
     }
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
@@ -184,10 +184,44 @@ struct DaemonServer: Sendable {
     }
   }
 
-  private func isAllowed(_ request: Request, _ action: DaemonAction, _ resource: String?) -> Bool {
+  private func header(_ request: Request, method: String, path: String) -> Answer {
+    let call = HeaderCall(method: method, path: path)
+    let detail = "\(method) \(path)"
+    let isOwners = isOwners(request)
+    guard isOwners || call != nil || !isAllowed(request, .header, nil) else {
+      return refuse(request, "\(request.peer) header \(detail)") { user in
+        CommandError(
+          "user \(Self.name(user)) may not ask the daemon for a header of that call",
+          hint:
+            "no permission gives it: the daemon has calls of its own for sign-outs, apps and titles; see socket.md",
+          code: "not-allowed")
+      }
+    }
+    if !isOwners, let other = call?.alsoNeeds, !isAllowedAll(request, other) {
+      return refuse(request, "\(request.peer) header \(detail)") { user in
+        Self.refusal(of: "header \(other.rawValue)\(other.takesNames ? "=*" : "")", to: user)
+      }
+    }
+    return reply(request, .header, resource: call?.name, detail: detail) { () throws(CommandError) in
+      ["header": .string(try await source.header(method: method, path: path))]
+    }
+  }
+
+  /// Whether root or the daemon's own user asks: they can read its secret.
+  private func isOwners(_ request: Request) -> Bool {
     guard let caller = request.caller else { return false }
-    if caller.user == 0 || caller.user == owner { return true }
+    return caller.user == 0 || caller.user == owner
+  }
+
+  private func isAllowed(_ request: Request, _ action: DaemonAction, _ resource: String?) -> Bool {
+    if isOwners(request) { return true }
+    guard let caller = request.caller else { return false }
     return allowRules.contains { $0.allows(action, resource: resource, to: caller) }
+  }
+
+  private func isAllowedAll(_ request: Request, _ action: DaemonAction) -> Bool {
+    guard let caller = request.caller else { return false }
+    return allowRules.contains { $0.allowsAll(action, to: caller) }
   }
 
   func reply(
@@ -199,13 +233,9 @@ struct DaemonServer: Sendable {
     let line = ["\(request.peer)", action.rawValue, detail].filter { !$0.isEmpty }
       .joined(separator: " ")
     guard isAllowed(request, action, resource) else {
-      log("refused: \(line)", of: request)
-      return .later { pending in
-        // Names of users may come from the network.
-        Task.detached {
-          let refusal = Self.refusal(of: action, resource, to: request.peer.credentials?.user)
-          pending.complete(answer(.forbidden, refusal.document))
-        }
+      return refuse(request, line) { user in
+        let isOneWord = resource.map { !$0.isEmpty && !$0.contains(where: \.isWhitespace) } ?? false
+        return Self.refusal(of: action.rawValue + (isOneWord ? "=\(resource ?? "*")" : ""), to: user)
       }
     }
     return .later { pending in
@@ -227,17 +257,23 @@ struct DaemonServer: Sendable {
     lines.note(line, of: user == 0 || user == owner ? nil : "user \(user)")
   }
 
+  private func refuse(
+    _ request: Request, _ line: String, _ error: @escaping @Sendable (UInt32?) -> CommandError
+  ) -> Answer {
+    log("refused: \(line)", of: request)
+    return .later { pending in
+      // Names of users may come from the network.
+      Task.detached { pending.complete(answer(.forbidden, error(request.peer.credentials?.user).document)) }
+    }
+  }
+
+  private static func name(_ user: UInt32?) -> String { user.map { Accounts.title(of: $0) } ?? "NAME" }
+
   /// What to write into the list, so that this very question is answered.
-  private static func refusal(
-    of action: DaemonAction, _ resource: String?, to user: UInt32?
-  ) -> CommandError {
-    let name = user.map { Accounts.title(of: $0) } ?? "NAME"
-    let isOneWord = resource.map { !$0.isEmpty && !$0.contains(where: \.isWhitespace) } ?? false
-    let what = action.rawValue + (isOneWord ? "=\(resource ?? "*")" : "")
-    return CommandError(
-      "user \(name) may not ask the daemon for \(what)",
-      hint:
-        "add to agent.conf: allow = user:\(name) \(what) and then type: systemctl restart regent",
+  private static func refusal(of what: String, to user: UInt32?) -> CommandError {
+    CommandError(
+      "user \(name(user)) may not ask the daemon for \(what)",
+      hint: "add to agent.conf: allow = user:\(name(user)) \(what) and then type: systemctl restart regent",
       code: "not-allowed")
   }
 

@@ -42,6 +42,7 @@ struct DoctorChecks: Sendable {
       findings += await reach(service, settings.authorities)
     }
     findings.append(daemon)
+    findings += settings.allowRules.map(Self.permissions)
     if case .found(let found) = search { findings += await AccountFindings.of(found, now: Clocks.wallMilliseconds()) }
     if !findings.contains(where: { $0.verdict == .bad }) {
       findings.append(await signIn(settings, search))
@@ -70,6 +71,17 @@ struct DoctorChecks: Sendable {
       }
     }
     return findings
+  }
+
+  /// What a line of the allow list gives.
+  static func permissions(_ rule: AllowRule) -> Finding {
+    let gifts = DaemonAction.allCases.compactMap { action -> String? in
+      guard let names = rule.actions[action] else { return nil }
+      let isAll = !action.takesNames || names.contains("*")
+      return "\(action.gives) (\(action.rawValue)\(isAll ? "" : "=" + names.joined(separator: " ")))"
+    }
+    return Finding(
+      subject: "allow \(harmless(rule.title))", verdict: .good, sentence: harmless(gifts.joined(separator: "; ")))
   }
 
   private func state(_ settings: AgentSettings, _ search: DaemonSearch) -> Finding {

@@ -194,12 +194,7 @@ extension SignedHeader {
     guard ["GET", "POST", "DELETE"].contains(method) else {
       throw .usage("\"\(method)\" is not a method of a call", hint: "write GET, POST or DELETE")
     }
-    let whole = path.contains("://") ? try? AbsoluteURL(parsing: path) : nil
-    let signed = String((whole?.path ?? path).prefix { $0 != "?" && $0 != "#" })
-    // A comma would begin another field of the header, a space another word.
-    guard signed.hasPrefix("/"),
-      signed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ",") })
-    else {
+    guard let signed = SignedHeaderPath.signed(path) else {
       throw .usage(
         "\"\(path)\" is not a path of a call", hint: "write it as /api/v1/authorize, escaped")
     }
@@ -212,5 +207,18 @@ extension SignedHeader {
     } catch {
       throw .usage("the secret is empty", hint: "check --secret-file")
     }
+  }
+}
+
+/// The part of a call's address that its header signs.
+enum SignedHeaderPath {
+  /// nil for what is no path; a query is not signed.
+  static func signed(_ path: String) -> String? {
+    let whole = path.contains("://") ? try? AbsoluteURL(parsing: path) : nil
+    let signed = String((whole?.path ?? path).prefix { $0 != "?" && $0 != "#" })
+    // A comma would begin another field of the header, a space another word.
+    guard signed.hasPrefix("/"), signed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ",") })
+    else { return nil }
+    return signed
   }
 }

@@ -94,7 +94,7 @@ extension AgentSettings {
   /// What a box says that nobody has set up: the one next step.
   var notSetUp: CommandError {
     // Where the packages are, the box is the machine's, which root sets up.
-    let isPackaged = SocketPlace.isThere("/lib/systemd/system/regent.socket")
+    let isPackaged = SocketPlace.isThere("/usr/lib/systemd/system/regent.socket")
     let sudo = isPackaged && Accounts.effectiveUser != 0 ? "sudo " : ""
     return .usage(
       "this box is not set up yet: no service is configured",

@@ -132,8 +132,9 @@ final class Acceptor: @unchecked Sendable {
       turnAway(descriptor, service)
       return
     }
-    let source = countedSource(of: peer)
-    if let source, !sources.admit(source) {
+    let candidates = countedSources(of: peer)
+    let source = candidates.first { sources.admit($0) }
+    guard source != nil || candidates.isEmpty else {
       turnAway(descriptor, service)
       return
     }
@@ -143,13 +144,15 @@ final class Acceptor: @unchecked Sendable {
         AcceptedConnection(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
   }
 
-  /// Whom a connection counts for, when there is a limit for such.
-  private func countedSource(of peer: Peer) -> CountedSource? {
+  /// Whom a connection counts for, when there is a limit for such: the first of them that has room.
+  private func countedSources(of peer: Peer) -> [CountedSource] {
     switch peer {
     case .network(let address, _):
-      configuration.countsSource(address) ? .address(address.source) : nil
+      return configuration.countsSource(address) ? [.address(address.source)] : []
     case .local(let who):
-      configuration.favouredUsers.map { $0.contains(who.user) } == false ? .user(who.user) : nil
+      guard let favoured = configuration.favouredUsers, !favoured.contains(who.user) else { return [] }
+      guard let named = configuration.namedUsers, !named.users.contains(who.user) else { return [.user(who.user)] }
+      return named.groups.filter { who.isMember(of: $0) }.map(CountedSource.group) + [.stranger(who.user)]
     }
   }
 

@@ -7,6 +7,10 @@ enum CountedSource: Hashable, Sendable {
   case address(IPAddress)
   /// A user of this machine, until the connection ends: a program may hold a place with valid requests, too.
   case user(UInt32)
+  /// The members of a group that the settings name: a user with many numbers may bring his groups along with each.
+  case group(UInt32)
+  /// A user whom the settings do not name, where they name users.
+  case stranger(UInt32)
 }
 
 /// Counts what each source holds, connections and bytes, and refuses what is beyond its share.
@@ -28,6 +32,8 @@ final class SourceLimiter: Sendable {
     var shares: [CountedSource: Share] = [:]
     /// The connections of all users together.
     var users = 0
+    /// Those of users whom the settings do not name, among them.
+    var strangers = 0
     /// The buffered bytes of all sources, counted or not.
     var bytes = 0
 
@@ -49,9 +55,13 @@ final class SourceLimiter: Sendable {
       var share = state.shares[source] ?? Share()
       switch source {
       case .address: guard share.connections < perAddress else { return false }
-      case .user:
+      case .user, .group:
         guard share.connections < perUser, state.users < allUsers else { return false }
         state.users += 1
+      case .stranger:
+        guard state.strangers < perUser, state.users < allUsers else { return false }
+        state.users += 1
+        state.strangers += 1
       }
       share.connections += 1
       state.shares[source] = share
@@ -65,7 +75,13 @@ final class SourceLimiter: Sendable {
       guard var share = state.shares[source] else { return }
       share.connections -= 1
       state.keep(share, of: source)
-      if case .user = source { state.users -= 1 }
+      switch source {
+      case .address: break
+      case .user, .group: state.users -= 1
+      case .stranger:
+        state.users -= 1
+        state.strangers -= 1
+      }
     }
   }
 

@@ -17,6 +17,12 @@ public struct Request: Sendable {
   /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
   public var forwardedHost: HostAndPort?
 
+  /// Whether the connection comes from a proxy that the settings name.
+  public var isFromTrustedProxy = false
+
+  /// Whether the request carries the headers of a proxy that the settings do not name.
+  public var hasUndeclaredProxy: Bool { !isFromTrustedProxy && forwardedHeaders != ForwardedHeaders() }
+
   /// What the handler made of an earlier request on this connection, see ``Response/remembered``.
   public package(set) var remembered: (any AnyObject & Sendable)?
 

@@ -18,6 +18,7 @@ public struct ForwardedHandler<Next: Handler>: Handler {
       address: request.peer.address, scheme: request.isTLS ? .https : .http)
     let origin = proxies.origin(of: socket, claimed: request.forwardedHeaders)
     var request = request
+    request.isFromTrustedProxy = true
     request.clientAddress = origin.address
     request.isSecure = origin.scheme == .https
     request.forwardedHost = origin.forwardedHost

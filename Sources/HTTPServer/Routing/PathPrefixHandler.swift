@@ -39,6 +39,7 @@ extension Request {
     request.clientAddress = clientAddress
     request.isSecure = isSecure
     request.forwardedHost = forwardedHost
+    request.isFromTrustedProxy = isFromTrustedProxy
     request.remembered = remembered
     return request
   }

@@ -18,7 +18,8 @@ extension AdminCall {
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
     let nodes = try await stored { () throws(StoreError) in try await core.store.nodes() }
     wrong += NodeCare.findings(about: nodes)
-    return try await backupFindings() + addressFindings(isOneOfSeveral: nodes.count > 1) + clockFindings()
+    return try await backupFindings() + addressFindings(isOneOfSeveral: nodes.count > 1) + proxyFindings()
+      + clockFindings()
       + codeFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }
@@ -51,6 +52,19 @@ extension AdminCall {
         fix: isOneOfSeveral
           ? "end TLS at the load balancer, and give every node --public-url with https"
           : "give --public-url with https, and --tls-certificate or a proxy in front")
+    ]
+  }
+
+  /// A proxy that no setting names: all its clients are one to the service.
+  private func proxyFindings() -> [Finding] {
+    guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }
+    return [
+      Finding(
+        "proxy", .warning,
+        "requests from \(proxy) carry the headers of a proxy that no setting names: all its clients count as one, "
+          + "and the approve page says nothing about the network",
+        fix: "of a package: sudo regentctl setup --public-url \(core.options.publicURL) --proxy; "
+          + "or regentd serve --trust-proxy \(proxy), which believes whoever can connect from there")
     ]
   }
 
@@ -222,7 +236,7 @@ extension AdminCall {
 
 extension HostName {
   /// Whether nobody outside a home network can even reach it: what is sent in clear stays in there.
-  fileprivate var isInsideAHome: Bool {
+  var isInsideAHome: Bool {
     guard case .address(let address) = self else { return isOfOneHome }
     let networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]
     return networks.contains { (try? IPNetwork(parsing: $0))?.contains(address) == true }

@@ -139,7 +139,7 @@ extension AdminCall {
           .invalid, "a device's name must be 1 to 100 bytes without control characters")
       }
     }
-    let line = entry("device.rename", device.shortName, detail: name ?? "")
+    let line = entry("device.rename", device.shortName, detail: name?.quoted ?? "")
     // The device may have several screens: an operator's name is for all of them.
     try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(

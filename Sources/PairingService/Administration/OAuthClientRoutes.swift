@@ -32,7 +32,7 @@ extension AdminRouteBuilder {
     }
     on(.delete, AdminPaths.one(AdminPaths.clients, "{client}")) { call throws(AdminError) in
       let client = try await call.client()
-      let line = call.entry("client.remove", client.id.text, detail: client.name)
+      let line = call.entry("client.remove", client.id.text, detail: client.name.quoted)
       let ended = try await stored { () throws(StoreError) in
         try await call.core.signInTransitions.removeClient(client.id, audit: line)
       }
@@ -101,7 +101,7 @@ extension AdminCall {
     let record = OAuthClientRecord(
       id: id, requestor: requestor.id, origin: .operator, name: name, secret: secret.map(core.hasher.token),
       metadata: String(decoding: metadata.json.bytes(), as: UTF8.self), audience: try audience(asked), created: now)
-    let line = entry("client.add", id.text, detail: "\(requestor.id) \(name)")
+    let line = entry("client.add", id.text, detail: "\(requestor.id) \(name.quoted)")
     try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: nil, in: .unlimited, audit: line, at: now)
     }
@@ -127,7 +127,7 @@ extension AdminCall {
     changed.name = metadata.name ?? record.name
     changed.metadata = String(decoding: metadata.json.bytes(), as: UTF8.self)
     if asked["audience"] != nil { changed.audience = try audience(asked) }
-    let line = entry("client.set", record.id.text, detail: changed.name)
+    let line = entry("client.set", record.id.text, detail: changed.name.quoted)
     let (seen, next) = (record, changed)
     try await stored { () throws(StoreError) in
       try await core.store.put(next, replacing: seen, in: .unlimited, audit: line, at: now)

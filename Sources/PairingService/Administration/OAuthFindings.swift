@@ -58,7 +58,8 @@ extension AdminCall {
       guard client.secret == nil || client.origin != .operator else { continue }
       findings.append(
         Finding(
-          "client \(client.id)", .warning, "nobody has ever paired with \(client.name), which was added a month ago",
+          "client \(client.id)", .warning,
+          "nobody has ever paired with \(client.name.quoted), which was added a month ago",
           fix: "regentctl client remove \(client.id)"))
     }
     return findings

@@ -43,7 +43,7 @@ extension AdminCall {
       return TokenVerdict(valid: false, reason: "it is not a media token")
     }
     let token = received.token
-    let reason = reason(against: received, for: question.resource)
+    let reason = reason(against: received, for: question)
     var verdict = TokenVerdict(valid: reason == nil, reason: reason)
     verdict.keyID = token.keyID
     verdict.requestor = token.requestor
@@ -54,7 +54,7 @@ extension AdminCall {
     return verdict
   }
 
-  private func reason(against received: ReceivedMediaToken, for resource: String?) -> String? {
+  private func reason(against received: ReceivedMediaToken, for question: TokenQuestion) -> String? {
     let token = received.token
     guard let set = try? JWKSet(reading: core.mediaKeys.published(at: now)),
       let key = set.keys(token.keyID, .rs256).first
@@ -64,7 +64,12 @@ extension AdminCall {
     }
     guard now < token.issued + token.lifetime else { return "its time is over" }
     guard token.issued <= now + .seconds(60) else { return "it was issued in the future" }
-    if let resource, !resource.utf8.elementsEqual(token.resource.utf8) {
+    if let requestor = question.requestor,
+      requestor.isEmpty || !requestor.utf8.elementsEqual(token.requestor.utf8)
+    {
+      return "it is of another requestor"
+    }
+    if let resource = question.resource, !resource.utf8.elementsEqual(token.resource.utf8) {
       return "it is for another resource"
     }
     return nil

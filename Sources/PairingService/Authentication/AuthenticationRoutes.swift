@@ -41,7 +41,7 @@ package struct AuthenticationRoutes: Sendable {
     }
     let question = try DeviceQuestion(call, device, place)
     guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
-      known.hasEarlierSignIn != true,
+      known.hasEarlierSignIn != true, question.owner.owns(known.record.about),
       case .pending = DeviceAnswer(known.record.flow, at: call.now), openProvider(question) == nil
     else { return .decide { try await decide(call, question, after) } }
     if known.hasEarlierSignIn == false {
@@ -55,7 +55,7 @@ package struct AuthenticationRoutes: Sendable {
   private func decide(_ call: V1Call, _ question: DeviceQuestion, _ after: Int?) async throws -> V1Decision {
     if let reply = try await foundAfterLook(question) { return .reply(reply) }
     guard let known = core.codes.latest(of: question.device.hash, at: question.requestor),
-      case .pending = DeviceAnswer(known.record.flow, at: core.clock.now)
+      question.owner.owns(known.record.about), case .pending = DeviceAnswer(known.record.flow, at: core.clock.now)
     else { throw refusal(ofLatest: question) }
     return .wait(try pending(call, question, known.record.id, known.record.flow, after))
   }
@@ -99,7 +99,7 @@ package struct AuthenticationRoutes: Sendable {
         return countsSteps ? flow.sequence == sequence : flow.state.isPending
       },
       answer: { signIn throws(CallError) in
-        if let signIn, core.signInTransitions.handOver(signIn, of: id) {
+        if let signIn, question.owner.owns(signIn.about), core.signInTransitions.handOver(signIn, of: id) {
           return .reply(reply(signIn, to: question))
         }
         // Still nothing to read: the answer needs no disk either.
@@ -125,12 +125,13 @@ package struct AuthenticationRoutes: Sendable {
   private func found(_ question: DeviceQuestion) async throws -> V1Reply? {
     let pickUp: PickUp
     do throws(StoreError) {
-      pickUp = try await core.signInTransitions.pickUp(question.device.hash, at: question.requestor)
+      pickUp = try await core.signInTransitions.pickUp(question.device.hash, at: question.requestor, of: question.owner)
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
       throw notInForce(refusal, question.place)
     }
     if let signIn = pickUp.signIn { return reply(signIn.record, to: question) }
+    if case .ofAnother = pickUp { return nil }
     if let open = openProvider(question) {
       let signIn = try await core.signIn(try question.newcomer(core.codes), at: open, .degraded)
       return reply(signIn.record, to: question)
@@ -150,7 +151,8 @@ package struct AuthenticationRoutes: Sendable {
 
   /// The end of a code is told until it is forgotten; after that the device is one that never asked.
   private func refusal(ofLatest question: DeviceQuestion) -> CallError {
-    let flow = core.codes.latest(of: question.device.hash, at: question.requestor)?.record.flow
+    let record = core.codes.latest(of: question.device.hash, at: question.requestor)?.record
+    let flow = record.flatMap { question.owner.owns($0.about) ? $0.flow : nil }
     return refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, question.place)
   }
 
@@ -213,7 +215,7 @@ package struct AuthenticationRoutes: Sendable {
   private func signOut(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     return .later { [core] in
-      let ended = try await core.signInTransitions.signOut(device.hash, at: call.requestor.id)
+      let ended = try await core.signInTransitions.signOut(device.hash, at: call.requestor.id, of: call.owner)
       var reply = V1Reply.noContent
       if let viewer = ended.first?.authentication.viewer {
         let ticket = core.logoutTickets.ticket(for: viewer, of: call.requestor.id, at: core.clock.now)

@@ -11,6 +11,8 @@ internal import RegentPairingWire
 struct DeviceQuestion: Sendable {
   let device: CallDevice
   let requestor: RequestorID
+  /// Who asks.
+  let owner: SignInOwner
   let place: Waiters.Resource
   let format: WireFormat
   /// The provider that the call names.
@@ -25,14 +27,15 @@ struct DeviceQuestion: Sendable {
 
   init(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource) throws(CallError) {
     self.init(
-      device: device, requestor: call.requestor.id, place: place, format: call.format,
+      device: device, requestor: call.requestor.id, owner: call.owner, place: place, format: call.format,
       named: try call.namedProvider(), origin: .call(call))
   }
 
   private init(
-    device: CallDevice, requestor: RequestorID, place: Waiters.Resource, format: WireFormat,
+    device: CallDevice, requestor: RequestorID, owner: SignInOwner, place: Waiters.Resource, format: WireFormat,
     named: ProviderID?, origin: Origin
   ) {
+    self.owner = owner
     self.device = device
     self.requestor = requestor
     self.place = place
@@ -45,7 +48,7 @@ struct DeviceQuestion: Sendable {
   func held(for code: RegistrationID) throws(CallError) -> DeviceQuestion {
     guard case .call(let call) = origin else { return self }
     return DeviceQuestion(
-      device: device, requestor: requestor, place: place, format: format, named: named,
+      device: device, requestor: requestor, owner: owner, place: place, format: format, named: named,
       origin: .held(code, try call.profile(), call.request.clientAddress))
   }
 
@@ -54,7 +57,8 @@ struct DeviceQuestion: Sendable {
     switch origin {
     case .call(let call): return try call.newcomer(device)
     case .held(let code, let profile, let address):
-      let about = codes.find(code)?.about ?? DeviceDescription(address: address?.description)
+      var about = codes.find(code)?.about ?? DeviceDescription(address: address?.description)
+      about.owner = owner.name
       return Newcomer(
         requestor: requestor, device: device, profile: profile, address: address, about: about)
     }

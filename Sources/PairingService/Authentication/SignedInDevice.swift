@@ -45,6 +45,7 @@ extension ServiceCore {
     let profile = try call.profile()
     let pickUp = try await pickUp(call, device, for: need)
     if let signIn = pickUp.signIn { return viewer(of: signIn, profile) }
+    if case .ofAnother = pickUp { throw need.missing }
     guard let open = try openProvider(call, device.hash) else {
       guard case .expired(let past) = pickUp else { throw need.missing }
       throw past.authentication.source == .temporary ? need.passEnded : need.refused(.expired)
@@ -70,7 +71,7 @@ extension ServiceCore {
     -> PickUp
   {
     do throws(StoreError) {
-      return try await signInTransitions.pickUp(device.hash, at: call.requestor.id)
+      return try await signInTransitions.pickUp(device.hash, at: call.requestor.id, of: call.owner)
     } catch {
       guard case .notInForce(let refusal) = error else { throw error }
       audit.note(

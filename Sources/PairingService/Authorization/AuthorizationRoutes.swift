@@ -72,14 +72,9 @@ package struct AuthorizationRoutes: Sendable {
       .viewer(viewer.authentication.viewer), "authorization.deny",
       viewer.record.deviceHash.shortName, .refused,
       detail: [
-        CleanText.line(resource.name, longest: 128).map(Self.quoted), error.code?.rawValue,
+        CleanText.line(resource.name, longest: 128)?.quoted, error.code?.rawValue,
       ].compactMap(\.self).joined(separator: ": ")
         + (data.flatMap { CleanText.line($0, longest: 512) }.map { ", data \($0)" } ?? ""), once: true)
-  }
-
-  /// A box names what it likes: quotes of its own could look like the mark of another's visitor.
-  private static func quoted(_ name: String) -> String {
-    name.utf8.contains(UInt8(ascii: "\"")) ? VisitorMark.text(name) : name
   }
 
   // MARK: - What was decided

@@ -52,7 +52,7 @@ struct EnrolmentRoutes: Sendable {
       guard let key, key.isProof(asked.proof, of: message), let found else { throw EnrolmentRecord.missing }
       isGuess = false
       if let there = givenBefore(found, Hex.encode(asked.box)) { return answer(there, key, message) }
-      let made = KeyPair.drawn(for: found.requestor, .calls, at: now)
+      let made = KeyPair.drawn(for: found.requestor, .calls, isBoxes: true, at: now)
       guard let made else { throw .unavailable(reason: "no key could be made") }
       let line = core.audit.entry(
         .service, "box.enrol", made.publicKey.text,

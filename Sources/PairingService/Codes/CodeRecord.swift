@@ -20,7 +20,7 @@ extension V1Call {
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
         registrationURL: try clean(Field.registrationURL)),
       // Like the rest of what a device says of itself: what cannot be read is no error.
-      options: AppTexts.normalized(parameters.others))
+      options: AppTexts.normalized(parameters.others), owner: owner.name)
   }
 
   /// What the app gave with the call that began to sign in: kept with the code for whoever handles it.
@@ -42,7 +42,17 @@ extension V1Call {
   /// Whether the call is for the device that made a code: whoever knows that device's id could take the code's place
   /// anyway.
   package func isOwner(of record: RegistrationRecord) -> Bool {
-    deviceIfNamed?.hash == record.deviceHash
+    deviceIfNamed?.hash == record.deviceHash && owner.owns(record.about)
+  }
+
+  /// To whom belongs what this call makes, and whose sign-in it may use.
+  var owner: SignInOwner {
+    switch caller {
+    case .keyPair(_, let pair): SignInOwner(pair, among: provisioned.records.keyPairs)
+    case .client(_, _, let application): SignInOwner(application)
+    // Grants have devices of their own, whose rows name no owner.
+    case .grant(_, let client, _): SignInOwner(client)
+    }
   }
 
   /// By whom a code is waited for: its own device, or somebody at an address.

@@ -52,7 +52,7 @@ package struct CodeRoutes: Sendable {
     about.data = try call.signInData()
     guard !core.codes.hasRoomForDescriptions else { return about }
     // What the viewer compares with the screen in front of her stays.
-    return DeviceDescription(name: about.name, address: about.address)
+    return DeviceDescription(name: about.name, address: about.address, owner: about.owner)
   }
 
   /// Takes one code from what the caller's address may have, and one replacement from what the device may have.

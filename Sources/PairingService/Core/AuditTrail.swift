@@ -1,5 +1,5 @@
 package import RegentHTTPCodec
-internal import RegentPairing
+package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
@@ -26,6 +26,7 @@ package final class AuditTrail: Sendable {
   private let clock: ServiceClock
   private let log: ServiceLog
   private let recent = Locked([Recent](repeating: Recent(), count: AuditTrail.buckets))
+  private let budgets = Locked(AuditBudgets())
 
   init(_ store: any AuditStore, clock: ServiceClock, log: ServiceLog) {
     self.store = store
@@ -41,6 +42,28 @@ package final class AuditTrail: Sendable {
     AuditEntry(
       at: clock.now, actor: actor, action: action, subject: subject, outcome: outcome,
       detail: detail)
+  }
+
+  /// A line about what strangers may do as often as they like; nothing when their share is used up, and then it is
+  /// counted.
+  package func strangerEntry(
+    _ actor: AuditEntry.Actor, _ action: String, _ subject: String, detail: String, at requestor: RequestorID,
+    from address: IPAddress?
+  ) -> AuditEntry? {
+    let (now, source) = (clock.uptime, SourceKey(address))
+    guard budgets.withLock({ $0.take(action, at: requestor, from: source, now: now) }) else { return nil }
+    return entry(actor, action, subject, detail: detail)
+  }
+
+  /// Tells, one line for each action and requestor, how many lines were left out; `all` for a service that ends.
+  package func tellCounted(all: Bool = false) async {
+    let now = clock.uptime
+    for (kind, count) in budgets.withLock({ $0.due(at: now, all: all) }) {
+      let seconds = max(now.since(count.since).components.seconds, 1)
+      await write(
+        .service, kind.action, kind.requestor?.text ?? "several requestors",
+        detail: "\(count.lines) more within \(seconds) seconds: counted, not listed")
+    }
   }
 
   /// Lines that are promised and not written yet.

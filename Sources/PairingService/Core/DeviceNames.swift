@@ -13,10 +13,10 @@ extension DeviceHash {
 }
 
 extension RegistrationRecord {
-  /// Which box it is for: `device 3f9a0c21d4e5b687 Living room TV`.
+  /// Which box it is for: `device 3f9a0c21d4e5b687 "Living room TV"`.
   var deviceTitle: String { PairingService.deviceTitle(deviceHash, about) }
 
-  /// The same with the requestor: `acme, device 3f9a0c21d4e5b687 Living room TV`.
+  /// The same with the requestor: `acme, device 3f9a0c21d4e5b687 "Living room TV"`.
   var auditLabel: String { "\(requestor)\(report), \(deviceTitle)" }
 
   /// What its app said besides, as ``AuthenticationRecord/report``.
@@ -24,7 +24,7 @@ extension RegistrationRecord {
 }
 
 extension AuthenticationRecord {
-  /// Which box it is: `device 3f9a0c21d4e5b687 Living room TV`.
+  /// Which box it is: `device 3f9a0c21d4e5b687 "Living room TV"`.
   var deviceTitle: String { PairingService.deviceTitle(deviceHash, about) }
 }
 
@@ -53,8 +53,14 @@ private func report(_ about: DeviceDescription, _ profile: ProfileName?) -> Stri
   return facts.compactMap(\.self).map { ", \($0)" }.joined()
 }
 
-/// What the box calls itself comes last: it may be made to look like anything.
+/// The name that the box chose comes last and in quotes, so that it cannot end the sentence and begin another.
 private func deviceTitle(_ device: DeviceHash, _ about: DeviceDescription) -> String {
   let name = about.name.flatMap { CleanText.line($0, longest: 64) }
-  return "device \(device.shortName)" + (name.map { " \($0)" } ?? "")
+  return "device \(device.shortName)" + (name.map { " \($0.quoted)" } ?? "")
+}
+
+extension String {
+  /// Text that a box, a client or a person chose, for audit lines and findings: in quotes, with quotes, backslashes and
+  /// control characters escaped as in JSON, so that it cannot be read as a part of the sentence around it.
+  var quoted: String { VisitorMark.text(self) }
 }

@@ -47,6 +47,8 @@ package final class ServiceCore: Sendable {
   package let audit: AuditTrail
   /// How many requests and wrong codes are let through.
   package let limits: RequestLimits
+  /// A proxy in front that the settings do not name.
+  package let undeclaredProxy = UndeclaredProxy()
   /// By which time things are deleted.
   package let age: AgeTime
   /// Which nonces were used.

@@ -38,12 +38,19 @@ package struct SignInTransitions: Sendable {
   }
 
   /// What a device gets that asks whether it is signed in; the first read is the delivery of its code.
-  package func pickUp(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
+  ///
+  /// - Parameters:
+  ///   - device: the device that asks.
+  ///   - requestor: whose sign-in it is.
+  ///   - owner: whose key pair signed the call; nil for the service itself.
+  /// - Returns: the sign-in, or why there is none.
+  /// - Throws: what the store throws.
+  package func pickUp(_ device: DeviceHash, at requestor: RequestorID, of owner: SignInOwner?) async throws(StoreError)
     -> PickUp
   {
     let before = codes.beforePickUp(of: device, at: requestor)
     let pickUp = try await store.pickUp(
-      requestor: requestor, device: device, awaitsDelivery: before.awaitsDelivery, at: clock.now)
+      requestor: requestor, device: device, of: owner, awaitsDelivery: before.awaitsDelivery, at: clock.now)
     switch pickUp {
     case .inForce(let signIn, let delivery):
       if let delivery { codeTransitions.settle(delivery, counting: .codesDelivered) }
@@ -53,6 +60,11 @@ package struct SignInTransitions: Sendable {
       codes.noteSignIn(false, of: device, at: requestor, asOf: before.signIns)
     // Memory has no word for it: the store goes on being asked, and the device being told, until the row is forgotten.
     case .expired: break
+    case .ofAnother:
+      // Memory is not told: the device is signed in for its owner.
+      audit.note(
+        .device(requestor), "device.refuse", device.shortName, .refused, detail: "its sign-in is another key pair's",
+        once: true)
     }
     return pickUp
   }
@@ -82,7 +94,7 @@ package struct SignInTransitions: Sendable {
       // At the same time, so that they are one transaction. What fails is written when the box asks the next time.
       await withTaskGroup(of: Void.self) { group in
         for record in due {
-          group.addTask { _ = try? await pickUp(record.deviceHash, at: record.authentication.requestor) }
+          group.addTask { _ = try? await pickUp(record.deviceHash, at: record.authentication.requestor, of: nil) }
         }
       }
     }
@@ -147,7 +159,7 @@ package struct SignInTransitions: Sendable {
     else { return nil }
     let (device, requestor) = (known.record.deviceHash, known.record.requestor)
     do throws(StoreError) {
-      if case .none = try await pickUp(device, at: requestor) { return nil }
+      if case .none = try await pickUp(device, at: requestor, of: nil) { return nil }
     } catch {
       guard case .notInForce = error else { return error }
     }
@@ -164,10 +176,10 @@ package struct SignInTransitions: Sendable {
   ///
   /// - Returns: the sign-ins that there were.
   @discardableResult
-  package func signOut(_ device: DeviceHash, at requestor: RequestorID) async throws(StoreError)
-    -> [AuthenticationRecord]
-  {
-    let ended = try await store.signOut(requestor: requestor, device: device, at: clock.now)
+  package func signOut(
+    _ device: DeviceHash, at requestor: RequestorID, of owner: SignInOwner?
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    let ended = try await store.signOut(requestor: requestor, device: device, of: owner, at: clock.now)
     noteEnd(of: ended)
     guard !ended.isEmpty else { return ended }
     // As a sign-out by an operator or on the phone is written, whose verb takes the line with it.
@@ -202,10 +214,10 @@ package struct SignInTransitions: Sendable {
   }
 
   /// Removes a client with all that it was given, and takes its open codes back: a viewer's yes would be for nobody.
-  package func removeClient(_ id: ClientID, audit entry: AuditEntry) async throws(StoreError)
+  package func removeClient(_ id: ClientID, audit entry: AuditEntry?) async throws(StoreError)
     -> [AuthenticationRecord]
   {
-    let ended = try await store.removeOAuthClient(id, audit: entry, at: entry.at)
+    let ended = try await store.removeOAuthClient(id, audit: entry, at: clock.now)
     noteEnd(of: ended)
     await withdrawCodes(of: [id: codes.pendingOfClients()[id, default: []]])
     return ended

@@ -91,7 +91,7 @@ struct CodeRedemption: Sendable {
   /// The first look at it is the code's delivery.
   private func pickUp(_ record: RegistrationRecord) async throws -> StandingSignIn? {
     do throws(StoreError) {
-      let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor)
+      let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor, of: nil)
       guard let signIn = pickUp.signIn, signIn.record.registration == record.id else {
         throw .notFound(what: "authentication")
       }

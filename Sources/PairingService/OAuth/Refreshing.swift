@@ -126,7 +126,7 @@ struct Refreshing: Sendable {
     core.metrics.count(.refreshTokensReused)
     let line = core.audit.entry(
       .service, "grant.end", grant.id.text, .refused,
-      detail: "an old refresh token of \(client.record.name) was used again")
+      detail: "an old refresh token of \(client.record.name.quoted) was used again")
     try await core.signInTransitions.endGrants(GrantFilter(id: grant.id), audit: line)
   }
 }

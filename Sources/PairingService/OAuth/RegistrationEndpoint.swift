@@ -58,12 +58,14 @@ struct RegistrationEndpoint: Sendable {
       application: statement?.application, name: metadata.name ?? id.text, secret: secret.map(core.hasher.token),
       registrationToken: core.hasher.token(token), metadata: String(decoding: metadata.json.bytes(), as: UTF8.self),
       created: now)
-    let line = core.audit.entry(
-      .service, "client.register", id.text,
-      detail: "\(requestor) \(record.name) \(request.clientAddress?.description ?? "local")")
+    let detail = "\(requestor) \(record.name.quoted) \(request.clientAddress?.description ?? "local")"
     if case .invitation(let invitation) = backing {
+      // An operator made the token, for so many uses: each of them is told.
+      let line = core.audit.entry(.service, "client.register", id.text, detail: detail)
       try await register(record, with: invitation, audit: line)
     } else {
+      let line = core.audit.strangerEntry(
+        .service, "client.register", id.text, detail: detail, at: requestor, from: request.clientAddress)
       try await put(record, over: nil, audit: line)
     }
     // Published before anybody has a token of it.
@@ -133,7 +135,7 @@ struct RegistrationEndpoint: Sendable {
     }
   }
 
-  private func put(_ record: OAuthClientRecord, over seen: OAuthClientRecord?, audit line: AuditEntry) async throws {
+  private func put(_ record: OAuthClientRecord, over seen: OAuthClientRecord?, audit line: AuditEntry?) async throws {
     do throws(StoreError) {
       let room = record.origin == .itself ? ClientRoom.open(at: core.age.now) : .unlimited
       try await core.store.put(record, replacing: seen, in: room, audit: line, at: core.clock.now)
@@ -190,7 +192,9 @@ struct RegistrationEndpoint: Sendable {
     next.metadata = String(decoding: metadata.json.bytes(), as: UTF8.self)
     if next != client.record {
       try core.limits.takeChange(of: next.id, at: next.requestor)
-      let line = core.audit.entry(.service, "client.set", id, detail: "by itself: \(next.name)")
+      let line = core.audit.strangerEntry(
+        .service, "client.set", id, detail: "by itself: \(next.name.quoted)", at: next.requestor,
+        from: request.clientAddress)
       try await put(next, over: client.record, audit: line)
     }
     return OAuthFrame.response(.ok, document(next, metadata, token: nil))
@@ -198,7 +202,9 @@ struct RegistrationEndpoint: Sendable {
 
   private func remove(_ request: Request, _ id: String) async throws -> Response {
     let client = try await own(request, id)
-    let line = core.audit.entry(.service, "client.remove", id, detail: "by itself: \(client.record.name)")
+    let line = core.audit.strangerEntry(
+      .service, "client.remove", id, detail: "by itself: \(client.record.name.quoted)", at: client.record.requestor,
+      from: request.clientAddress)
     _ = try await core.signInTransitions.removeClient(client.record.id, audit: line)
     var response = Response(.noContent)
     response.addHeader(.cacheControl, "no-store")

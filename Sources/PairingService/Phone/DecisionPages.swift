@@ -12,8 +12,8 @@ extension Phone {
     page(&routes, "/(D)/{code}/approve", compare)
     form(&routes, "/(D)/{code}/approve", approve)
     form(&routes, "/(D)/{code}/deny", deny)
-    page(&routes, "/(D)/{code}/number", showNumbers)
-    form(&routes, "/(D)/{code}/number", pickNumber)
+    page(&routes, "/(D)/{code}/number", askNumber)
+    form(&routes, "/(D)/{code}/number", takeNumber)
     page(&routes, "/(D)/{code}/report") { call in
       let opened = try decidable(call)
       guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
@@ -52,7 +52,7 @@ extension Phone {
     var page = ApprovePage(
       bar: opened.bar(at: call.now), deviceName: ForeignText(name),
       deviceModel: ForeignText(model),
-      network: .between(call.request.clientAddress, about.address.flatMap { IPAddress($0) }),
+      network: network(call.request, about.address.flatMap { IPAddress($0) }),
       asked: opened.record.flow.issued, asksNumber: opened.record.flow.match != nil,
       hasOthers: choices(opened).count > 1)
     if let asked = about.asked {
@@ -68,11 +68,24 @@ extension Phone {
     return .page(page, here: opened.path(.approve), brand: brand(opened))
   }
 
-  private func showNumbers(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+  /// What is said about the network of phone and screen: nothing where a proxy may stand for both.
+  ///
+  /// Behind a proxy that no setting names, every client has the proxy's address, and a stranger's box would be "the
+  /// same as this phone". Such a proxy writes headers, or has an address that is not one of the internet's, while
+  /// phones open a public name.
+  private func network(_ request: Request, _ screen: IPAddress?) -> ApprovePage.Network {
+    guard !request.isFromTrustedProxy else { return .between(request.clientAddress, screen) }
+    if request.hasUndeclaredProxy { return .unknown }
+    let isPublic = (try? AbsoluteURL(parsing: core.options.publicURL))?.host.isInsideAHome == false
+    let isInside = [request.clientAddress, screen].contains { $0?.isNotOfTheInternet ?? true }
+    return isPublic && isInside ? .unknown : .between(request.clientAddress, screen)
+  }
+
+  private func askNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
-    guard let match = opened.record.flow.match else { return .redirect(opened.path(.approve)) }
+    guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
     return .page(
-      MatchNumberPage(bar: opened.bar(at: call.now), numbers: match.choices),
+      MatchNumberPage(bar: opened.bar(at: call.now), isAgain: call.queried("again") != nil),
       here: opened.path(.number), brand: brand(opened))
   }
 
@@ -105,12 +118,12 @@ extension Phone {
     return try await approve(opened, picked: nil, call)
   }
 
-  private func pickNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
+  private func takeNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
-    guard let match = opened.record.flow.match else { return .redirect(opened.path(.approve)) }
-    // Only what the page offered is an answer; anything else is no pick at all.
-    guard let picked = Int(call.field("number")), match.choices.contains(picked) else {
-      return .redirect(opened.path(.number))
+    guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
+    // Only what a screen could show is an answer: one digit, or a letter, is a slip that ends nothing.
+    guard let picked = NumberMatch.typed(call.field("number")) else {
+      return .redirect(opened.path(.number).query("again", "1"))
     }
     try await keepLease(opened, call)
     return try await approve(opened, picked: picked, call)

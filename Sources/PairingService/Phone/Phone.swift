@@ -20,7 +20,7 @@ package struct Phone: Sendable {
     self.core = core
     self.pages = pages
     seals = try await BrowserSeals(core.store)
-    jar = BrowserCookies(isPlainHTTP: core.options.isPlainHTTP)
+    jar = BrowserCookies(publicURL: core.options.publicURL)
     origin = FormOrigin(publicURL: core.options.publicURL)
     signInCheck = SignInCheck(core)
     sessions = PhoneSessions(core, seals)
@@ -122,6 +122,7 @@ extension Phone {
   }
 
   private func call(_ request: Request, _ captured: PathParameters?) -> (PhoneCall, Bool) {
+    core.undeclaredProxy.note(request, at: core.clock.uptime)
     let cookies = request.cookies
     let known = jar.value(.browserID, in: cookies).flatMap { BrowserSeals.isID($0) ? $0 : nil }
     let call = PhoneCall(

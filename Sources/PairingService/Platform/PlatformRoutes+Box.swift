@@ -34,7 +34,12 @@ extension PlatformRoutes {
           id: id, authentication: signIn.authentication.id, key: key.spki, enrolled: core.clock.now,
           rowKey: signIn.record.rowKey),
         at: core.clock.now)
-      core.audit.note(.device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text)
+      if let line = core.audit.strangerEntry(
+        .device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text, at: call.requestor.id,
+        from: call.request.clientAddress)
+      {
+        core.audit.note(line.actor, line.action, line.subject, detail: line.detail, from: call.request.clientAddress)
+      }
       let document: JSONObject = ["box": .string(id.text)]
       return V1Reply(response: Response(.ok, type: "application/json", body: document.bytes()))
     }
@@ -73,9 +78,10 @@ extension PlatformRoutes {
       try await core.boxDecisions.decide(
         PlatformPermissionRecord(
           device: device.hash, app: app, requestor: requestor, isGranted: decision.isGranted, decided: decided),
-        audit: AuditEntry(
-          at: now, actor: .device(call.requestor.id), action: "platform.decide", subject: device.hash.shortName,
-          outcome: .done, detail: "\(decision.rawValue): \(app) for \(requestor)"))
+        audit: core.audit.strangerEntry(
+          .device(call.requestor.id), "platform.decide", device.hash.shortName,
+          detail: "\(decision.rawValue): \(app) for \(requestor)", at: call.requestor.id,
+          from: call.request.clientAddress))
       return .noContent
     }
   }

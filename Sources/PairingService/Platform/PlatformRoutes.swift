@@ -52,6 +52,7 @@ package struct PlatformRoutes: Sendable {
     else { throw CallError.exchange(.assertion) }
     try core.limits.take(.guest, from: call.request.clientAddress, at: call.requestor.id)
     let (requestor, format, wantsSignIn) = (call.requestor.id, call.format, call.request.wantsRepresentation)
+    let owner = call.owner
     return .later { [core] in
       let now = core.clock.now
       guard let record = try await core.store.box(box, at: now) else { throw CallError.exchange(.parent) }
@@ -61,6 +62,9 @@ package struct PlatformRoutes: Sendable {
       else { throw core.refused(.assertion, device, requestor) }
       // Behind the word, so that nobody else spends what the box may have.
       try core.limits.takeExchange(by: box, at: requestor)
+      if case .ofAnother(.regular)? = try? await core.signInTransitions.pickUp(device.hash, at: requestor, of: owner) {
+        throw core.refused(.assertion, device, requestor)
+      }
       do throws(StoreError) {
         let signIn = try await core.signInTransitions.exchange(
           PlatformExchange(

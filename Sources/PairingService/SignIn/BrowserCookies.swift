@@ -5,6 +5,10 @@ internal import RegentPairing
 ///
 /// Over https each is named `__Host-…`: no other host, and nobody on the way, can plant one. Browsers do not keep such
 /// a cookie over plain http, so on a home network the names say what they are.
+///
+/// Cookies know no ports, and `__Host-` no paths: two services on one host would overwrite each other's. So the
+/// port and the path of the public address are in the name, unless the service has its host's usual port to itself.
+/// A service on another port of the host still receives the cookies: no name can prevent that.
 struct BrowserCookies: Sendable {
   /// What is kept in the browser.
   enum Kind: String, CaseIterable {
@@ -21,13 +25,23 @@ struct BrowserCookies: Sendable {
   }
 
   private let isSecure: Bool
+  /// `8443-tv-` for `https://host:8443/tv`.
+  private let place: String
 
-  /// - Parameter isPlainHTTP: whether the public address says `http`.
-  init(isPlainHTTP: Bool) { isSecure = !isPlainHTTP }
+  /// - Parameter publicURL: the address that phones open.
+  init(publicURL: String) {
+    let url = try? AbsoluteURL(parsing: publicURL)
+    isSecure = url?.scheme != "http"
+    let usual = isSecure ? 443 : 80
+    let port = url?.effectivePort.flatMap { $0 == usual ? nil : String($0) }
+    // Letters of plain paths are letters of cookies' names (RFC 6265: token), but for the slash.
+    let path = url?.path.split(separator: "/").map(String.init) ?? []
+    place = ([port].compactMap(\.self) + path).map { "\($0)-" }.joined()
+  }
 
   /// The name as it is sent.
   func name(_ kind: Kind) -> String {
-    isSecure ? "__Host-regent-\(kind.rawValue)" : "regent-plain-http-\(kind.rawValue)"
+    (isSecure ? "__Host-regent-" : "regent-plain-http-") + place + kind.rawValue
   }
 
   /// What the browser sent; nothing when it sent two of a name.

@@ -27,7 +27,7 @@ package struct TemporaryPassRoutes: Sendable {
     try call.checkDomain()
     let identity = try call.identity(for: choice.provider).map { core.hasher.identity($0.text) }
     return .later { [core] in
-      if try await isIn(device, at: choice, identity, call.requestor.id) { return .noContent }
+      if try await isIn(device, at: choice, identity, call) { return .noContent }
       _ = try await core.signIn(
         try call.newcomer(device), at: choice, choice.provider.temporaryPass == nil ? .degraded : .temporary,
         identity: identity)
@@ -38,18 +38,22 @@ package struct TemporaryPassRoutes: Sendable {
   /// Whether the device has what it asks for already: asking again must not end what it was permitted since.
   private func isIn(
     _ device: CallDevice, at choice: ProvisioningSnapshot.Choice, _ identity: IdentityHash?,
-    _ requestor: RequestorID
-  ) async throws(StoreError) -> Bool {
+    _ call: V1Call
+  ) async throws -> Bool {
+    let pickUp: PickUp
     do throws(StoreError) {
-      let pickUp = try await core.signInTransitions.pickUp(device.hash, at: requestor)
-      guard let record = pickUp.signIn?.record else { return false }
-      return record.authentication.viewer
-        == Viewer(provider: choice.provider.id, account: nil)
-        && record.identity == identity
+      pickUp = try await core.signInTransitions.pickUp(device.hash, at: call.requestor.id, of: call.owner)
     } catch {
       guard case .notInForce = error else { throw error }
       return false
     }
+    // A guest would take the place of the sign-in, and end it without its owner.
+    if case .ofAnother(let source) = pickUp, source == .regular || source == .platform {
+      throw CallError(.forbidden, details: "the device is signed in with another key pair")
+    }
+    guard let record = pickUp.signIn?.record else { return false }
+    return record.authentication.viewer == Viewer(provider: choice.provider.id, account: nil)
+      && record.identity == identity
   }
 }
 

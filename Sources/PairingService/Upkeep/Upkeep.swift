@@ -29,6 +29,7 @@ package struct Upkeep: Sendable {
     var recount = core.clock.uptime + Self.keyGrain
     while !Task.isCancelled {
       await once()
+      await core.audit.tellCounted()
       core.storeTrouble.tell()
       tellDoubt(&doubts)
       if core.clock.uptime >= due {
@@ -50,6 +51,7 @@ package struct Upkeep: Sendable {
 
   /// Keeps all that is counted in memory, for who is about to end or to copy the store.
   package func keepEverything() async {
+    await core.audit.tellCounted(all: true)
     await keepNumbers(unless: nil)
     await keepKeyUses(unless: nil)
     await keepUsed(core.nonces.text(at: core.clock.now), as: .nonces, unless: nil)

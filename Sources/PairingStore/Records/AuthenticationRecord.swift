@@ -65,6 +65,8 @@ public enum PickUp: Hashable, Sendable {
   case inForce(StandingSignIn, delivery: RegistrationChange?)
   /// It was: the sign-in has run out of time and is remembered for a while.
   case expired(AuthenticationRecord)
+  /// The device id is signed in, and the sign-in belongs to another key pair: for the caller there is none.
+  case ofAnother(AuthenticationSource)
   /// It is not.
   case none
 }

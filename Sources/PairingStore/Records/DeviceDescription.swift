@@ -20,13 +20,15 @@ public struct DeviceDescription: Hashable, Sendable {
   public var options: String?
   /// What the program asked for, when it asked in OAuth's words.
   public var asked: AskedByClient?
+  /// Who signed the call, see ``SignInOwner``; none in rows of version 0.1.0 and of OAuth.
+  public var owner: String?
 
   /// A description; what is not said is not known.
   public init(
     name: String? = nil, information: String? = nil, userAgent: String? = nil,
     address: String? = nil, visitorID: String? = nil,
     older: OlderDeviceFields = OlderDeviceFields(), data: String? = nil, options: String? = nil,
-    asked: AskedByClient? = nil
+    asked: AskedByClient? = nil, owner: String? = nil
   ) {
     self.name = name
     self.information = information
@@ -37,6 +39,7 @@ public struct DeviceDescription: Hashable, Sendable {
     self.data = data
     self.options = options
     self.asked = asked
+    self.owner = owner
   }
 }
 

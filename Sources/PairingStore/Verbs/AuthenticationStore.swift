@@ -10,9 +10,10 @@ public protocol AuthenticationStore: Sendable {
   ///
   /// With `awaitsDelivery` the caller says that it remembers an approved code of the device which nobody has read yet:
   /// a store need not look then before it writes. The answer never depends on it.
+  /// A sign-in that does not belong to `owner` is neither read nor delivered; without an owner every one is.
   /// - Throws: `notInForce` when the device is signed in, and may not be any more.
   func pickUp(
-    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp
 
   /// One sign-in, if it is in force; looking at it is no delivery.
@@ -31,10 +32,11 @@ public protocol AuthenticationStore: Sendable {
   func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant)
     async throws(StoreError) -> StandingSignIn
 
-  /// Signs a device out at a requestor: its authentication and all its permits are gone. Nothing to do is no error.
+  /// Signs a device out at a requestor: its authentication and all its permits are gone. Nothing to do is no error, and
+  /// a sign-in that does not belong to `owner` is nothing.
   ///
   /// - Returns: the authentications that ended.
-  func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+  func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
   /// Ends single authentications, with their permits: what an operator revokes.
@@ -56,4 +58,20 @@ public protocol AuthenticationStore: Sendable {
 
   /// The names that were given to some of these screens.
   func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String]
+}
+
+extension AuthenticationStore {
+  /// What a device gets; the service asks for itself, and no owner is compared.
+  public func pickUp(
+    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+  ) async throws(StoreError) -> PickUp {
+    try await pickUp(requestor: requestor, device: device, of: nil, awaitsDelivery: awaitsDelivery, at: now)
+  }
+
+  /// Signs a device out; the service does so for itself, and no owner is compared.
+  public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+    async throws(StoreError) -> [AuthenticationRecord]
+  {
+    try await signOut(requestor: requestor, device: device, of: nil, at: now)
+  }
 }

@@ -14,14 +14,13 @@ extension Tables {
     ] + FlowColumns.columns
   ) { record, vault in
     let match = record.flow.match
-    let choices = match.map { JSONValue.array($0.choices.map { .integer(Int64($0)) }).column }
     return [
       .text(record.id.text), .blob(record.code.bytes), .text(record.requestor.text),
       vault.seal(Array(record.device.text.utf8), "registration.device", of: record.id.text),
       .blob(record.deviceHash.bytes), .text(record.rowKey.text),
       .optional(record.preselected?.text), .optional(record.profile?.text), record.about.column,
       .integer(record.flow.issued.milliseconds), .integer(record.flow.expires.milliseconds),
-      .optional(match.map { Int64($0.number) }), choices ?? .null,
+      .optional(match.map { Int64($0.number) }), .optional(match?.olderChoices),
     ] + FlowColumns(record.flow).values
   } decode: { fields, vault throws(UnreadableRow) in
     let id: RegistrationID = try fields.name()
@@ -132,13 +131,17 @@ extension PairingFlow {
 extension NumberMatch {
   fileprivate init?(_ fields: inout Fields) throws(UnreadableRow) {
     let number = try fields.optionalNumber()
-    let choices = try fields.optionalText()
-    guard let number, let choices else { return nil }
-    var numbers: [Int] = []
-    for choice in try present(parsedJSON(choices).array) {
-      numbers.append(try present(choice.int64.flatMap { Int(exactly: $0) }))
-    }
-    self = try present(NumberMatch(number: try present(Int(exactly: number)), choices: numbers))
+    _ = try fields.optionalText()
+    guard let number else { return nil }
+    self = try present(NumberMatch(number: try present(Int(exactly: number))))
+  }
+
+  /// What a node of an earlier version offers to choose from while both run: without it that node asks for no number.
+  ///
+  /// The same three for each of them, in rising order, so that they do not say which one is right.
+  fileprivate var olderChoices: String {
+    let least = 10 + (number - 10) % 30
+    return "[\(least),\(least + 30),\(least + 60)]"
   }
 }
 
@@ -166,6 +169,7 @@ extension DeviceDescription {
         json.said("registrationURL", older.registrationURL)
         json.said("data", data)
         json.said("options", options)
+        json.said("owner", owner)
         if let asked { json.member("asked", .object(asked.column)) }
       }
     }
@@ -183,7 +187,8 @@ extension DeviceDescription {
         appVersion: try column.optionalText("appVersion"),
         registrationURL: try column.optionalText("registrationURL")),
       data: try column.optionalText("data"), options: try column.optionalText("options"),
-      asked: try column["asked"].map { value throws(UnreadableRow) in try AskedByClient(column: value) })
+      asked: try column["asked"].map { value throws(UnreadableRow) in try AskedByClient(column: value) },
+      owner: try column.optionalText("owner"))
   }
 }
 

@@ -5,12 +5,12 @@ import RegentSQL
 extension RowStore {
   /// What a device gets that asks whether it is signed in.
   public func pickUp(
-    requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
+    requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
     // Nearly every pick-up is a later one and writes nothing: reading tells. The first one writes straight away.
     if !awaitsDelivery {
       let seen = try await read { context, rows -> (pickUp: PickUp, isFirst: Bool) in
-        let found = try rows.signIn(context, requestor, device, at: now)
+        let found = try rows.signIn(context, requestor, device, of: owner, at: now)
         let registration = try found.signIn?.record.registration.flatMap {
           try rows.registration(context, $0)?.record
         }
@@ -27,7 +27,7 @@ extension RowStore {
           + (try SignedRows.questions(context, onWhich: signedIn))
       }
     ) { context, rows in
-      let found = try rows.signIn(context, requestor, device, at: now)
+      let found = try rows.signIn(context, requestor, device, of: owner, at: now)
       guard let signIn = found.signIn else { return found }
       return .inForce(signIn, delivery: try rows.deliver(context, signIn.record, at: now))
     }
@@ -64,11 +64,13 @@ extension RowStore {
     }
   }
 
-  public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
+  public func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
     try await write(asking: { [SignedRows.question(of: device, at: requestor)] }) { context, rows in
-      guard let there = try rows.authentication(context, requestor, device) else { return [] }
+      guard let there = try rows.authentication(context, requestor, device),
+        owner?.owns(there.record.about) ?? true
+      else { return [] }
       try rows.endAuthentications(context, [there.record])
       return [there.record]
     }
@@ -140,9 +142,13 @@ extension SignedRows {
 
   /// What a device has at a requestor, without delivering it.
   fileprivate func signIn<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, at now: Instant
+    _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?,
+    at now: Instant
   ) throws -> PickUp {
     guard let record = try authentication(context, requestor, device)?.record else { return .none }
+    guard owner?.owns(record.about) ?? true else {
+      return record.authentication.isValid(at: now) ? .ofAnother(record.authentication.source) : .none
+    }
     let signIn = try signInContext(context, of: record).standing(record)
     return record.authentication.isValid(at: now)
       ? .inForce(signIn, delivery: nil) : .expired(record)
@@ -154,7 +160,7 @@ extension SignedRows {
   ) throws -> StandingSignIn? {
     do {
       let there = try signIn(
-        context, record.authentication.requestor, record.deviceHash, at: now
+        context, record.authentication.requestor, record.deviceHash, of: nil, at: now
       ).signIn
       return there?.authentication.source == .degraded ? nil : there
     } catch let error as StoreError {

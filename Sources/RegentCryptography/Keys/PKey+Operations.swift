@@ -13,6 +13,8 @@ extension PKey {
       }
     OpenSSLLifetime.keep()
     do throws(LibraryError) {
+      // A key must not come from a generator that a snapshot of the machine holds: this reads the kernel first.
+      try check(RAND_poll(), "make a key")
       guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
         throw LibraryError("make a key")
       }

@@ -1,4 +1,5 @@
 internal import CRegentOpenSSL
+internal import RegentEncodings
 
 /// A key that seals bytes so that only its holder can read them and nobody can change them (AES-256-GCM).
 ///
@@ -6,7 +7,10 @@ internal import CRegentOpenSSL
 /// authenticated too. The associated data is not in the box but must be the same when it is opened: give what the
 /// box belongs to (table, column and row), or one row's secret can be moved to another.
 ///
-/// Nonces are random, which bounds one key to 2³² boxes (NIST SP 800-38D §8.3); change keys before.
+/// A nonce is the beginning of an HMAC over random bytes, the associated data and the contents. It looks random, which
+/// bounds one key to 2³² boxes (NIST SP 800-38D §8.3); change keys before. Where two machines started from one image
+/// draw the same random bytes, a nonce comes twice only with the same contents in the same place, and then the box is
+/// the same, too. A random nonce alone would reveal both contents and let anyone forge boxes.
 public struct SealingKey: Sendable {
   /// The length of the secret in bytes.
   public static let secretLength = 32
@@ -21,12 +25,12 @@ public struct SealingKey: Sendable {
   /// The number that tells which key a box needs.
   public let id: UInt32
   private let secret: Secret
+  private let nonces: HMACKey
 
   /// A key from its secret; nil unless that is 32 bytes long.
   public init?(id: UInt32, _ secret: Secret) {
     guard secret.count == SealingKey.secretLength else { return nil }
-    self.id = id
-    self.secret = secret
+    self.init(id: id, known: secret)
   }
 
   /// A new key and its secret, to be sealed with another key and kept.
@@ -38,12 +42,17 @@ public struct SealingKey: Sendable {
   private init(id: UInt32, known secret: Secret) {
     self.id = id
     self.secret = secret
+    nonces = HMACKey(.sha256, known: HKDF.derive(from: secret, info: "regent: nonces of a sealing key"))
   }
 
   /// Seals `bytes`.
   public func seal(_ bytes: Span<UInt8>, associatedData: [UInt8]) -> [UInt8] {
+    seal(bytes, associatedData: associatedData, random: Random.bytes(16))
+  }
+
+  func seal(_ bytes: Span<UInt8>, associatedData: [UInt8], random: [UInt8]) -> [UInt8] {
     let header = [SealingKey.version] + id.bigEndianBytes
-    let nonce = Random.bytes(SealingKey.nonceLength)
+    let nonce = nonce(for: bytes, associatedData, random)
     let work = GCM(secret, nonce: nonce, encrypts: true)
     work.authenticate(header)
     work.authenticate(associatedData)
@@ -52,6 +61,15 @@ public struct SealingKey: Sendable {
     box += work.transform(bytes)
     box += work.finishedTag()
     return box
+  }
+
+  private func nonce(for bytes: Span<UInt8>, _ associatedData: [UInt8], _ random: [UInt8]) -> [UInt8] {
+    var fields = FramedFields(purpose: "nonce", version: 1)
+    fields.append(random)
+    fields.append(associatedData)
+    var message = fields.bytes + [UInt8](copying: bytes)
+    defer { wipe(&message) }
+    return Array(nonces.code(message).prefix(SealingKey.nonceLength))
   }
 
   /// Seals `bytes`.

@@ -14,9 +14,16 @@ final class ClientLoop {
   private lazy var plain = PlainTransport(self)
   private var tls: TLSTransport?
   private var isStopping = false
+  private let network: NetworkWatch?
+  /// How long the machine has slept since its start, in nanoseconds.
+  private var slept = Clocks.sleptNanoseconds()
+  /// Until then nothing is sent on a connection that libcurl has kept; it may be one from before the machine slept, or
+  /// from an address that is gone.
+  private var freshUntil: UInt64 = 0
 
   /// The token of the mailbox; connections count from 1, and libcurl's sockets have the top bit.
   private static let mailboxToken: UInt64 = 0
+  private static let networkToken: UInt64 = 1 << 62
   static let tlsTokenBit: UInt64 = 1 << 63
 
   static func start(
@@ -51,6 +58,9 @@ final class ClientLoop {
     self.mailbox = mailbox
     self.configuration = configuration
     self.serverTime = serverTime
+    // A command makes a call or two and ends: it needs no watch.
+    network = configuration.callThread == .own ? NetworkWatch() : nil
+    if let number = network?.number { try? self.poller.add(number, .readable, token: Self.networkToken) }
   }
 
   private func run() {
@@ -70,6 +80,8 @@ final class ClientLoop {
       let event = poller.event(index)
       if event.token == ClientLoop.mailboxToken {
         for command in mailbox.take() { obey(command) }
+      } else if event.token == ClientLoop.networkToken {
+        if network?.hasChanged() == true { networkChanged() }
       } else if event.token & ClientLoop.tlsTokenBit != 0 {
         tls?.handle(event)
       } else {
@@ -115,17 +127,19 @@ final class ClientLoop {
         fail(call, .system(error.description))
       }
     case .http:
-      if !plain.reuse(for: call) { lookUp(call, mayBeOld: false) }
+      noticeSleep()
+      if !plain.reuse(for: call) { lookUp(call) }
     case .https:
-      lookUp(call, mayBeOld: true)
+      noticeSleep()
+      if Clocks.bootNanoseconds() < freshUntil { call.needsNewConnection = true }
+      lookUp(call)
     }
   }
 
-  private func lookUp(_ call: Call, mayBeOld: Bool) {
-    let place = HostAndPort(host: call.origin.host, port: call.origin.port)
+  private func lookUp(_ call: Call) {
     call.carrier = .resolver
     call.phase = .lookingUp
-    if let known = resolver.lookUp(place, for: call.ticket.id, mayBeOld: mayBeOld) {
+    if let known = resolver.lookUp(place(of: call), for: call.ticket.id) {
       connect(call, known)
     }
   }
@@ -136,12 +150,18 @@ final class ClientLoop {
     case .failure(let kind): fail(call, kind)
     case .success(let addresses):
       if call.origin.scheme == .https {
-        startTLS(call, addresses)
+        if addresses.count > 1, !resolver.knowsFirst(of: place(of: call)) {
+          plain.start(call, addresses)
+        } else {
+          startTLS(call, addresses)
+        }
       } else if call.origin.scheme == .http || !plain.reuse(for: call) {
         plain.start(call, addresses)
       }
     }
   }
+
+  private func place(of call: Call) -> HostAndPort { HostAndPort(host: call.origin.host, port: call.origin.port) }
 
   private func startTLS(_ call: Call, _ addresses: [SocketAddress]) {
     do throws(ClientError.Kind) {
@@ -156,11 +176,49 @@ final class ClientLoop {
 }
 
 extension ClientLoop {
+  private func networkChanged() {
+    distrustKept()
+    resolver.forget()
+    plain.dropLost()
+    tls?.dropLost()
+  }
+
+  /// A machine that slept has connections that the other end closed meanwhile; its clock for intervals stood still.
+  private func noticeSleep() {
+    let now = Clocks.sleptNanoseconds()
+    guard now > slept + 1_000_000_000 else { return }
+    slept = now
+    distrustKept()
+    plain.dropKept()
+  }
+
+  private func distrustKept() { freshUntil = Clocks.bootNanoseconds() + configuration.keepAlive.wholeNanoseconds }
+
+  /// Goes on with a call whose connection was made from an address that this machine no longer has.
+  ///
+  /// A request that the server has not seen may go to it again. One that it has seen is the caller's to repeat: its
+  /// signature holds for one use.
+  func lostConnection(of call: Call, isUnseen: Bool) {
+    if isUnseen, call.request.isIdempotent { repeatOnNewConnection(call) } else { fail(call, .connectionLost) }
+  }
+
   /// Starts a call again whose kept connection had died.
   func repeatOnNewConnection(_ call: Call) {
     call.needsNewConnection = true
+    forgetAddresses(of: call)
     begin(call)
   }
+
+  /// An address of an https server has taken a connection: libcurl is given that one, as it would wait too long for
+  /// those that do not answer.
+  func reached(_ call: Call, at address: SocketAddress) {
+    keep(address, for: call)
+    call.carrier = .nobody
+    startTLS(call, [address])
+  }
+
+  /// The next connection goes where this one went.
+  func keep(_ address: SocketAddress, for call: Call) { resolver.keep(address, of: place(of: call)) }
 
   /// A transport has the answer.
   func answer(_ call: Call, _ response: ClientResponse) {
@@ -175,7 +233,16 @@ extension ClientLoop {
 
   /// A transport has failed.
   func fail(_ call: Call, _ kind: ClientError.Kind) {
+    switch kind {
+    case .unreachable, .timedOut(.connecting), .tls: forgetAddresses(of: call)
+    default: break
+    }
     complete(call, .failure(ClientError(kind, call.origin)))
+  }
+
+  /// The server may have moved: the next call looks its name up again.
+  private func forgetAddresses(of call: Call) {
+    resolver.forget(place(of: call))
   }
 
   private func complete(_ call: Call, _ result: Result<ClientResponse, ClientError>) {

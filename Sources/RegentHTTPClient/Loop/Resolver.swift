@@ -15,17 +15,17 @@ final class Resolver {
   private var waiting: [HostAndPort: [UInt64]] = [:]
   private var known: [HostAndPort: (addresses: [SocketAddress], until: UInt64)] = [:]
 
-  /// How long an old answer is good enough for a transport that keeps connections by itself, in nanoseconds.
+  /// How long an answer is used again, in nanoseconds.
+  ///
+  /// One that came too late for its call serves the next call.
   private static let lifetime: UInt64 = 60_000_000_000
 
   init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
   /// Gives the addresses when that needs no waiting; else the answer comes as a command.
-  func lookUp(
-    _ place: HostAndPort, for id: UInt64, mayBeOld: Bool
-  ) -> Result<[SocketAddress], ClientError.Kind>? {
+  func lookUp(_ place: HostAndPort, for id: UInt64) -> Result<[SocketAddress], ClientError.Kind>? {
     if let local = localAddresses(place) { return .success(local) }
-    if mayBeOld, let old = known[place], old.until > Clocks.bootNanoseconds() {
+    if let old = known[place], old.until > Clocks.bootNanoseconds() {
       return .success(old.addresses)
     }
     let isFirst = waiting[place] == nil
@@ -56,6 +56,20 @@ final class Resolver {
     }
     return waiting.removeValue(forKey: place) ?? []
   }
+
+  /// Whether it is known which address of a place answers; a number is its own.
+  func knowsFirst(of place: HostAndPort) -> Bool {
+    HostLookup.isLocalhost(place.host) || known[place]?.addresses.count == 1
+  }
+
+  /// Keeps only the address that answered; when it fails, the name is looked up again.
+  func keep(_ address: SocketAddress, of place: HostAndPort) { known[place]?.addresses = [address] }
+
+  /// Forgets what it knows: the network is another one.
+  func forget() { known = [:] }
+
+  /// Forgets one place: no address of it answers.
+  func forget(_ place: HostAndPort) { known[place] = nil }
 
   private func localAddresses(_ place: HostAndPort) -> [SocketAddress]? {
     let hosts = HostLookup.isLocalhost(place.host) ? ["127.0.0.1", "::1"] : [place.host]

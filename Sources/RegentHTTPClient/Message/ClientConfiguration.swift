@@ -40,6 +40,10 @@ public struct ClientConfiguration: Sendable {
   public var connectLimit = Duration.seconds(10)
   /// How long an unused connection is kept for the next call.
   public var keepAlive = Duration.seconds(60)
+  /// How soon after its last answer a kept connection takes a call that may not be made twice.
+  ///
+  /// A router may have forgotten an older one, and such a call cannot be tried again when no answer comes.
+  public var freshness = Duration.seconds(2)
   /// How many unused connections are kept.
   public var idleConnections = 8
 

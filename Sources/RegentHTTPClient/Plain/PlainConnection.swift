@@ -17,11 +17,15 @@ final class PlainConnection {
   var isReused = false
   /// The addresses not tried yet.
   var addresses: ArraySlice<SocketAddress>
+  /// The address that is tried, or connected.
+  private(set) var address = SocketAddress()
   private(set) var reader = ResponseReader(answering: .get, bodyLimit: 0)
   private var socket: FileDescriptor?
   private var outgoing: [UInt8] = []
   private var sent = 0
   private var hasLostWriting = false
+  /// Whether the kernel gave it up for silence.
+  private(set) var isSilent = false
 
   init(id: UInt64, _ call: Call, _ addresses: [SocketAddress]) {
     self.id = id
@@ -34,6 +38,7 @@ final class PlainConnection {
   ///
   /// - Returns: true when it is connected at once, as Unix sockets are.
   func connect(to address: SocketAddress, _ poller: borrowing Poller) throws(SystemError) -> Bool {
+    self.address = address
     let kind = CInt(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK
     let number = try systemCall("create", on: "a socket") {
       Glibc.socket(address.family, kind, 0)
@@ -44,6 +49,7 @@ final class PlainConnection {
       // A request is written whole; waiting for more to come would only delay it.
       _ = unsafe setsockopt(
         number, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
+      TCPLiveness.watch(number)
     }
     let code = attempt { unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) } }.code
     // After EINTR the attempt goes on like after EINPROGRESS.
@@ -53,6 +59,12 @@ final class PlainConnection {
     try poller.add(number, code == 0 ? .input : .writable, token: id)
     return code == 0
   }
+
+  /// Whether the request was sent, and the server's machine has not even acknowledged it.
+  var isUnacknowledged: Bool { socketNumber.map(TCPLiveness.isUnacknowledged) ?? false }
+
+  /// Whether no answer can come because this machine's address is another one now.
+  var hasLostItsAddress: Bool { origin.scheme != .unix && socketNumber.map(TCPLiveness.hasLostItsAddress) ?? false }
 
   /// Whether whoever listens is somebody to speak to: the kernel's word, before anything is sent.
   func isTrusted(by trust: ClientConfiguration.ListenerTrust?) -> Bool {
@@ -135,6 +147,7 @@ final class PlainConnection {
       } else if code == EAGAIN || code == EINTR {
         return false
       } else {
+        isSilent = code == ETIMEDOUT
         throw .connectionLost
       }
       if reader.progress == .complete { return true }

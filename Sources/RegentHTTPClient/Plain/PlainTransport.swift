@@ -10,8 +10,8 @@ final class PlainTransport {
   private var lastID: UInt64 = 0
   private var scratch: [UInt8] = []
 
-  /// An address that does not answer must leave time for the next one; nanoseconds.
-  private static let attemptLimit: UInt64 = 3_000_000_000
+  /// When the next address is tried beside one that has not answered (RFC 8305); nanoseconds.
+  private static let attemptDelay: UInt64 = 250_000_000
   /// A Unix socket whose queue is full refuses at once instead of letting us wait; nanoseconds.
   private static let fullQueuePause: UInt64 = 10_000_000
 
@@ -25,18 +25,24 @@ final class PlainTransport {
     guard !call.needsNewConnection else { return false }
     while let index = idle.lastIndex(where: { connections[$0]?.origin == call.origin }) {
       guard let connection = connections[idle.remove(at: index)] else { continue }
-      guard connection.isAlive() else {
+      // Only kept connections have this timer: it says when the last answer came.
+      let age = Clocks.bootNanoseconds() + loop.configuration.keepAlive.wholeNanoseconds - connection.timer
+      let mayBeOld = call.request.isIdempotent || call.origin.scheme == .unix
+      guard connection.isAlive(), mayBeOld || age < loop.configuration.freshness.wholeNanoseconds else {
         drop(connection)
         continue
       }
       connection.isReused = true
       carry(call, on: connection)
+      if call.request.isIdempotent, call.origin.scheme != .unix, connection.state == .busy {
+        connection.timer = Clocks.bootNanoseconds() + TCPLiveness.secondTry
+      }
       return true
     }
     return false
   }
 
-  /// Sends the call on a new connection.
+  /// Sends the call on a new connection; one of https is not sent, but told which address answers first.
   func start(_ call: Call, _ addresses: [SocketAddress]) {
     lastID += 1
     let connection = PlainConnection(id: lastID, call, addresses)
@@ -75,16 +81,51 @@ final class PlainTransport {
     for connection in Array(connections.values) where connection.timer <= now {
       switch connection.state {
       case .idle: drop(connection)
-      case .connecting: tryNextAddress(connection, .silent)
+      case .connecting where connection.addresses.isEmpty: tryNextAddress(connection, .silent)
+      case .connecting: tryBeside(connection, now)
       case .pausing: tryNextAddress(connection, .silent)
-      case .busy: connection.timer = .max
+      case .busy:
+        connection.timer = .max
+        guard let call = connection.call, !connection.reader.hasBegun, connection.isUnacknowledged else { continue }
+        drop(connection)
+        loop.repeatOnNewConnection(call)
       }
+    }
+  }
+
+  /// Closes the kept connections: the machine slept, and the other end has forgotten them.
+  func dropKept() {
+    for connection in Array(connections.values) where connection.state == .idle { drop(connection) }
+  }
+
+  /// Ends what was made from an address that this machine no longer has.
+  func dropLost() {
+    for connection in Array(connections.values) where connection.state != .pausing && connection.hasLostItsAddress {
+      let call = connection.call
+      let isUnseen = !connection.reader.hasBegun && connection.isUnacknowledged
+      drop(connection)
+      if let call { loop.lostConnection(of: call, isUnseen: isUnseen) }
     }
   }
 
   func shutDown() {
     for connection in Array(connections.values) { drop(connection) }
   }
+
+  /// Tries the next address while the attempt goes on: on a slow network the first may still win.
+  private func tryBeside(_ connection: PlainConnection, _ now: UInt64) {
+    guard let call = connection.call else { return drop(connection) }
+    let rest = Array(connection.addresses)
+    connection.addresses = []
+    connection.timer = now + loop.configuration.connectLimit.wholeNanoseconds
+    start(call, rest)
+  }
+
+  private func dropOthers(_ connection: PlainConnection) {
+    for other in Array(connections.values) where other !== connection && other.call === connection.call { drop(other) }
+  }
+
+  private func isTriedElsewhere(_ call: Call) -> Bool { connections.values.contains { $0.call === call } }
 
   private func tryNextAddress(_ connection: PlainConnection, _ last: ClientError.Obstacle) {
     guard let call = connection.call else { return drop(connection) }
@@ -96,7 +137,7 @@ final class PlainTransport {
         connection.state = .connecting
         let isLast = connection.addresses.count == 1
         connection.timer =
-          now + (isLast ? loop.configuration.connectLimit.wholeNanoseconds : PlainTransport.attemptLimit)
+          now + (isLast ? loop.configuration.connectLimit.wholeNanoseconds : PlainTransport.attemptDelay)
         let isConnected = try connection.connect(to: address, loop.poller)
         connection.addresses.removeFirst()
         if isConnected { connected(connection) }
@@ -109,6 +150,7 @@ final class PlainTransport {
           return
         }
         guard let found = PlainTransport.obstacleIfNetwork(error.code) else {
+          dropOthers(connection)
           drop(connection)
           return loop.fail(call, .system(error.description))
         }
@@ -117,11 +159,18 @@ final class PlainTransport {
       }
     }
     drop(connection)
-    loop.fail(call, .unreachable(obstacle))
+    if !isTriedElsewhere(call) { loop.fail(call, .unreachable(obstacle)) }
   }
 
   private func connected(_ connection: PlainConnection) {
     guard let call = connection.call else { return drop(connection) }
+    dropOthers(connection)
+    let address = connection.address
+    if call.origin.scheme == .https {
+      drop(connection)
+      return loop.reached(call, at: address)
+    }
+    loop.keep(address, for: call)
     guard connection.isTrusted(by: loop.configuration.trustsListener) else {
       drop(connection)
       return loop.fail(call, .unreachable(.notTrusted))
@@ -164,8 +213,9 @@ final class PlainTransport {
 
   private func finish(_ connection: PlainConnection, _ kind: ClientError.Kind) {
     let call = connection.call
+    // After a silence the server may have seen the request, and its signature holds for one use.
     let mayRepeat =
-      kind == .connectionLost && connection.isReused && !connection.reader.hasBegun
+      kind == .connectionLost && connection.isReused && !connection.reader.hasBegun && !connection.isSilent
     drop(connection)
     guard let call else { return }
     if mayRepeat, call.request.isIdempotent {

@@ -7,6 +7,10 @@ import RegentPlatform
 @safe final class TLSTransfer {
   let call: Call
   let easy: UnsafeMutableRawPointer
+  /// The socket that libcurl waits for on its behalf.
+  var socket: CInt?
+  /// When to look whether a kept connection leads anywhere, on the boot-time clock.
+  var secondTry = UInt64.max
   /// Why we stopped the transfer; libcurl only knows that we did.
   private(set) var failure: ClientError.Kind?
   private let library: CurlLibrary
@@ -51,8 +55,12 @@ import RegentPlatform
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
       set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
+      // A resumed TLS session is not verified again (libcurl 8.14): a certificate that has expired since would pass.
+      set(CURLOPT_SSL_SESSIONID_CACHE, 0),
       // libcurl shares this time between the addresses of a host: the first may not use the whole deadline up.
       set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectLimit.wholeNanoseconds / 1_000_000)),
+      // libcurl's clock stands still while a machine sleeps; ClientLoop notices that.
+      set(CURLOPT_MAXAGE_CONN, Int(configuration.keepAlive.components.seconds)),
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
     ]
     codes += trust(configuration.authorities)
@@ -138,6 +146,14 @@ extension TLSTransfer {
       library.getInfo, easy, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
     return code == CURLE_OK && microseconds > 0 ? .waiting : .connecting
   }
+
+  /// Whether it found a connection that was kept, rather than make one.
+  var isReused: Bool { info(CURLINFO_NUM_CONNECTS) == 0 }
+
+  /// Whether the request was sent, and the server's machine has not even acknowledged it.
+  var isUnacknowledged: Bool { headBytes.isEmpty && !hasHead && socket.map(TCPLiveness.isUnacknowledged) ?? false }
+
+  var hasLostItsAddress: Bool { socket.map(TCPLiveness.hasLostItsAddress) ?? false }
 
   /// A number that libcurl knows about the transfer.
   func info(_ name: CURLINFO) -> Int {

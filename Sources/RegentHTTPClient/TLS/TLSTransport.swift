@@ -29,7 +29,7 @@ import RegentPlatform
   }
 
   /// The next moment at which `expire` has something to do.
-  var nextTimer: UInt64 { timer }
+  var nextTimer: UInt64 { transfers.values.reduce(timer) { min($0, $1.secondTry) } }
 
   func start(_ call: Call, _ addresses: [SocketAddress]) throws(ClientError.Kind) {
     guard let easy = unsafe library.makeEasy() else { throw .system("out of memory for a call") }
@@ -42,6 +42,9 @@ import RegentPlatform
     guard
       transfer.prepare(configuration, addresses: addresses.compactMap(\.numericHost))
     else { throw .libraryMissing("it refuses an option that safety depends on") }
+    if call.request.isIdempotent, !call.needsNewConnection {
+      transfer.secondTry = Clocks.bootNanoseconds() + TCPLiveness.secondTry
+    }
     transfers[call.ticket.id] = transfer
     call.carrier = .tls
     guard unsafe library.addHandle(multi, easy) == CURLM_OK else {
@@ -58,9 +61,24 @@ import RegentPlatform
   }
 
   func expire(_ now: UInt64) {
+    for transfer in Array(transfers.values) where transfer.secondTry <= now {
+      transfer.secondTry = .max
+      guard transfer.isReused, transfer.isUnacknowledged else { continue }
+      abandon(transfer.call)
+      loop.repeatOnNewConnection(transfer.call)
+    }
     guard timer <= now else { return }
     timer = .max
     act(regent_timeout_socket(), 0)
+  }
+
+  /// Ends what was made from an address that this machine no longer has; see ``PlainTransport/dropLost()``.
+  func dropLost() {
+    for transfer in Array(transfers.values) where transfer.hasLostItsAddress {
+      let isUnseen = transfer.isUnacknowledged
+      abandon(transfer.call)
+      loop.lostConnection(of: transfer.call, isUnseen: isUnseen)
+    }
   }
 
   /// Writes down how far a call is before it is failed for its deadline.
@@ -113,7 +131,10 @@ import RegentPlatform
     }
   }
 
-  fileprivate func watch(_ socket: curl_socket_t, _ what: CInt) {
+  fileprivate func watch(_ socket: curl_socket_t, _ what: CInt, for easy: UnsafeMutableRawPointer?) {
+    if let transfer = transfers.values.first(where: { unsafe $0.easy == easy }) {
+      transfer.socket = what == CURL_POLL_REMOVE ? nil : socket
+    }
     guard what != CURL_POLL_REMOVE else {
       if watched.remove(socket) != nil { loop.poller.remove(socket) }
       return
@@ -123,6 +144,7 @@ import RegentPlatform
     if what & CURL_POLL_OUT != 0 { interest.insert(.writable) }
     let token = ClientLoop.tlsTokenBit | UInt64(UInt32(bitPattern: socket))
     if watched.insert(socket).inserted {
+      TCPLiveness.watch(socket)
       try? loop.poller.add(socket, interest, token: token)
     } else {
       try? loop.poller.change(socket, interest, token: token)
@@ -146,7 +168,7 @@ private func watchSocket(
   _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: CInt,
   _ context: UnsafeMutableRawPointer?, _ socketContext: UnsafeMutableRawPointer?
 ) -> CInt {
-  unsafe transport(context)?.watch(socket, what)
+  unsafe transport(context)?.watch(socket, what, for: easy)
   return 0
 }
 

@@ -1,30 +1,30 @@
-/// A two-digit number that the box shows and the viewer must pick among three.
+/// A two-digit number that the box shows and the viewer must type on the phone.
 ///
-/// Whoever sends a stranger's code in a message cannot see the victim's phone nor show a number on a screen in front
-/// of them: the viewer has nothing to compare with and the claim fails (cross-device phishing).
+/// Whoever sends a stranger's code in a message shows no number on a screen in front of the viewer, who has nothing to
+/// type: a guess succeeds once in ninety times, and there is one. It does not help a viewer who types a number that the
+/// stranger reads to them from the box; the page says that nobody may tell it.
 public struct NumberMatch: Hashable, Sendable {
-  /// The number that the box shows.
+  /// The number that the box shows, 10 to 99.
   public let number: Int
 
-  /// The three numbers that the phone offers, in the order shown, the right one among them.
-  public let choices: [Int]
-
-  /// Draws three different numbers and makes one of them the right one.
+  /// Draws a number.
   public init(drawnFrom generator: inout some RandomNumberGenerator) {
-    var choices: [Int] = []
-    while choices.count < 3 {
-      let candidate = Int.random(in: 10...99, using: &generator)
-      if !choices.contains(candidate) { choices.append(candidate) }
-    }
-    self.choices = choices
-    number = choices[Int.random(in: 0..<3, using: &generator)]
+    number = Int.random(in: NumberMatch.all, using: &generator)
   }
 
-  /// A match as a store kept it; nothing when the numbers do not fit the rules above.
-  public init?(number: Int, choices: [Int]) {
-    guard choices.count == 3, Set(choices).count == 3, choices.contains(number) else { return nil }
-    guard choices.allSatisfy({ (10...99).contains($0) }) else { return nil }
+  /// A match as a store kept it; nothing when no box would show that number.
+  public init?(number: Int) {
+    guard NumberMatch.all.contains(number) else { return nil }
     self.number = number
-    self.choices = choices
   }
+
+  /// The number that a viewer typed; nothing when it is none that a box could show, which is no try.
+  public static func typed(_ text: String) -> Int? {
+    let digits = text.filter { !$0.isWhitespace }
+    guard digits.utf8.count == 2, let number = Int(digits), all.contains(number) else { return nil }
+    return number
+  }
+
+  /// The numbers of two digits, as they are written.
+  private static let all = 10...99
 }

@@ -8,7 +8,7 @@ public enum PairingEvent: Hashable, Sendable {
   case renew(SessionID)
   /// The viewer went back or signed out.
   case release(SessionID)
-  /// The viewer says yes; `picked` is the number chosen, when the device asked for matching.
+  /// The viewer says yes; `picked` is the number typed, when the device asked for matching.
   case approve(SessionID, picked: Int?, as: AuthenticationID)
   /// An operator says yes for a viewer, from any pending state and whatever the number.
   case approveByOperator(OperatorName, for: Viewer, as: AuthenticationID)
@@ -73,7 +73,7 @@ public enum PairingRefusal: Error, Hashable, Sendable {
   case notTheClaimer
   /// The claim was this session's and has run out.
   case leaseLapsed
-  /// The device asked for number matching and none was picked.
+  /// The device asked for number matching and none was typed.
   case numberMissing
 }
 

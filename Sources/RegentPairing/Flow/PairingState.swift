@@ -10,7 +10,7 @@ public enum PairingState: Hashable, Sendable {
   case approved(Approval)
   /// The device has read its answer.
   case delivered(Approval, at: Instant)
-  /// The viewer refused, or picked the wrong number.
+  /// The viewer refused, or typed a wrong number.
   case denied(Denial)
   /// Its time ran out before anybody approved.
   case expired
@@ -131,7 +131,7 @@ public struct Denial: Hashable, Sendable {
   public enum Reason: String, Hashable, Sendable, CaseIterable {
     /// The viewer said no.
     case viewer
-    /// The viewer picked another number than the box shows: the code came from a stranger.
+    /// The viewer typed another number than the box shows: a slip, or a guess by somebody who sees no screen.
     case wrongNumber
   }
 

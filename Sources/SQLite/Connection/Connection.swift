@@ -132,7 +132,12 @@ extension Connection {
   }
 
   /// Remembers an error after which the connection cannot be trusted, and gives the error back.
-  borrowing func noted(_ error: SQLiteError) -> SQLiteError {
+  borrowing func noted(_ failure: SQLiteError) -> SQLiteError {
+    var error = failure
+    if error.code == .notAuthorised, let denied = state.denied {
+      error = SQLiteError(code: error.code, message: "\(error.message): \(denied)", sql: error.sql)
+      state.denied = nil
+    }
     state.lastError = error
     if error.code.isFatal, state.fatal == nil { state.fatal = error }
     return error
@@ -192,8 +197,14 @@ final class ConnectionState {
   var fatal: SQLiteError?
   /// The last error, also one that a request's own code caught.
   var lastError: SQLiteError?
-  /// True while a request's own code runs: it must not end or nest the transaction it runs in.
-  var insideRequest = false
+  /// The code that runs on the connection, which decides what the authorizer denies.
+  enum Code { case ours, request, migration }
+  /// Whose statements are being prepared or run.
+  var running = Code.ours
+  /// What the authorizer denied last, for the error message: SQLite itself says "not authorized" and nothing else.
+  var denied: String?
+  /// True while a request or migration runs, which must not end or nest its transaction.
+  var insideRequest: Bool { running != .ours }
   /// Whether a statement that can write has run since this was last set to false.
   var hasWritten = false
   /// The pages in the write-ahead log after the last commit.

@@ -94,8 +94,8 @@ struct Migrator {
 
   /// Runs a step's own code as a request is run, which may not end the transaction that it is in.
   private func guarded(_ context: borrowing WriteContext, _ body: () throws -> Void) throws {
-    context.connection.state.insideRequest = true
-    defer { context.connection.state.insideRequest = false }
+    context.connection.state.running = .migration
+    defer { context.connection.state.running = .ours }
     try body()
     // Otherwise the record of the step would be kept without the step.
     guard context.connection.isInTransaction else {

@@ -237,15 +237,15 @@ extension WriterLoop {
       if guarded {
         try own { () throws(SQLiteError) in try transaction.openSavepoint() }
       }
-      state.insideRequest = true
-      defer { state.insideRequest = false }
+      state.running = .request
+      defer { state.running = .ours }
       let deliver = try request.run(context)
       // COMMIT would find a broken deferred reference too, and punish everybody in the transaction for it.
       guard !context.connection.hasBrokenDeferredReferences else {
         throw SQLiteError(
           code: .constraintForeignKey, message: "a deferred foreign key points to nothing")
       }
-      state.insideRequest = false
+      state.running = .ours
       if guarded, context.connection.isInTransaction {
         try own { () throws(SQLiteError) in try transaction.closeSavepoint() }
       }

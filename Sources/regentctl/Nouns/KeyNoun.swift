@@ -56,7 +56,9 @@ enum KeyNoun {
       verb(
         "retire", "use a key pair for nothing new",
         details: """
-          What exists stays good: no device is signed out. Retiring a pair for rows makes a new one that takes over.
+          What exists stays good: no device is signed out, and its calls are still accepted. Pairs that were issued after \
+          it take over its sign-ins: retire it before its boxes get another pair. Retiring a pair for rows makes a new \
+          one that takes over.
           """,
         inputs: [retired], example: "key retire 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"
       ) { call, admin in

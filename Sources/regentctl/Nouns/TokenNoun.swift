@@ -49,11 +49,17 @@ enum TokenNoun {
           ])
       },
       verb(
-        "verify", "look at a media token from standard input", inputs: [resource],
-        example: "token verify --resource sport-1 < token"
+        "verify", "look at a media token from standard input", inputs: [wantedRequestor, resource],
+        example: "token verify --requestor acme --resource sport-1 < token"
       ) { call, admin in
         let token = String(decoding: try Prompt.password("media token"), as: UTF8.self)
-        let verdict = try await admin.verify(TokenQuestion(token: token, resource: call[resource]))
+        if call[wantedRequestor] == nil {
+          call.console.note(
+            "regentctl: deprecated: without --requestor a token of any requestor is called good; the next release "
+              + "requires it")
+        }
+        let verdict = try await admin.verify(
+          TokenQuestion(token: token, requestor: call[wantedRequestor], resource: call[resource]))
         call.show(verdict.json, lines: lines(of: verdict))
         if !verdict.valid { throw QuietExit(.failed) }
       },
@@ -61,6 +67,9 @@ enum TokenNoun {
 
   private static let requestor = Input.option(
     "requestor", identifier("ID", Names.Requestor.self), "the same as REQUESTOR"
+  ).completedByRequestors()
+  private static let wantedRequestor = Input.option(
+    "requestor", .text("ID"), "the requestor it has to be of, byte by byte"
   ).completedByRequestors()
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Authentication.self), "the sign-in's id")

@@ -53,7 +53,7 @@ enum Connection {
     return [own, machineSocket].compactMap(\.self)
   }
 
-  private static var isPackaged: Bool { SocketPlace.isThere("/lib/systemd/system/regentd.service") }
+  private static var isPackaged: Bool { SocketPlace.isThere("/usr/lib/systemd/system/regentd.service") }
 
   private static func exists(_ path: String) -> Bool {
     do throws(FileError) {

@@ -78,6 +78,12 @@ struct AddressStep {
     // Nobody changed anything: what is set by hand stays as it is.
     guard call[SetupVerb.publicURL] != nil || url.description != found.publicURL else { return try listenAlone(found) }
     var address = ServiceAddress(publicURL: url, encryption: try encryption(of: url), listen: call[SetupVerb.listen])
+    if case .proxy = address.encryption, address.listen == nil, let text = settings.text,
+      let trusted = text.value(of: "REGENT_TRUST_PROXY")
+    {
+      // The proxy of this service asks there already.
+      (address.trusted, address.listen) = (trusted, text.value(of: "REGENT_LISTEN"))
+    }
     if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
       let objection = OwnMachine.objection(
         to: url, insisting: "or add --elsewhere when another machine, such as a proxy, has it and passes on to this one"

@@ -16,6 +16,8 @@ struct ServiceAddress {
   let encryption: Encryption
   /// Another address to listen on than the one that follows from the rest.
   var listen: String?
+  /// The proxies that the settings trust already, when another value than the usual one is to stay.
+  var trusted: String?
 
   /// The settings with their values; none for those that must not be there.
   var settings: [(name: String, value: String?)] {
@@ -23,7 +25,9 @@ struct ServiceAddress {
     var proxies: String?
     switch encryption {
     case .none: break
-    case .proxy: proxies = "127.0.0.1/32 ::1/128"
+    case .proxy:
+      // Every user of this machine can connect to a port of it, and to no socket that its file keeps from him.
+      proxies = trusted ?? ((listen ?? usualListen).hasPrefix("unix:") ? "unix" : "127.0.0.1/32 ::1/128")
     case .certificate(let file, let key): files = (file, key)
     }
     return [
@@ -39,7 +43,7 @@ struct ServiceAddress {
   private var usualListen: String {
     let port = publicURL.effectivePort ?? 8787
     switch encryption {
-    case .proxy: return "127.0.0.1:8787"
+    case .proxy: return "unix:/run/regentd-proxy/http.sock"
     case .certificate: return "*:\(port)"
     case .none: return publicURL.host.isLoopback ? "127.0.0.1:\(port)" : "*:\(port)"
     }

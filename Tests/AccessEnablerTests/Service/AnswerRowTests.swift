@@ -83,9 +83,10 @@ struct AnswerRowTests {
     try await recorder.wait(for: "TRACKING_AUTHORIZATION true|local|")
     let access = try await enabler.authorize("news")
     let verifier = MediaTokenVerifier(keys: .url(live.url + Paths.keySet))
-    let check = await verifier.verify(access.serialized, resource: "news")
+    let check = await verifier.verify(access.serialized, requestor: live.requestor, resource: "news")
     #expect(check.verdict == .valid)
-    #expect(await verifier.verify(access.token, resource: "sports").verdict == .invalidResource)
+    let other = await verifier.verify(access.token, requestor: live.requestor, resource: "sports")
+    #expect(other.verdict == .invalidResource)
     // The viewer has one name in tracking data and in media tokens.
     let tracked = try #require(recorder.lines.first { $0.hasPrefix("TRACKING_AUTHORIZATION") })
     #expect(tracked.contains(try #require(check.contents).userSessionGUID))

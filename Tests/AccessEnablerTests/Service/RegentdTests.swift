@@ -32,7 +32,7 @@ struct RegentdTests {
       #expect(signIn.provider.id == "cable")
       let access = try await enabler.authorize("news-1")
       let verifier = MediaTokenVerifier(keys: .url("\(house.url)/oauth/jwks.json"))
-      #expect(await verifier.verify(access.serialized, resource: "news-1").verdict == .valid)
+      #expect(await verifier.verify(access.serialized, requestor: "acme", resource: "news-1").verdict == .valid)
       await #expect {
         _ = try await enabler.authorize("sport-1")
       } throws: { error in

@@ -145,9 +145,12 @@ class Engine:
         return self.run(RECTANGLES, selector)
 
     def rectangle(self, selector):
-        found = self.rectangles(selector)
-        if not found:
-            raise Failure(f"no {selector} on the page {self.look()}")
+        """Where it is; what opens at a tap, as details do, may take a moment to be drawn."""
+        end = time.monotonic() + 5
+        while not (found := self.rectangles(selector)):
+            if time.monotonic() > end:
+                raise Failure(f"no {selector} on the page {self.look()}")
+            time.sleep(0.05)
         return found[0]
 
     def source(self):

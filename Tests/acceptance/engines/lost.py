@@ -28,7 +28,7 @@ def one_lost_answer(stage, proxy, case, silent):
     engine = stage.engine
     scene = case.scene(stage)
     page = stage.enter(scene)
-    button = case.button_of(scene)
+    button = case.button
     # One command for both taps: Chromium's driver begins no other one while the answer to a form is awaited.
     left, top, width, height = engine.rectangle(button)
     middle = left + width / 2, top + height / 2

@@ -29,7 +29,7 @@ def double_tap(stage, case, gap, place):
 def one_double_tap(stage, case, gap, place):
     scene = case.scene(stage)
     page = stage.enter(scene)
-    left, top, width, height = stage.engine.rectangle(case.button_of(scene))
+    left, top, width, height = stage.engine.rectangle(case.button)
     before = scene.actions()
     time.sleep(DELIBERATE)
     across, down = PLACES[place]

@@ -1,17 +1,30 @@
-"""Checks a media token: verify.py LIBRARY KEYS_FILE RESOURCE, the token on standard input."""
+"""Checks a media token: verify.py LIBRARY KEYS_FILE REQUESTOR RESOURCE, the token on standard input."""
 import ctypes
+import os
 import sys
+import warnings
 
+if len(sys.argv) not in (4, 5):
+    sys.exit("usage: verify.py LIBRARY KEYS_FILE REQUESTOR RESOURCE < TOKEN")
 library = ctypes.CDLL(sys.argv[1])
 library.media_token_verifier_from_file.restype = ctypes.c_void_p
-library.media_token_verify.argtypes = [
-    ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64]
-VERDICTS = ["valid", "invalid format", "invalid signature", "expired", "invalid resource", "unknown"]
+TEXT = ctypes.c_char_p
+library.media_token_verify.argtypes = [ctypes.c_void_p, TEXT, TEXT, ctypes.c_int64]
+library.media_token_verify_for.argtypes = [ctypes.c_void_p, TEXT, TEXT, TEXT, ctypes.c_int64]
+VERDICTS = [
+    "valid", "invalid format", "invalid signature", "expired", "invalid resource", "unknown", "invalid requestor"]
 
-verifier = library.media_token_verifier_from_file(sys.argv[2].encode())
+keys, *expected = [os.fsencode(argument) for argument in sys.argv[2:]]
+if len(expected) == 1:
+    warnings.warn("name the REQUESTOR before the RESOURCE: without it tokens of every requestor are accepted",
+                  DeprecationWarning)
+verifier = library.media_token_verifier_from_file(keys)
 if not verifier:
     sys.exit("no usable key in " + sys.argv[2])
 token = sys.stdin.readline().strip().encode()
-verdict = library.media_token_verify(verifier, token, sys.argv[3].encode(), 0)
+if len(expected) == 1:
+    verdict = library.media_token_verify(verifier, token, expected[0], 0)
+else:
+    verdict = library.media_token_verify_for(verifier, token, expected[0], expected[1], 0)
 print(VERDICTS[verdict])
 sys.exit(0 if verdict == 0 else 1)

@@ -69,33 +69,26 @@ package struct ApprovePage: PhonePage {
   ]
 }
 
-/// Pick the number that the screen shows: a code that a stranger sent cannot be approved by somebody who sees no
-/// screen.
+/// Type the number that the screen shows: who sees no screen has one guess in ninety.
 package struct MatchNumberPage: PhonePage {
   package var bar: CodeBar
-  /// The choices of the code's `NumberMatch`, in its order; the form sends back one of them as `number`.
-  package var numbers: [Int]
+  /// Whether what was typed was no number of two digits.
+  package var isAgain: Bool
 
-  package init(bar: CodeBar, numbers: [Int]) {
+  package init(bar: CodeBar, isAgain: Bool = false) {
     self.bar = bar
-    self.numbers = numbers
+    self.isAgain = isAgain
   }
 
   package static let template = "match-number.html"
 
   package static let fields: [TemplateField<MatchNumberPage>] = [
     .record("bar") { $0.bar },
-    .list("numbers") { $0.numbers.map { NumberChoice(number: $0) } },
+    .flag("isAgain") { $0.isAgain },
   ]
 }
 
-struct NumberChoice: TemplateView {
-  let number: Int
-
-  static let fields: [TemplateField<NumberChoice>] = [.count("digits") { $0.number }]
-}
-
-/// “None of these”, asked once more: a hasty tap must not cancel a code and report an attack.
+/// “My screen shows no number”, asked once more: a hasty tap must not cancel a code and report an attack.
 package struct ReportPage: PhonePage {
   package var bar: CodeBar
 

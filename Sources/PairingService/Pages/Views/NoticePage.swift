@@ -14,7 +14,7 @@ package struct NoticePage: PhonePage {
     case denied
     /// The viewer said: I did not start this.
     case reported
-    /// The viewer picked a number that the screen does not show.
+    /// The viewer typed a number that the screen does not show.
     case wrongNumber = "wrong-number"
     /// Another session holds the code at the moment.
     case held

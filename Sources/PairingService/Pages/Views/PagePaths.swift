@@ -52,9 +52,9 @@ package enum PagePaths {
     case release
     /// POST: renew the lease, sent by the script while the page is looked at.
     case renew
-    /// GET and POST: pick the number on the screen.
+    /// GET and POST: type the number on the screen.
     case number
-    /// GET: asks once more whether the screen shows none of the numbers; its form posts to ``deny``.
+    /// GET: asks once more whether the screen shows no number; its form posts to ``deny``.
     case report
     /// GET: what became of it.
     case result

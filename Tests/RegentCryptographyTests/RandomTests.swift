@@ -1,8 +1,9 @@
 import Glibc
-@testable import RegentCryptography
 import Testing
 
-@Suite struct `Random bytes drawn ahead` {
+@testable import RegentCryptography
+
+@Suite struct `random bytes` {
   @Test func `none is handed out twice, whatever is asked for`() {
     var seen = Set<[UInt8]>()
     for round in 0..<2000 {
@@ -13,36 +14,31 @@ import Testing
     }
   }
 
-  @Test func `what is handed out is gone from the pool, and long secrets never were in it`() {
+  @Test func `a copy of the process draws others than its original`() {
     _ = Random.bytes(16)
-    let left = RandomPool.left
-    _ = Random.bytes(16)
-    #expect(RandomPool.left == left - 16 || left < 16)
-    let before = RandomPool.left
-    _ = Random.secret()
-    _ = Random.bytes(RandomPool.most + 1)
-    #expect(RandomPool.left == before)
-  }
-
-  @Test func `a child of a fork finds none that its parent has`() {
-    _ = Random.bytes(16)
-    #expect(RandomPool.left > 0)
-    // Swift hides the call; the child looks at one number and ends.
+    // Swift hides the call; the child writes what it draws and ends.
     guard let address = unsafe dlsym(nil, "fork") else {
       Issue.record("no fork")
       return
     }
     let fork = unsafe unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)
+    var ends: [Int32] = [0, 0]
+    let made = unsafe pipe(&ends)
+    #expect(made == 0)
     let child = fork()
     if child == 0 {
       // Waiting for it has a limit.
       alarm(10)
-      _exit(RandomPool.left == 0 ? 0 : 1)
+      let drawn = Random.bytes(32)
+      _exit(unsafe write(ends[1], drawn, drawn.count) == drawn.count ? 0 : 1)
     }
+    let own = Random.bytes(32)
+    var drawn = [UInt8](repeating: 0, count: 32)
+    let heard = unsafe read(ends[0], &drawn, drawn.count)
     var status: Int32 = -1
     let ended = unsafe waitpid(child, &status, 0)
-    #expect(ended == child)
-    #expect(status == 0)
-    #expect(RandomPool.left > 0)
+    #expect(heard == drawn.count && ended == child && status == 0)
+    for end in ends { close(end) }
+    #expect(drawn != own && drawn != [UInt8](repeating: 0, count: 32))
   }
 }

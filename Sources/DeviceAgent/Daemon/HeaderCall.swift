@@ -1,0 +1,91 @@
+import CommandKit
+import RegentPairingWire
+
+/// A call of the service for which users of the allow list may get a signed header.
+///
+/// The service takes a header for every path that ends with the signed one, and neither query nor body is signed. So
+/// only the calls listed here are signed, spelled in the one way that no proxy rewrites. A call that gives what another
+/// permission names (titles, attributes, a sign-in) needs that permission as well, and for all names.
+/// Sign-out, the platform account and every path that is not listed get no header: a newer service may have more calls.
+struct HeaderCall: Sendable, Equatable {
+  /// The call as `header=` names it, without the service's own prefix and the format's suffix:
+  /// `GET:/api/v1/tokens/authn`.
+  let name: String
+  /// The permission that it needs besides `header`.
+  let alsoNeeds: DaemonAction?
+
+  /// nil when no permission gives a header for it.
+  init?(method: String, path: String) {
+    guard let path = SignedHeaderPath.signed(path), Self.isPlain(path) else { return nil }
+    let segments = WireFormat.split(path: path).path.split(separator: "/").map(String.init)
+    guard let start = segments.lastIndex(where: { $0 == "api" || $0 == "reggie" }) else { return nil }
+    let call = segments[start...]
+    let name = "\(method.uppercased()):/\(call.joined(separator: "/"))"
+    guard let known = Self.known.first(where: { $0.matches(name) }) else { return nil }
+    self.name = name
+    alsoNeeds = known.alsoNeeds
+  }
+
+  /// Checks a pattern of `header=`.
+  static func check(_ pattern: String, _ place: String) throws(CommandError) {
+    let isRoute = ["GET", "POST", "DELETE"].contains { method in
+      ["/", "*"].contains { pattern.hasPrefix("\(method):\($0)") }
+    }
+    guard isRoute else {
+      throw .usage(
+        "\(place): header=\(harmless(pattern)) names no calls",
+        hint: "write header alone, or a method and a path: header=GET:/api/v1/tokens/authn; * stands for any text")
+    }
+    guard !pattern.contains("*"), let colon = pattern.firstIndex(of: ":") else { return }
+    let path = String(pattern[pattern.index(after: colon)...])
+    guard HeaderCall(method: String(pattern[..<colon]), path: path)?.name != pattern else { return }
+    throw .usage(
+      "\(place): no permission gives headers for \(harmless(pattern))",
+      hint: "the calls are \(known.map(\.text).joined(separator: ", "))")
+  }
+
+  /// A call of the service; `{}` is one segment.
+  private struct Known {
+    let text: String
+    let alsoNeeds: DaemonAction?
+
+    func matches(_ name: String) -> Bool {
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      let found = name.split(separator: "/", omittingEmptySubsequences: false)
+      return parts.count == found.count
+        && zip(parts, found).allSatisfy { $0 == "{}" || $0.utf8.elementsEqual($1.utf8) }
+    }
+  }
+
+  private static let known = [
+    Known(text: "GET:/api/v1/tokens/authn", alsoNeeds: nil),
+    Known(text: "GET:/api/v1/checkauthn", alsoNeeds: nil),
+    Known(text: "GET:/api/v1/config/{}", alsoNeeds: nil),
+    Known(text: "GET:/api/v1/preauthorize", alsoNeeds: .preauthorize),
+    Known(text: "GET:/api/v1/authorize", alsoNeeds: .token),
+    Known(text: "GET:/api/v1/tokens/authz", alsoNeeds: .token),
+    Known(text: "GET:/api/v1/tokens/media", alsoNeeds: .token),
+    Known(text: "GET:/api/v1/mediatoken", alsoNeeds: .token),
+    Known(text: "GET:/api/v1/tokens/usermetadata", alsoNeeds: .metadata),
+    Known(text: "POST:/reggie/v1/{}/regcode", alsoNeeds: .pair),
+    Known(text: "GET:/reggie/v1/{}/regcode/{}", alsoNeeds: .pair),
+    Known(text: "DELETE:/reggie/v1/{}/regcode/{}", alsoNeeds: .pair),
+    Known(text: "GET:/api/v1/authenticate/{}", alsoNeeds: .pair),
+    Known(text: "GET:/api/v1/checkauthn/{}", alsoNeeds: .pair),
+    Known(text: "GET:/api/v1/preauthorize/{}", alsoNeeds: .pair),
+    Known(text: "POST:/api/v1/authenticate/freepreview", alsoNeeds: .pair),
+  ]
+
+  /// Whether a proxy and the service read the path alike: no escapes, no empty or dotted segments.
+  private static func isPlain(_ path: String) -> Bool {
+    path.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"), UInt8(ascii: "/"):
+        true
+      default: false
+      }
+    } && !path.contains("//") && !path.contains("/.") && !path.hasSuffix("/")
+  }
+}

@@ -1,0 +1,51 @@
+import CRegentLinux
+import Glibc
+import RegentPlatform
+
+/// Whether a TCP connection still leads to its server: routers forget connections, and addresses change, and no one
+/// tells either end.
+enum TCPLiveness {
+  /// After this time without an acknowledgement a request is sent again on a new connection; nanoseconds.
+  ///
+  /// A round trip through a slow satellite link takes less.
+  static let secondTry: UInt64 = 2_000_000_000
+
+  /// Lets the kernel end a connection after about seven seconds without a sign of the other end.
+  ///
+  /// A probe every four seconds also keeps a router from forgetting the connection.
+  static func watch(_ socket: CInt) {
+    for (level, option, value) in [
+      (SOL_SOCKET, SO_KEEPALIVE, 1), (CInt(IPPROTO_TCP), TCP_KEEPIDLE, 4), (CInt(IPPROTO_TCP), TCP_KEEPINTVL, 1),
+      (CInt(IPPROTO_TCP), TCP_KEEPCNT, 3), (CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, 7_000),
+    ] as [(CInt, CInt, CInt)] {
+      var value = value
+      _ = unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+  }
+
+  /// Whether something that was sent is not acknowledged.
+  static func isUnacknowledged(_ socket: CInt) -> Bool {
+    var info = tcp_info()
+    var length = socklen_t(MemoryLayout<tcp_info>.size)
+    let asked = attempt { unsafe getsockopt(socket, CInt(IPPROTO_TCP), TCP_INFO, &info, &length) }
+    return asked.code == 0 && info.tcpi_unacked > 0
+  }
+
+  /// Whether this machine no longer has the address that the connection was made from; then no answer can reach it.
+  static func hasLostItsAddress(_ socket: CInt) -> Bool {
+    var own = SocketAddress()
+    guard attempt({ unsafe own.fill { unsafe getsockname(socket, $0, $1) } }).code == 0 else { return false }
+    let address: SocketAddress
+    if let ipv4 = own.ipv4 {
+      address = SocketAddress(ipv4: ipv4.bits, port: 0)
+    } else if let ipv6 = own.ipv6, ipv6.halves.high >> 48 != 0xfe80 {
+      address = SocketAddress(ipv6: ipv6.halves, port: 0)
+    } else {
+      return false
+    }
+    let number = Glibc.socket(address.family, CInt(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
+    guard number >= 0 else { return false }
+    let trial = FileDescriptor(owning: number)
+    return attempt { unsafe address.withPointer { unsafe bind(trial.number, $0, $1) } }.code == EADDRNOTAVAIL
+  }
+}

@@ -1,0 +1,118 @@
+import HTTPServer
+import HTTPTestSupport
+import PairingStore
+import RegentPairing
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PairingService
+
+@Suite struct `A sign-in belongs to the key pair that made it` {
+  private let authentication = "/api/v1/tokens/authn?deviceId=box-1"
+
+  @Test func `another key pair with the device id is not signed in, and the owner stays so`() async throws {
+    let (service, client) = try await signedIn()
+    try await service.addKey("other-key")
+    try await service.entitle()
+    for target in [
+      "/api/v1/checkauthn?deviceId=box-1", "/api/v1/authorize?deviceId=box-1&resource=news",
+      "/api/v1/tokens/authz?deviceId=box-1&resource=news", "/api/v1/tokens/media?deviceId=box-1&resource=news",
+      "/api/v1/preauthorize?deviceId=box-1&resource=news", "/api/v1/tokens/usermetadata?deviceId=box-1&key=userID",
+      authentication,
+    ] {
+      let stranger = try await service.call(client, "GET", target.replacing("box-1", with: "box-9"), key: "other-key")
+      let foreign = try await service.call(client, "GET", target, key: "other-key")
+      #expect(foreign.status == stranger.status && foreign.text == stranger.text, "\(target): \(foreign.text)")
+    }
+    #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1", key: "other-key").status == 204)
+    #expect(try await service.call(client, "GET", "/api/v1/logout?deviceId=box-1", key: "other-key").status == 204)
+    #expect(try await service.call(client, "GET", authentication).status == 200)
+    #expect(try await service.call(client, "GET", "/api/v1/authorize?deviceId=box-1&resource=news").status == 200)
+  }
+
+  @Test func `a guest of another key pair does not take its place`() async throws {
+    let (service, client) = try await signedIn()
+    try await service.addKey("other-key")
+    let pass = "/api/v1/authenticate/freepreview?deviceId=box-1&mso_id=\(Sample.pass)&domain_name=example.com"
+    #expect(try await service.call(client, "POST", pass, key: "other-key").status == 403)
+    #expect(try await service.call(client, "GET", authentication).status == 200)
+  }
+
+  @Test func `a code is shown its number and taken back by its own key pair alone`() async throws {
+    let service = try await TestService()
+    let client = try service.client()
+    try await service.addKey("other-key")
+    let code = try await service.code(client, "box-1", "&match=number")
+    let record = "/reggie/v1/\(Sample.requestor)/regcode/\(code)?deviceId=box-1"
+    _ = try await service.core.codeTransitions.open(try service.found(code))
+    #expect(try await service.call(client, "GET", record).text.contains("match"))
+    #expect(!(try await service.call(client, "GET", record, key: "other-key").text.contains("match")))
+    #expect(try await service.call(client, "DELETE", record, key: "other-key").status == 404)
+    #expect(try await service.call(client, "DELETE", record).status == 204)
+  }
+
+  @Test func `a pair that an operator issues later takes over when the first one is retired or revoked`() async throws {
+    for state in [KeyPair.State.retired, .revoked] {
+      let (service, client) = try await signedIn()
+      try await service.addKey("later-key")
+      try await service.addKey("box-of-another")
+      #expect(try await service.call(client, "GET", authentication, key: "later-key").status == 404)
+      try await service.set(Sample.publicKey, to: state)
+      #expect(try await service.call(client, "GET", authentication, key: "later-key").status == 200)
+      #expect(try await service.call(client, "GET", authentication, key: "box-of-another").status == 404)
+      let first = try await service.call(client, "GET", authentication).status
+      #expect(first == (state == .retired ? 200 : 401))
+    }
+  }
+
+  @Test func `the pair of a box that was revoked has no successor`() async throws {
+    let service = try await TestService()
+    let client = try service.client()
+    try await service.addKey("box-one")
+    try await service.addKey("later-key")
+    let made = try await service.call(
+      client, "POST", "/reggie/v1/\(Sample.requestor)/regcode.json?deviceId=box-1", key: "box-one")
+    let code = try #require(made.text.firstMatch(of: /"code":"([A-Z]+)"/)?.output.1)
+    try await service.approve(String(code))
+    #expect(try await service.call(client, "GET", authentication, key: "box-one").status == 200)
+    try await service.set("box-one", to: .revoked)
+    #expect(try await service.call(client, "GET", authentication, key: "later-key").status == 404)
+    #expect(try await service.call(client, "GET", authentication).status == 404)
+  }
+
+  private func signedIn() async throws -> (TestService, InProcessClient) {
+    let service = try await TestService()
+    let client = try service.client()
+    try await service.approve(try await service.code(client))
+    #expect(try await service.call(client, "GET", authentication).status == 200)
+    return (service, client)
+  }
+}
+
+extension TestService {
+  fileprivate func client() throws -> InProcessClient {
+    InProcessClient(try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
+  }
+
+  fileprivate func call(
+    _ client: any TestClient, _ method: String, _ target: String, key: String
+  ) async throws -> TestResponse {
+    let path = String(target.prefix { $0 != "?" })
+    return try await client.send(
+      TestRequest(method, target, headers: [try signature(method, path, publicKey: key)]))
+  }
+
+  fileprivate func set(_ key: String, to state: KeyPair.State) async throws {
+    _ = try await core.store.setState(of: try named(key), to: state, audit: nil, at: core.clock.now)
+    try await core.refreshProvisioning()
+  }
+
+  fileprivate func entitle() async throws {
+    let rule = Entitlement(
+      id: try named("a-rule"), provider: try named(Sample.provider), scope: .everybody,
+      pattern: try #require(ResourcePattern("news")), effect: .allow)
+    _ = try await core.store.put(.entitlement(rule), replacing: nil, audit: nil, at: core.clock.now)
+    try await core.refreshProvisioning()
+  }
+}

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""A box at home whose router forgets connections, and whose address changes: how soon it knows that it is signed in.
+
+    living_room.py PROGRAMS [--only ROW,ROW]
+
+Service, router and box are three network namespaces, so this needs root. A row is red when the box takes longer than
+its bar: 3 s where the box's kernel knows of the change, 8 s where only silence tells.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path += [str(HERE), str(HERE / "oauth")]
+from quick_viewer import Home, House, event
+from service import PATIENCE, REQUESTOR, Service, until
+
+SERVICE, GATEWAY, HOME, BOX, OTHER = "10.9.0.1", "10.9.0.254", "192.168.7.1", "192.168.7.2", "192.168.7.3"
+DEAD = "10.9.0.98", "10.9.0.99"
+# What a change may cost that the box's kernel knows of, one that only silence tells, and a working network.
+KERNEL, SILENCE, WORKING = 3.0, 8.0, 1.0
+
+
+class NameServer:
+    """Answers for one name, with these addresses; says that there is no IPv6 one."""
+
+    NAME = "service.example"
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((SERVICE, 53))
+        self.addresses = [SERVICE]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            self.answer(*self.socket.recvfrom(512))
+
+    def answer(self, question, sender):
+        end = question.index(b"\0", 12) + 5
+        addresses = self.addresses if question[end - 4:end - 2] == b"\0\1" else []
+        head = question[:2] + struct.pack(">HHHHH", 0x8180, 1, len(addresses), 0, 0)
+        records = b"".join(
+            b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + socket.inet_aton(address) for address in addresses)
+        self.socket.sendto(head + question[12:end] + records, sender)
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=PATIENCE)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, words))}: {done.stderr}")
+    return done.stdout
+
+
+class Space:
+    """A network namespace, as long as this program runs."""
+
+    def __init__(self):
+        self.holder = subprocess.Popen(["unshare", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.enter = ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net"]
+        own = os.readlink("/proc/self/ns/net")
+        until("a namespace", lambda: os.readlink(f"/proc/{self.holder.pid}/ns/net") != own)
+        self.run("ip", "link", "set", "lo", "up")
+
+    def run(self, *words):
+        return run(*self.enter, *words)
+
+    def close(self):
+        self.holder.kill()
+        self.holder.wait()
+
+
+class Network:
+    """The service here, a router, and a box behind it."""
+
+    def __init__(self):
+        run("ip", "link", "set", "lo", "up")
+        self.router, self.box = Space(), Space()
+        router, box = self.router.holder.pid, self.box.holder.pid
+        run("ip", "link", "add", "outside", "type", "veth", "peer", "name", "wan", "netns", router)
+        run("ip", "link", "add", "lan", "netns", router, "type", "veth", "peer", "name", "home", "netns", box)
+        run("ip", "address", "add", f"{SERVICE}/24", "dev", "outside")
+        run("ip", "link", "set", "outside", "up")
+        run("ip", "route", "add", "192.168.7.0/24", "via", GATEWAY)
+        self.router.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
+        for name, address in (("wan", GATEWAY), ("lan", HOME)):
+            self.router.run("ip", "address", "add", f"{address}/24", "dev", name)
+            self.router.run("ip", "link", "set", name, "up")
+        self.box.run("ip", "link", "set", "home", "up")
+        for dead in DEAD:
+            self.router.run("ip", "route", "add", "blackhole", dead)
+        self.address = None
+        self.readdress(BOX)
+        self.names = NameServer()
+
+    def readdress(self, address):
+        """Another address for the box, as its router gives it after a restart."""
+        if self.address:
+            self.box.run("ip", "address", "del", f"{self.address}/24", "dev", "home")
+        self.box.run("ip", "address", "add", f"{address}/24", "dev", "home")
+        self.box.run("ip", "route", "replace", "default", "via", HOME)
+        self.address = address
+
+    def forget(self):
+        """The router forgets the box's connections: what comes of them is dropped without a word."""
+        lines = self.box.run("ss", "-Htn", "state", "established", "dst", SERVICE).splitlines()
+        ports = {line.split()[2].rsplit(":", 1)[1] for line in lines}
+        for port in ports:
+            for side in ("sport", "dport"):
+                self.router.run("ip", "rule", "add", "blackhole", "ipproto", "tcp", side, port)
+        return len(ports)
+
+    def close(self):
+        self.router.close()
+        self.box.close()
+
+
+class BoxAtHome(Home):
+    """A box in its namespace: its daemon, and `regent` as an app of it."""
+
+    def __init__(self, house, network):
+        super().__init__(house)
+        self.network = network
+        self.enter = network.box.enter
+        if house.authority:
+            self.environment["REGENT_CA_FILE"] = house.authority
+        self.daemon = subprocess.Popen(
+            [*network.box.enter, self.regent, "daemon"], env=self.environment, stdout=subprocess.DEVNULL,
+            stderr=open(f"{self.path}/log", "wb"))
+        until("the daemon listens", lambda: os.path.exists(f"{self.path}/regent/agent.sock"))
+
+    def close(self):
+        self.daemon.terminate()
+        self.daemon.wait(timeout=PATIENCE)
+        super().close()
+
+    def started(self, words, stderr=None):
+        return super().started([*self.enter, *words], stderr or open(f"{self.path}/log", "ab"))
+
+    def uses_names(self, addresses, *servers):
+        """The service by a name, in a state folder of its own, without the daemon."""
+        self.network.names.addresses = addresses
+        with open(f"{self.path}/resolv.conf", "w") as file:
+            file.writelines(f"nameserver {server}\n" for server in [*servers, SERVICE])
+        mount = f'mount --bind {self.path}/resolv.conf /etc/resolv.conf && exec "$@"'
+        self.enter = [*self.network.box.enter, "unshare", "-m", "sh", "-c", mount, "-"]
+        self.environment["REGENT_SERVICE"] = self.house.url.replace(SERVICE, NameServer.NAME)
+        self.environment["REGENT_PUBLIC_HOST"] = SERVICE
+        self.environment["XDG_RUNTIME_DIR"] = f"{self.path}/other"
+        self.environment["REGENT_STATE"] = f"{self.path}/other"
+        os.mkdir(f"{self.path}/other", 0o700)
+
+    def code(self):
+        """How long a code takes to come to the screen."""
+        begun = time.monotonic()
+        with contextlib.closing(self.pair()) as pairing:
+            if not next(pairing, None):
+                raise SystemExit(f"no code: {open(f'{self.path}/log').read()}")
+        return time.monotonic() - begun
+
+    def pair(self):
+        return self.lines([self.regent, "pair", "--json", "--force"], event("code", "code"), event("authenticated"))
+
+    def signed_in(self, change=lambda: None, open_for=2.0):
+        """Signs in, with a change to the network between the opening of the page and the approval; how long that took."""
+        signing_in = self.pair()
+        code = next(signing_in)
+        heard = []
+        listening = threading.Thread(target=lambda: heard.extend(signing_in), daemon=True)
+        listening.start()
+        timer = threading.Timer(open_for - 0.2, change)
+        timer.start()
+        sent = self.house.approve(code, open_for)
+        timer.join()
+        listening.join(PATIENCE * 2)
+        if not heard:
+            raise SystemExit(f"approved, and the box has not heard: {open(f'{self.path}/log').read()}")
+        return heard[0] - sent
+
+    def play(self):
+        """How long a media token takes."""
+        begun = time.monotonic()
+        done = subprocess.run(
+            [*self.network.box.enter, self.regent, "token", "news", "--json"], env=self.environment, capture_output=True,
+            text=True, timeout=PATIENCE)
+        took = time.monotonic() - begun
+        if done.returncode:
+            raise SystemExit(f"play failed after {took:.1f} s, exit {done.returncode}: {done.stdout}{done.stderr}")
+        return took
+
+
+def quiet(box):
+    return box.signed_in()
+
+
+def forgotten(box):
+    return box.signed_in(box.network.forget)
+
+
+def readdressed(box):
+    return box.signed_in(lambda: box.network.readdress(OTHER if box.network.address == BOX else BOX))
+
+
+def play_forgotten(box):
+    box.signed_in()
+    box.play()
+    time.sleep(3)
+    if not box.network.forget():
+        print("  no connection was kept")
+    return box.play()
+
+
+def play_readdressed(box):
+    box.signed_in()
+    box.play()
+    box.network.readdress(OTHER if box.network.address == BOX else BOX)
+    return box.play()
+
+
+def first_dead(box):
+    box.uses_names([DEAD[0], SERVICE])
+    return box.code()
+
+
+def two_dead(box):
+    box.uses_names([*DEAD, SERVICE])
+    return box.code()
+
+
+def slow_names(box):
+    box.uses_names([SERVICE], DEAD[0])
+    return box.code()
+
+
+ROWS = {
+    "approve": (quiet, 1.0),
+    "approve after the router forgot": (forgotten, SILENCE),
+    "approve after the address changed": (readdressed, KERNEL),
+    "play after the router forgot": (play_forgotten, SILENCE),
+    "play after the address changed": (play_readdressed, KERNEL),
+    "code with the first of two addresses dead": (first_dead, WORKING),
+    "code with two of three addresses dead": (two_dead, WORKING),
+    "code with the first of two name servers dead": (slow_names, 6.0),
+}
+
+
+class Scene(House):
+    def __init__(self, programs, https):
+        super().__init__(programs, https=https, address=SERVICE)
+        self.service.control("entitle", "add", "local", "--allow", "*")
+        self.authority = f"{self.service.folder.name}/pem" if https else None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(ROWS))
+    given = parser.parse_args()
+    if os.geteuid() != 0:
+        print("not run: network namespaces need root")
+        return 0
+    if os.environ.get("REGENT_LIVING_ROOM") != "1":
+        os.environ["REGENT_LIVING_ROOM"] = "1"
+        os.execvp("unshare", ["unshare", "-n", sys.executable, *sys.argv])
+    red = 0
+    with contextlib.closing(Network()) as network:
+        for https in (False, True):
+            scene = Scene(given.programs, https)
+            try:
+                for name in given.only:
+                    row, bar = ROWS[name]
+                    with contextlib.closing(BoxAtHome(scene, network)) as box:
+                        took = row(box)
+                    red += took > bar
+                    print(f"{'https' if https else 'http'}: {name}: {took:.2f} s (bar {bar:.0f})"
+                          f"{' RED' if took > bar else ''}", flush=True)
+            finally:
+                scene.service.stop()
+    return 1 if red else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
