@@ -204,6 +204,7 @@ extension Machine {
   }
 
   mutating func timerRang(_ timer: TimerID) {
+    if dialogDeadlinePassed(timer) { return }
     guard case .waiting(let login, let choice, var watch) = phase, watch.timer == timer else {
       return patienceEnded(timer)
     }

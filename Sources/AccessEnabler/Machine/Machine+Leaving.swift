@@ -140,7 +140,7 @@ extension Machine {
       drop(watch.timer)
     case .fetching(_, _, let step): drop(step.call)
     case .attaching(_, let attaching): drop(attaching.call)
-    case .presenting(_, let dialog, _): tell(.dismissTvProviderDialog(dialog))
+    case .presenting(_, let presented): dismiss(presented)
     case .sharing(_, let code):
       drop(code.call)
       _ = ask(.leave(signIn: code.signIn), for: .nothing)

@@ -14,8 +14,8 @@ enum Phase: Hashable, Sendable {
   case ready
   /// The box's platform account is being asked.
   case attaching(Login, Attaching)
-  /// The platform's dialog is shown: what it shows, and the ids of the box maker's picker.
-  case presenting(Login, ProviderDialog, [String])
+  /// The platform's dialog is shown.
+  case presenting(Login, PresentedDialog)
   /// The code of the box's own sign-in is shown.
   case sharing(Login, BoxCode)
   /// A provider picker is shown.
@@ -49,7 +49,7 @@ enum Phase: Hashable, Sendable {
     switch self {
     case .choosing(let login), .entering(let login, _, _), .registering(let login, _, _),
       .waiting(let login, _, _), .browsing(let login, _, _), .fetching(let login, _, _), .attaching(let login, _),
-      .presenting(let login, _, _), .sharing(let login, _):
+      .presenting(let login, _), .sharing(let login, _):
       login
     case .unconfigured, .configuring, .synchronizing, .joining, .ready, .signingOut, .leaving: nil
     }

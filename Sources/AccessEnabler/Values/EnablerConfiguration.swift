@@ -96,6 +96,8 @@ public struct EnablerTiming: Hashable, Sendable {
   public var poll = Duration.seconds(5)
   /// How long the box's daemon may take to say how an app stands.
   public var platform = Duration.seconds(1)
+  /// How long the app may take to answer `presentTvProviderDialog`; the dialog then counts as cancelled.
+  public var dialog = Duration.seconds(300)
   /// How long a service may be away, as in a restart or a fail-over, before the app is told: in the middle of a wait,
   /// and when a call that may be repeated meets it.
   public var silence = Duration.seconds(6)
