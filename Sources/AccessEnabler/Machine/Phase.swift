@@ -161,6 +161,8 @@ struct CodeWatch: Hashable, Sendable {
   var awaySince: Uptime?
   /// What the app was told about these failures last.
   var trouble: StatusID?
+  /// The failure that the app is told when the service is still away at the end of `silence`.
+  var report: TroubleReport?
   var call: CallID?
   /// Whether that call asks for the sign-in instead of the code.
   var asksForSignIn = false
@@ -173,6 +175,11 @@ struct CodeWatch: Hashable, Sendable {
   /// How often news was followed by the next question at once.
   var news = RateMeter()
   var timer: TimerID?
+}
+
+struct TroubleReport: Hashable, Sendable {
+  var failure: ServiceFailure
+  var timer: TimerID
 }
 
 struct Fetching: Hashable, Sendable {
@@ -196,5 +203,7 @@ enum PendingCall: Hashable, Sendable {
     var mayLogIn: Bool
     /// Whether the permit came from the cache; a service that does not know it any more is asked anew.
     var usesCachedPermit: Bool
+    /// Whether the service is only asked if the resource may be watched, after many denials.
+    var isProbe = false
   }
 }

@@ -71,8 +71,8 @@ public enum TokenStorage: Hashable, Sendable {
 public enum PlatformAccountPlace: Hashable, Sendable {
   /// `REGENT_AGENT_SOCKET`, else this user's own daemon, else the machine's.
   case usual
-  /// That socket alone, and the user besides root and this one who may listen there, when it is not the owner of its
-  /// folder: the agent's.
+  /// That socket alone. With `agentUser` only that user, root and this process's own user may listen there; without it,
+  /// the owner of the socket's folder, else the user `regent`.
   case socket(String, agentUser: String? = nil)
   /// Nowhere: the app signs in by itself.
   case none
