@@ -126,7 +126,8 @@ class _Pairing:
         """Tells what becomes of a code until it has ended; None when the service gave it up before a phone opened it."""
         shown = self._shown(record)
         end = time.monotonic() + shown["seconds"]
-        yield shown
+        if record.get("state") not in ("approved", "delivered"):
+            yield shown
         opened, match, quick, sequence = False, None, 8, -1
         while True:
             state = record.get("state")
@@ -200,7 +201,7 @@ class _Pairing:
             yield {"event": "denied", "opened": opened}
             return True
         try:
-            yield from self._trying(self._fetch)
+            yield from self._trying(self._fetch_another)
         except Failure as failure:
             if failure.status not in (403, 404, 410, 412):
                 raise
@@ -212,12 +213,19 @@ class _Pairing:
         yield {"event": "authenticated", "provider": self.box.state()["signedIn"]["providerName"]}
         return True
 
-    def _fetch(self):
+    def _fetch_another(self):
+        """The same, but not the sign-in that was there before the code: whoever signs in anew waits for another."""
+        self._fetch(self.box.state().get("signedIn"))
+
+    def _fetch(self, earlier=None):
         answer = self.caller.call(
             "GET", "/api/v1/tokens/authn.json", [("requestor", self.caller.requestor), ("deviceId", self.caller.device)])
         if answer.status != 200:
             raise self.caller.line.failure(answer)
-        self.box.keep(answer.document)
+        found = answer.document
+        if earlier and (found.get("mvpd"), int(found["expires"])) == (earlier["provider"], earlier["expires"]):
+            raise Failure("service", "there is only the earlier sign-in", status=404)
+        self.box.keep(found)
 
     # A service that is away
 
