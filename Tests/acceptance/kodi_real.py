@@ -167,6 +167,11 @@ class Stage:
         self.house.service.stop()
 
 
+def fails(box, answer, code):
+    said = box.ended(answer)
+    assert said.get("error") == code, said
+
+
 def close_dialogs(box):
     """Kodi asks about the test's own add-on that it found disabled."""
     time.sleep(1)
@@ -223,7 +228,7 @@ def journey(stage):
     started = time.monotonic()
     box.start()
     answer = stage.play()
-    assert box.ended(answer)["error"] == "not-signed-in"
+    fails(box, answer, "not-signed-in")
     answer = stage.play()
     stage.house.phone(stage.code(), "approve")
     stage.played(answer)
@@ -238,7 +243,7 @@ def remote(stage):
     answer = stage.play()
     first = stage.code()
     box.press("Back")
-    assert box.ended(answer)["error"] == "cancelled"
+    fails(box, answer, "cancelled")
     assert stage.house.control("code", "show", first, "--json")["state"] == "withdrawn"
     answer = stage.play()
     second = stage.code()
@@ -256,7 +261,7 @@ def remote(stage):
     until("the no", lambda: not stage.shown("denied"))
     time.sleep(1)
     box.press("Back")
-    assert box.ended(answer)["error"] == "denied"
+    fails(box, answer, "denied")
     box.run("setting", "matching", "true")
     answer = stage.play()
     code = stage.code()
@@ -280,7 +285,7 @@ def remote(stage):
     answer = stage.play()
     stage.code()
     box.press("Back")
-    assert box.ended(answer)["error"] == "cancelled"
+    fails(box, answer, "cancelled")
     box.builtin("RunScript(script.regent)")
     time.sleep(2)
     stage.shot("menu")
