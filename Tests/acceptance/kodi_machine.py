@@ -148,6 +148,11 @@ class Kodi:
             self.line.close()
         self.line = None
 
+    def text(self, control):
+        """What a control of the window says."""
+        name = f"Control.GetLabel({control})"
+        return self.rpc("XBMC.GetInfoLabels", labels=[name])[name]
+
     def window(self):
         return self.rpc("GUI.GetProperties", properties=["currentwindow", "currentcontrol"])
 
