@@ -1,5 +1,5 @@
 # `make demo` shows Regent, `make test` and `make check` test it; `make help` lists the rest.
-.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb tarball image clean help
+.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb repo tarball image clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -115,6 +115,10 @@ dist: ## the source archive .build/dist/regent-VERSION.tar.gz, the same bytes ea
 deb: build ## Debian packages of what was built, in .build/deb
 	@deploy/bootstrap --deb
 	@deploy/deb
+
+repo: ## an apt repository of the packages in DEBS=.build/deb, signed with KEY=FINGERPRINT, in OUT=.build/repo
+	@deploy/bootstrap --repo
+	@DAYS="$(DAYS)" deploy/repo "$(KEY)" "$(or $(DEBS),.build/deb)" "$(or $(OUT),.build/repo)"
 
 tarball: build ## programs for Linux without packages, their list of parts and checksums, in .build/tarball
 	@deploy/bootstrap --release

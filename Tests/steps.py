@@ -88,6 +88,7 @@ CHECK = (
     Step("deb", "Debian packages", ("deploy/deb",), 300, ("release-build",)),
     Step("packages", "the packages under a real systemd", ("Tests/acceptance/packages.py", ".build/deb"), 900, ("deb",), ("container",)),
     Step("packages-13", "the packages under Debian 13", ("Tests/acceptance/packages.py", ".build/deb", "trixie"), 600, ("deb",), ("container",)),
+    Step("repository", "the apt repository under Debian 12 and 13", ("Tests/acceptance/repository.py", ".build/deb"), 450, ("deb",), ("container",)),
     Step("release", "tarball, list of parts, image", ("Tests/acceptance/release.py", RELEASE), 600, ("release-build",)),
     Step("oauth", "other people's OAuth clients", ("Tests/acceptance/oauth/run",), 900),
     Step("oauth-examples", "the OAuth examples at a hostile server", ("Tests/acceptance/oauth/examples.py",), 120, ()),

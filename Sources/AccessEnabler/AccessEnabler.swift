@@ -43,6 +43,12 @@ public final class AccessEnabler: Sendable {
 
   deinit { runtime.stop() }
 
+  /// Receives the callbacks, from the next one on; the enabler does not keep it alive.
+  public var delegate: (any EntitlementDelegate)? {
+    get { runtime.delegate }
+    set { runtime.delegate = newValue }
+  }
+
   /// Everything that happens from now on, in order: the delegate's callbacks as values.
   ///
   /// Each use is a sequence of its own. Whoever reads too slowly loses the oldest events beyond 1,024.
