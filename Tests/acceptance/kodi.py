@@ -1,0 +1,568 @@
+#!/usr/bin/env python3
+"""The Kodi module without Kodi, from the built zip, against a real regentd, a real regent daemon and hostile servers.
+
+    kodi.py PROGRAMS [--only WORD]
+
+PROGRAMS is the folder with regentd, regentctl and regent. A viewer's phone goes through the real pages. Every Python
+from 3.8 to 3.13 that this machine has signs in once; the others are named. kodi_real.py does it in a real Kodi.
+"""
+
+import argparse
+import ast
+import base64
+import contextlib
+import http.server
+import json
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "oauth")]
+from issuer import Phone as Browser
+from service import PASSWORD, PATIENCE, REQUESTOR, Service, until
+
+ROOT = HERE.parents[1]
+
+
+class Repository:
+    """What `make kodi` makes, and the module unpacked from its zip."""
+
+    def __init__(self, home, version="1.2.3"):
+        self.folder = pathlib.Path(home, "kodi")
+        subprocess.run(
+            [ROOT / "deploy/kodi/build", "http://127.0.0.1:9/kodi/", "--version", version, "--out", self.folder],
+            check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        self.version = version
+        zipfile.ZipFile(self.zip("script.module.regent")).extractall(home)
+        self.module = pathlib.Path(home, "script.module.regent/lib")
+
+    def zip(self, addon):
+        return self.folder / addon / f"{addon}-{self.version}.zip"
+
+
+class House:
+    """A service with a viewer, and boxes with the module."""
+
+    def __init__(self, programs, home):
+        self.home, self.repository = pathlib.Path(home), Repository(home)
+        sys.path.insert(0, str(self.repository.module))
+        self.service = Service(programs)
+        self.url, self.control, self.context = self.service.url, self.service.control, None
+        self.control("entitle", "add", "aurora", "--allow", "channel-*")
+        self.count = 0
+
+    def invite(self, uses=1):
+        made = self.control("requestor", "invite", REQUESTOR, "--uses", str(uses), "--json")
+        return f"{self.service.inside}#{made['code']}"
+
+    def folder(self):
+        self.count += 1
+        return str(self.home / f"box{self.count}")
+
+    def box(self, enrolled=True):
+        from regent.service import Service as Box
+        from regent.storage import Storage
+        box = Box(Storage(self.folder()), {"deviceName": "Kodi of the test"})
+        if enrolled:
+            box.enrol(self.invite())
+        return box
+
+    def phone(self, code, word, number=None):
+        """A viewer opens the link, signs in and answers; `number` gives what is typed where the page asks for it."""
+        phone, place = Browser(self), "/D/" + code.replace("-", "")
+        phone.open(place)
+        phone.send(place + "/open")
+        if "/provider" in phone.address:
+            phone.send(place + "/provider", provider="aurora")
+        phone.send(place + "/sign-in?provider=aurora", user="anna", password=PASSWORD)
+        if number is None:
+            return phone.send(f"{place}/{word}")
+        phone.open(place + "/number")
+        phone.send(place + "/number", number=str(number()))
+
+
+class Pairing:
+    """A pairing in a thread of its own, as the window has it."""
+
+    def __init__(self, box, **more):
+        self.box, self.events, self.error = box, [], None
+        self.thread = threading.Thread(target=self.run, kwargs=more, daemon=True)
+        self.thread.start()
+
+    def run(self, **more):
+        try:
+            for event in self.box.pair(**more):
+                self.events.append(event)
+        except Exception as error:
+            self.error = error
+
+    def event(self, kind, count=1):
+        def there():
+            if self.error:
+                raise self.error
+            found = [event for event in self.events if event["event"] == kind]
+            assert self.thread.is_alive() or len(found) >= count, f"no {kind}: {self.names}"
+            return found[count - 1] if len(found) >= count else None
+        return until(f"the event {kind}", there)
+
+    @property
+    def names(self):
+        return [event["event"] for event in self.events]
+
+    def ends(self):
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive(), self.names
+        if self.error:
+            raise self.error
+        return self.names
+
+
+@contextlib.contextmanager
+def refuses(code):
+    from regent import RegentError
+    try:
+        yield
+    except RegentError as error:
+        assert error.code == code, f"{error.code}: {error}"
+    else:
+        raise AssertionError(f"no error {code}")
+
+
+# Stories
+
+def vectors(house):
+    from regent import aesgcm, wire
+    bytes_of = bytes.fromhex
+    # McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 13 to 16.
+    key = bytes_of("feffe9928665731c6d6a8f9467308308" * 2)
+    plain = bytes_of(
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255")
+    sealed = bytes_of(
+        "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad")
+    nonce, more = bytes_of("cafebabefacedbaddecaf888"), bytes_of("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+    for key_, nonce_, data, tag, associated, wanted in (
+            (bytes(32), bytes(12), b"", "530f8afbc74536b9a963b4f1c4cb738b", b"", b""),
+            (bytes(32), bytes(12), bytes_of("cea7403d4d606b6e074ec5d3baf39d18"), "d0d1c8a799996bf0265b98b5d48ab919", b"", bytes(16)),
+            (key, nonce, sealed, "b094dac5d93471bdec1a502270e3cc6c", b"", plain),
+            (key, nonce, sealed[:60], "76fc6ece0f4e1768cddf8853bb2d551b", more, plain[:60])):
+        assert aesgcm.open_sealed(key_, nonce_, data, bytes_of(tag), associated) == wanted
+        for changed in ((data + b"\0", tag, associated), (data, "00" + tag[2:], associated), (data, tag, associated + b"\0")):
+            try:
+                aesgcm.open_sealed(key_, nonce_, changed[0], bytes_of(changed[1]), changed[2])
+            except aesgcm.NotAuthentic:
+                continue
+            raise AssertionError("a changed box was opened")
+    # docs/protocol.md, "The signed header".
+    for text, expected in re.findall(r"vector '([^']*)'\)\" = (\S+)", (ROOT / "docs/protocol.md").read_text()):
+        assert wire.signature("exampleSecret123", text, "sha1") == expected
+
+
+def pictures(house):
+    from regent import picture, qr
+    place = house.home / "picture.png"
+    letters = "BCDFGHJKLMNPQRSTVWXYZ0123456789"
+    for text in ("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK", "http://192.168.7.1:8787/D/BCDFGHJK", *(
+            (letters * 12)[:length] for length in (20, 38, 61, 90, 122, 154, 178, 221, 262, 311)), "x" * 213):
+        picture.write(place, picture.qr_code(text, 840))
+        read = subprocess.run(["zbarimg", "-q", "--raw", place], capture_output=True, text=True, timeout=PATIENCE).stdout
+        assert read.strip() == text, (text, read)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    for text in ("x" * 214, "ü"):
+        try:
+            qr.encode(text)
+        except ValueError:
+            continue
+        raise AssertionError("a text was encoded that is too long or not ASCII")
+    for text in ("BCDF-GHJK", "47"):
+        assert picture.word(text, 3).startswith(b"\x89PNG")
+
+
+def repository(house):
+    built = house.repository
+    again = house.home / "again"
+    shutil.copytree(built.folder, again)
+    subprocess.run([ROOT / "deploy/kodi/build", "http://127.0.0.1:9/kodi", "--version", built.version, "--out", built.folder],
+                   check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+    subprocess.run(["diff", "-r", built.folder, again], check=True, timeout=PATIENCE)
+    for path in built.folder.glob("*/*.zip"):
+        subprocess.run(["sha256sum", "--check", "--quiet", path.name + ".sha256"], cwd=path.parent, check=True, timeout=PATIENCE)
+        for entry in zipfile.ZipFile(path).infolist():
+            assert entry.external_attr >> 16 == 0o100644, entry
+            if entry.filename.endswith(".py"):
+                # Kodi 19 has Python 3.8.
+                ast.parse(zipfile.ZipFile(path).read(entry), entry.filename, feature_version=(3, 8))
+    for words in (["nonsense"], ["http://x", "--version", "a b"]):
+        done = subprocess.run([ROOT / "deploy/kodi/build", *words, "--out", again], capture_output=True, timeout=PATIENCE)
+        assert done.returncode and b"deploy/kodi/build:" in done.stderr, done
+
+
+def enrolment(house):
+    from regent.service import Service as Box
+    from regent.storage import Storage
+    box = house.box(enrolled=False)
+    with refuses("not-enrolled"):
+        box.status()
+    for wrong, code in (("nonsense", "enrolment-code"), ("0000-0000-0000-0000", "address"), ("tv#0000000000000000", "address"),
+                        (house.service.inside + "#0000-0000-0000-0000", "enrolment-code"),
+                        (house.service.inside + "/elsewhere#0000-0000-0000-0000", "captive-portal")):
+        with refuses(code):
+            box.enrol(wrong)
+    whole = house.invite()
+    address, letters = whole.split("#")
+    box.enrol(f"  {address}#{letters.lower().replace('-', ' ').replace('0', 'o').replace('1', 'l')} ")
+    first = box.storage.read("credentials.json")
+    # Cut off before the file: the same device asks again and gets the same pair; another device does not.
+    box.storage.remove("credentials.json")
+    box.enrol(whole)
+    assert box.storage.read("credentials.json") == first
+    with refuses("enrolment-code"):
+        house.box(enrolled=False).enrol(whole)
+    # Redeemed already: nothing is asked, also while the service is away.
+    text = json.dumps(first).replace(address, "http://127.0.0.1:9")
+    box.storage.write("credentials.json", json.loads(text))
+    box.enrol("http://127.0.0.1:9#" + letters)
+    assert first["secret"] not in repr(vars(Box(Storage(box.storage.folder))))
+
+
+def sign_in(house):
+    box = house.box()
+    with refuses("not-signed-in"):
+        box.media_token("channel-1")
+    pairing = Pairing(box)
+    code = pairing.event("code")
+    assert re.match(r"[B-Z]{4}-[B-Z]{4}$", code["display"]) and code["url"].endswith("/D/" + code["code"]) and code["seconds"] > 1700, code
+    with refuses("busy"):
+        list(box.pair())
+    phone = Browser(house)
+    phone.open("/D/" + code["code"])
+    phone.send(f"/D/{code['code']}/open")
+    pairing.event("opened")
+    finish(house, phone, code["code"], "approve")
+    assert pairing.ends()[-1] == "authenticated", pairing.names
+    wanted = {"signedIn": True, "requestor": REQUESTOR, "provider": "aurora", "providerName": "Aurora TV"}
+    assert wanted.items() <= box.status().items(), box.status()
+    assert verified(house, box.media_token("channel-1"), "channel-1")
+    assert sorted(box.preauthorize(["channel-1", "other", "channel-1,2"])) == ["channel-1", "channel-1,2"]
+    assert box.preauthorize(["channel-1,2"]) == ["channel-1,2"]
+    with refuses("not-authorized"):
+        box.media_token("other")
+    assert box.refresh()["signedIn"]
+    # Nothing for other users, whatever the umask of the process is.
+    for path in pathlib.Path(box.storage.folder).iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    # Signed out by the operator, as on the phone: the next call knows it.
+    house.control("device", "sign-out", box.caller().device, "--yes")
+    for _ in range(2):
+        with refuses("not-signed-in"):
+            box.media_token("channel-1")
+    assert not box.status()["signedIn"] and not box.sign_out()
+
+
+def finish(house, phone, code, word):
+    place = "/D/" + code
+    if "/provider" in phone.address:
+        phone.send(place + "/provider", provider="aurora")
+    phone.send(place + "/sign-in?provider=aurora", user="anna", password=PASSWORD)
+    phone.send(f"{place}/{word}")
+
+
+def verified(house, token, resource):
+    """openssl checks the signature with the published key."""
+    text = base64.b64decode(token)
+    signature, element = re.match(rb"<signatureInfo>(.*?)</signatureInfo>(<shortAuthorizationToken>.*)$", text, re.S).groups()
+    assert f"<resourceID>{resource}<".encode() in element, element
+    key = house.home / "key.pem"
+    import urllib.request
+    keys = json.load(urllib.request.urlopen(house.service.inside + "/oauth/jwks.json", timeout=PATIENCE))["keys"]
+    known = re.search(rb"<keyId>(.*?)</keyId>", element).group(1).decode()
+    key.write_bytes(pem(next(one for one in keys if one["kid"] == known)))
+    (house.home / "signature").write_bytes(base64.b64decode(signature))
+    done = subprocess.run(["openssl", "dgst", "-sha256", "-verify", key, "-signature", house.home / "signature"],
+                          input=element, capture_output=True, timeout=PATIENCE)
+    return done.stdout.strip() == b"Verified OK"
+
+
+def pem(key):
+    """An RSA key of a JWK set as SubjectPublicKeyInfo."""
+    def tlv(tag, data):
+        length = bytes([len(data)]) if len(data) < 128 else b"\x82" + len(data).to_bytes(2, "big")
+        return bytes([tag]) + length + data
+    def integer(text):
+        number = base64.urlsafe_b64decode(text + "==")
+        return tlv(2, b"\0" * (number[0] > 127) + number)
+    body = tlv(0x30, bytes.fromhex("300d06092a864886f70d0101010500") + tlv(3, b"\0" + tlv(0x30, integer(key["n"]) + integer(key["e"]))))
+    return b"-----BEGIN PUBLIC KEY-----\n" + base64.encodebytes(body) + b"-----END PUBLIC KEY-----\n"
+
+
+def answers(house):
+    """Denied, numbers right and wrong, an end, a code that the operator withdraws, and a viewer who leaves."""
+    box = house.box()
+    pairing = Pairing(box)
+    house.phone(pairing.event("code")["code"], "deny")
+    assert pairing.ends()[-1] == "denied", pairing.names
+    for change in (0, 1):
+        pairing = Pairing(box, number_matching=True)
+        code = pairing.event("code")["code"]
+        house.phone(code, "approve", lambda: (pairing.event("match")["number"] - 10 + change) % 90 + 10)
+        assert pairing.ends()[-1] == ("denied" if change else "authenticated"), pairing.names
+    pairing = Pairing(box, lifetime=2, force=True)
+    assert pairing.ends() == ["code", "expired"], pairing.names
+    pairing = Pairing(box)
+    house.control("code", "withdraw", pairing.event("code")["code"])
+    second = pairing.event("code", 2)["code"]
+    # The viewer leaves: the code is worth nothing any more, and the next pairing has another.
+    started = time.monotonic()
+    box.leave()
+    pairing.ends()
+    assert time.monotonic() - started < 3 and "pending" not in box.state()
+    assert house.control("code", "show", second, "--json")["state"] == "withdrawn"
+    # Kodi only ends: the code stays, and the next start shows it again.
+    pairing = Pairing(box)
+    third = pairing.event("code")["code"]
+    box.leave(keeps_code=True)
+    pairing.ends()
+    pairing = Pairing(box)
+    assert pairing.event("code")["code"] == third != second
+    box.leave()
+    pairing.ends()
+
+
+def away(house):
+    """The service is killed while a code is shown, and comes back on its address."""
+    from regent import pairing as module
+    programs = house.service.programs
+    with tempfile.TemporaryDirectory(prefix="regent-kodi-") as home:
+        other = House.__new__(House)
+        other.home, other.count, other.repository = pathlib.Path(home), 0, house.repository
+        other.service = Service(programs)
+        other.url, other.control, other.context = other.service.url, other.service.control, None
+        quiet, module._SILENCE = module._SILENCE, 1
+        try:
+            box = other.box()
+            pairing = Pairing(box)
+            code = pairing.event("code")["code"]
+            other.service.regentd.kill()
+            assert pairing.event("error")["code"] == "unreachable"
+            from regentd import serve
+            place = other.service.inside.split("//")[1]
+            other.service.regentd = serve(
+                programs, other.service.folder.name, "--web", pathlib.Path(other.service.folder.name, "web"),
+                environment=other.service.environment, listen=place)
+            pairing.event("recovered")
+            other.phone(code, "approve")
+            assert pairing.ends()[-1] == "authenticated", pairing.names
+            other.service.regentd.kill()
+            with refuses("unreachable"):
+                box.sign_out()
+            assert not box.status()["signedIn"]
+        finally:
+            module._SILENCE = quiet
+            other.service.folder.cleanup()
+
+
+def kills(house):
+    """Killed before and after every call that changes a file or reaches the service: one device, one sign-in, whole files."""
+    def run(folder, code, limit):
+        child = subprocess.Popen(
+            [sys.executable, "-B", HERE / "kodi_box.py", house.repository.module, folder, "--kill", str(limit), "enrol", code, "pair",
+             "token", "channel-1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        device = None
+        for line in child.stdout:
+            said = json.loads(line)
+            if said.get("event") == "code":
+                codes.append(said["code"])
+                house.control("code", "approve", said["code"], "--provider", "aurora", "--account", "anna")
+            if "steps" in said:
+                steps.append(said["steps"])
+                device = said["device"]
+        assert child.wait(PATIENCE) in (0, -9), child.stderr.read()
+        child.stderr.close()
+        return child.returncode, device
+
+    steps, codes = [], []
+    run(house.folder(), house.invite(), 0)
+    total = steps[-1]
+    assert total > 60, total
+    devices, codes = set(), []
+    for limit in range(1, total + 1):
+        if limit % 50 == 1:
+            code = house.invite(uses=100)
+        folder = house.folder()
+        assert run(folder, code, limit)[0] == -9, limit
+        for path in pathlib.Path(folder).glob("*.json"):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600 and json.loads(path.read_text()), path
+        status, device = run(folder, code, 0)
+        assert status == 0, limit
+        devices.add(device)
+        assert not list(pathlib.Path(folder).glob("*.new")), limit
+    assert len(devices) == total
+    print(f"   {total} kills", flush=True)
+
+
+class Hostile(http.server.BaseHTTPRequestHandler):
+    """Answers everything with what the test gave, or hands a call on to the service and changes the answer."""
+
+    def answer(self):
+        self.server.seen.append(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, headers, content = self.server.reply(self, body)
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = do_DELETE = answer
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def hostile(reply):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
+    server.reply, server.seen = reply, []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server, f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def strangers(house):
+    """Whoever answers in the service's place learns nothing, and plants no credentials and no address."""
+    letters = house.invite().split("#")[1]
+    box = house.box(enrolled=False)
+    for reply, code in (
+            ((200, {}, b'{"sealed":"01000000' + b"00" * 60 + b'"}'), "not-the-service"), ((200, {}, b"<html>"), "not-the-service"),
+            ((200, {}, b'{"sealed":5}'), "not-the-service"), ((302, {"Location": house.url}, b""), "captive-portal"),
+            ((200, {}, b" " * 70000), "captive-portal"), ((503, {"Retry-After": "7"}, b""), "busy")):
+        with hostile(lambda handler, body: reply) as (server, address):
+            with refuses(code):
+                box.enrol(f"{address}#{letters}")
+            assert server.seen == ["/o/box/enrol"]
+    assert not box.is_enrolled
+    # A box that is signed in: a page of a hotel's network does not sign it out.
+    box = house.box()
+    pairing = Pairing(box)
+    house.phone(pairing.event("code")["code"], "approve")
+    pairing.ends()
+    known = box.storage.read("credentials.json")
+    for reply, code in (((403, {}, b"<html>sign in</html>"), "captive-portal"), ((404, {}, b""), "captive-portal"),
+                        ((302, {"Location": house.url}, b""), "captive-portal"), ((500, {}, b"oops"), "service")):
+        with hostile(lambda handler, body: reply) as (server, address):
+            box.storage.write("credentials.json", {**known, "service": address})
+            with refuses(code):
+                box.media_token("channel-1")
+            with refuses(code):
+                box.refresh()
+            assert all(path.startswith("/api/v1/") for path in server.seen)
+    assert box.status()["signedIn"]
+    record = {"code": "BCDFGHJK", "expires": int(time.time() * 1000) + 600000, "state": "offered", "sequence": 1}
+    for page in ("http://evil.example/", "https://127.0.0.1.evil.example/", "javascript:alert(1)", "", "http://user@evil.example/"):
+        reply = (201, {"Content-Type": "application/json"}, json.dumps(
+            {**record, "verificationURL": page, "verificationURLComplete": page + "D/BCDFGHJK"}).encode())
+        with hostile(lambda handler, body: reply) as (server, address):
+            box.storage.write("credentials.json", {**known, "service": address})
+            with refuses("foreign-address"):
+                list(box.pair(force=True))
+
+
+def clocks(house):
+    """A device whose clock is two hours off corrects itself by the service's Date."""
+    box = house.box()
+    box.caller().line.clock._anchor = (time.time() - 7200, time.monotonic())
+    assert box.refresh() == {"signedIn": False, "requestor": REQUESTOR}
+    assert abs(box.caller().line.clock.now() - time.time()) < 5
+
+
+def daemon(house):
+    """Where a `regent daemon` listens and the device has no key pair of its own, the daemon signs in."""
+    from regent.local import Daemon
+    home = house.home / "daemon"
+    home.mkdir()
+    with open(os.open(home / "secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(house.service.key["secret"])
+    assert not Daemon(f"{home}/regent/agent.sock").is_there
+    environment = {
+        "PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": str(home), "REGENT_SERVICE": house.service.inside,
+        "REGENT_REQUESTOR": REQUESTOR, "REGENT_PUBLIC_KEY": house.service.key["publicKey"], "REGENT_SECRET_FILE": f"{home}/secret",
+        "REGENT_STATE": f"{home}/state"}
+    process = subprocess.Popen([house.service.programs / "regent", "daemon"], env=environment, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        box = Daemon(f"{home}/regent/agent.sock")
+        until("the daemon listens", lambda: box.is_there)
+        pairing = Pairing(box)
+        code = pairing.event("code")["code"]
+        box.leave()
+        pairing.ends()
+        assert house.control("code", "show", code, "--json")["state"] == "withdrawn"
+        pairing = Pairing(box)
+        house.phone(pairing.event("code")["code"], "approve")
+        assert pairing.ends()[-1] == "authenticated" and box.status()["signedIn"]
+        assert verified(house, box.media_token("channel-1"), "channel-1")
+        assert box.sign_out()
+    finally:
+        process.terminate()
+        process.wait(timeout=PATIENCE)
+
+
+def pythons(house):
+    """Each Python that Kodi has: 3.8 in Kodi 19 to 3.13 in Debian's Kodi 21."""
+    missing = []
+    for minor in range(8, 14):
+        places = [shutil.which(f"python3.{minor}"), *pathlib.Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3")]
+        for place in filter(None, places):
+            if subprocess.run([place, "-c", ""], capture_output=True).returncode == 0:
+                break
+        else:
+            missing.append(f"3.{minor}")
+            continue
+        child = subprocess.Popen(
+            [place, "-B", "-W", "error", HERE / "kodi_box.py", house.repository.module, house.folder(), "enrol", house.invite(), "pair",
+             "token", "channel-1"], stdout=subprocess.PIPE, text=True)
+        for line in child.stdout:
+            said = json.loads(line)
+            if said.get("event") == "code":
+                house.control("code", "approve", said["code"], "--provider", "aurora", "--account", "anna")
+            if "token" in said:
+                assert verified(house, said["token"], "channel-1")
+                break
+        assert child.wait(PATIENCE) == 0, place
+        child.stdout.close()
+    print(f"   not on this machine: Python {', '.join(missing)}" if missing else "   Python 3.8 to 3.13", flush=True)
+
+
+STORIES = (vectors, pictures, repository, enrolment, sign_in, answers, away, kills, strangers, clocks, daemon, pythons)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="regent-kodi-") as home:
+        house = House(options.programs.resolve(), home)
+        try:
+            for story in STORIES:
+                if options.only in story.__name__:
+                    started = time.monotonic()
+                    story(house)
+                    print(f"ok {story.__name__} ({time.monotonic() - started:.1f} s)", flush=True)
+        finally:
+            house.service.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""A real Kodi on a screen of its own: Debian's package in a root made by mmdebstrap, as an ordinary user under Xvfb.
+
+The process that uses this module has a mount and a network namespace of its own (`enter`): Kodi's JSON-RPC listens on
+port 9090 there, and what is mounted goes with the process.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+PACKAGES = ("kodi", "kodi-bin", "xvfb", "imagemagick", "zbar-tools", "python3", "libgl1-mesa-dri", "procps", "openssl",
+            "ca-certificates", "fonts-dejavu-core")
+SUITE = "trixie"
+USER, DISPLAY = 1500, ":77"
+SECONDS = 60
+
+
+def enter():
+    """Runs this program again in namespaces of its own, with a loopback interface."""
+    if os.environ.get("REGENT_KODI_INSIDE"):
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        return
+    os.environ["REGENT_KODI_INSIDE"] = "1"
+    os.execvp("unshare", ["unshare", "--mount", "--net", "--", sys.executable, "-B", *sys.argv])
+
+
+def make_root(root):
+    """A Debian with Kodi, made once."""
+    mark = root.with_name(root.name + ".made-of")
+    wanted = " ".join((SUITE, *PACKAGES))
+    if not (mark.exists() and mark.read_text() == wanted):
+        shutil.rmtree(root, ignore_errors=True)
+        root.parent.mkdir(parents=True, exist_ok=True)
+        print("   making a Debian with Kodi, once (some minutes)", flush=True)
+        subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)],
+            check=True, stdin=subprocess.DEVNULL, timeout=1500)
+        mark.write_text(wanted)
+    for kind, place in (("proc", "proc"), (None, "dev"), ("tmpfs", "tmp"), ("tmpfs", "home")):
+        words = ["-t", kind, kind] if kind else ["--rbind", "/dev"]
+        subprocess.run(["mount", *words, root / place], check=True)
+    os.chmod(root / "tmp", 0o1777)
+    (root / "tmp/.X11-unix").mkdir()
+    os.chmod(root / "tmp/.X11-unix", 0o1777)
+
+
+def until(what, look, seconds=SECONDS):
+    end = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {seconds} s: {what}")
+        time.sleep(0.1)
+
+
+class Screen:
+    """Xvfb, 1280 by 720."""
+
+    def __init__(self, root):
+        self.process = subprocess.Popen(
+            ["chroot", root, "Xvfb", DISPLAY, "-screen", "0", "1280x720x24", "-nolisten", "tcp"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        until("Xvfb listens", lambda: (root / f"tmp/.X11-unix/X{DISPLAY[1:]}").exists())
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+
+class Kodi:
+    """Kodi with a home of its own; `home` survives a kill."""
+
+    def __init__(self, root, name="viewer"):
+        self.root, self.home = root, root / "home" / name
+        self.data = self.home / ".kodi"
+        (self.data / "addons").mkdir(parents=True)
+        (self.data / "userdata").mkdir()
+        (self.home / ".asoundrc").write_text("pcm.!default { type null }\nctl.!default { type null }\n")
+        # As after "Settings, System, Add-ons, Unknown sources". Kodi ignores the file without the last two elements.
+        (self.data / "userdata/guisettings.xml").write_text(
+            '<settings version="2"><setting id="addons.unknownsources">true</setting>'
+            '<setting id="general.addonupdates">2</setting><resolutions/><viewstates/></settings>')
+        self.process = None
+
+    def own(self):
+        subprocess.run(["chown", "-R", f"{USER}:{USER}", self.home], check=True)
+
+    def start(self):
+        self.own()
+        self.log = open(f"{self.root}/tmp/kodi.out", "ab")
+        inside = str(self.home)[len(str(self.root)):]
+        self.process = subprocess.Popen(
+            ["chroot", f"--userspec={USER}:{USER}", self.root, "/usr/bin/env", "-i", f"HOME={inside}", f"DISPLAY={DISPLAY}",
+             "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "LIBGL_ALWAYS_SOFTWARE=1", "KODI_HOME=/usr/share/kodi",
+             "/usr/lib/x86_64-linux-gnu/kodi/kodi.bin", "--standalone", "--windowing=x11"],
+            stdout=self.log, stderr=self.log, start_new_session=True)
+        until("Kodi answers", self.answers)
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise SystemExit(f"Kodi ended with {self.process.returncode}: {pathlib.Path(self.log.name).read_text()[-2000:]}")
+        try:
+            return self.rpc("JSONRPC.Ping") == "pong"
+        except OSError:
+            return False
+
+    def rpc(self, method, **params):
+        with socket.create_connection(("127.0.0.1", 9090), timeout=SECONDS) as line:
+            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).encode())
+            text, decoder = "", json.JSONDecoder()
+            while True:
+                data = line.recv(65536)
+                if not data:
+                    raise OSError("Kodi closed the connection")
+                text += data.decode("utf-8", "replace")
+                while text:
+                    try:
+                        document, end = decoder.raw_decode(text)
+                    except ValueError:
+                        break
+                    text = text[end:].lstrip()
+                    if document.get("id") == 7:
+                        if "error" in document:
+                            raise SystemExit(f"{method} {params}: {document['error']}")
+                        return document["result"]
+
+    def label(self, *names):
+        found = self.rpc("XBMC.GetInfoLabels", labels=list(names))
+        return [found[name] for name in names]
+
+    def window(self):
+        return self.rpc("GUI.GetProperties", properties=["currentwindow", "currentcontrol"])
+
+    def press(self, *keys):
+        """Keys of the remote control: Up, Down, Left, Right, Select, Back."""
+        for key in keys:
+            self.rpc(f"Input.{key}")
+            time.sleep(0.15)
+
+    def screenshot(self, name):
+        """The file of what is on the screen, outside of the root."""
+        subprocess.run(
+            ["chroot", self.root, "env", f"DISPLAY={DISPLAY}", "import", "-silent", "-window", "root", f"/tmp/{name}.png"], check=True,
+            timeout=SECONDS)
+        return self.root / f"tmp/{name}.png"
+
+    def kodi_log(self):
+        return (self.data / "temp/kodi.log").read_text(errors="replace")
+
+    def addon(self, name):
+        """The add-on as Kodi lists it, or None."""
+        listed = self.rpc("Addons.GetAddons", properties=["version", "enabled", "broken"], installed=True).get("addons", [])
+        return next((one for one in listed if one["addonid"] == name), None)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise SystemExit("Kodi did not end within 20 s") from None
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()

@@ -1,0 +1,63 @@
+"""Signs this Kodi in with a phone, and gets media tokens: `import regent` in an add-on that requires script.module.regent.
+
+    import regent
+
+    regent.sign_in()
+    token = regent.media_token("channel-1")
+
+`sign_in` shows a code until a viewer has approved it on a phone. Everything that fails is a RegentError with `code`, a
+word for programs, `message`, a sentence, and `hint`, what to do (or None).
+"""
+
+from .daemon import Regent, RegentError
+
+__all__ = ["Denied", "Left", "Regent", "RegentError", "media_token", "preauthorize", "sign_in", "sign_out", "status"]
+
+
+class Denied(RegentError):
+    """The viewer said no on the phone, or typed a wrong number there."""
+
+    def __init__(self):
+        super().__init__("denied", "the sign-in was denied on the phone", None, 4)
+
+
+class Left(RegentError):
+    """The viewer closed the sign-in screen."""
+
+    def __init__(self):
+        super().__init__("cancelled", "the viewer left the sign-in", None, 3)
+
+
+def sign_in(force=False):
+    """Returns the status when this device is signed in; shows the sign-in screen first when it is not, or with `force`.
+
+    Raises Left when the viewer closes the screen, Denied when the phone says no and the viewer wants no new code."""
+    from . import kodi
+    return kodi.sign_in(force)
+
+
+def sign_out():
+    """Signs this device out; whether somebody was signed in."""
+    from . import kodi
+    return kodi.box().sign_out()
+
+
+def status(ask=False):
+    """signedIn, requestor, and with a sign-in provider, providerName and expires (epoch milliseconds).
+
+    With `ask` the service is asked, else the answer comes from this device alone."""
+    from . import kodi
+    box = kodi.box()
+    return box.refresh() if ask else box.status()
+
+
+def media_token(resource):
+    """A short media token for one resource, as `regent authorize` prints it."""
+    from . import kodi
+    return kodi.box().media_token(resource)
+
+
+def preauthorize(resources):
+    """Those of the resources that may be watched: for decorating lists, not for playing."""
+    from . import kodi
+    return kodi.box().preauthorize(resources)

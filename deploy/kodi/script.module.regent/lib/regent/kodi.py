@@ -1,0 +1,53 @@
+"""What the module has of Kodi: its settings, its folder, its window."""
+
+import xbmc
+import xbmcaddon
+import xbmcvfs
+
+from . import wire
+from .daemon import RegentError
+from .local import Daemon
+from .service import Service
+from .storage import Storage
+
+ADDON = "script.module.regent"
+
+
+def box():
+    """Who signs this device in: the service it was enrolled at, else a daemon on this machine.
+
+    A code in the settings is redeemed first. The code leaves the settings when the key pair is on the disk."""
+    addon = xbmcaddon.Addon(ADDON)
+    folder = xbmcvfs.translatePath(addon.getAddonInfo("profile"))
+    wire.authorities = xbmcvfs.translatePath("special://xbmc/system/certs/cacert.pem")
+    service = Service(Storage(folder), _device(addon))
+    code = addon.getSetting("code").strip()
+    if code:
+        service.enrol(code)
+        addon.setSetting("code", "")
+    if service.is_enrolled:
+        return service
+    daemon = Daemon()
+    if daemon.is_there:
+        return daemon
+    raise RegentError("not-enrolled", "this device is not enrolled", "enter an enrolment code in the settings", 1)
+
+
+def _device(addon):
+    """What the phone shows of this device."""
+    name = addon.getSetting("name").strip() or xbmc.getInfoLabel("System.FriendlyName") or "Kodi"
+    system = "Android" if xbmc.getCondVisibility("System.Platform.Android") else "Linux"
+    return {"deviceName": name, "model": "Kodi " + xbmc.getInfoLabel("System.BuildVersionShort"), "osName": system}
+
+
+def sign_in(force):
+    from . import window
+    device = box()
+    status = device.status()
+    if status["signedIn"] and not force:
+        return status
+    addon = xbmcaddon.Addon(ADDON)
+    window.sign_in(device, xbmcvfs.translatePath(addon.getAddonInfo("path")), force, addon.getSettingBool("matching"))
+    return device.status()
+
+

@@ -1,0 +1,240 @@
+"""This device at the service, without a daemon: enrolled by a code, calls signed with its own key pair."""
+
+import os
+import threading
+
+from . import enrolment, pairing
+from .daemon import RegentError
+from .wire import Caller, Failure, Line
+
+_IDENTITY, _CREDENTIALS, _STATE = "identity.json", "credentials.json", "sign-in.json"
+_NOT_SIGNED_IN = ("User not Authenticated", "User not authenticated", "Authentication token expired")
+
+
+class Service:
+    """The sign-in and the tokens of this device; `storage` keeps them, `information` says what the device is."""
+
+    via = "service"
+
+    def __init__(self, storage, information=None):
+        self.storage = storage
+        self.information = {"primaryHardwareType": "SetTopBox", "model": "Kodi", "osName": "Linux", **(information or {})}
+        self._stop = threading.Event()
+        self._caller = None
+
+    # Enrolment
+
+    @property
+    def is_enrolled(self):
+        return self._credentials() is not None
+
+    def enrol(self, text):
+        """Redeems `ADDRESS#CODE`, or CODE alone at the service that is known already. May be repeated after a kill."""
+        known = self._credentials()
+        address, letters = enrolment.parse(text)
+        address = address or (known or {}).get("service")
+        if not address:
+            raise RegentError("address", "the code has no address before it", "write it as https://tv.example.org#CODE", 2)
+        identity, key = bytes.fromhex(self._identity()["enrolment"]), enrolment.Key(letters)
+        mark = key.box(identity).hex()
+        if known and known.get("code") == mark and known["service"] == address:
+            return
+        body, message = key.request(identity)
+        line = Line(address)
+        answer = line.send("POST", "/o/box/enrol", body, {"Content-Type": "application/json"}, timeout=20)
+        if answer.status != 200:
+            raise _refusal(line, answer)
+        grant = key.opened(answer.document, message)
+        # `service` is what was typed; `public` comes from the service itself and may be shown to phones.
+        self.storage.write(_CREDENTIALS, {
+            "version": 1, "service": address, "public": grant["service"], "requestor": grant["requestor"],
+            "publicKey": grant["publicKey"], "secret": grant["secret"], "code": mark})
+        if known and (known["service"], known["requestor"]) != (address, grant["requestor"]):
+            self.storage.remove(_STATE)
+        self._caller = None
+
+    def _identity(self):
+        found = self.storage.read(_IDENTITY)
+        if not found or len(found.get("device", "")) != 64 or len(found.get("enrolment", "")) != 64:
+            # Random: Android has no /etc/machine-id, and no other service knows this device by it.
+            found = {"version": 1, "device": os.urandom(32).hex(), "enrolment": os.urandom(32).hex()}
+            self.storage.write(_IDENTITY, found)
+        return found
+
+    def _credentials(self):
+        found = self.storage.read(_CREDENTIALS)
+        needed = ("service", "public", "requestor", "publicKey", "secret")
+        return found if found and all(isinstance(found.get(name), str) for name in needed) else None
+
+    # Calls
+
+    def caller(self):
+        known = self._credentials()
+        if known is None:
+            raise RegentError("not-enrolled", "this device is not enrolled", "enter an enrolment code in the settings", 1)
+        if self._caller is None or self._caller.line.address != known["service"]:
+            self._caller = Caller(
+                Line(known["service"]), known["requestor"], known["publicKey"], known["secret"], self._identity()["device"],
+                self.information)
+        return self._caller
+
+    def _ask(self, path, **query):
+        caller = self.caller()
+        names = {"requestor": caller.requestor, "deviceId": caller.device, **query}
+        answer = caller.call("GET", path, list(names.items()))
+        if answer.status == 200 and isinstance(answer.document, dict):
+            return answer.document
+        failure = caller.line.failure(answer)
+        if _means_not_signed_in(answer):
+            self.note(signedIn=None)
+            raise nobody()
+        if failure.code == "service" and answer.status == 403:
+            raise RegentError("not-authorized", failure.details or failure.message, None, 4)
+        raise failure
+
+    # The sign-in
+
+    def state(self):
+        """signedIn, pending and signOut as far as they are there."""
+        return self.storage.read(_STATE) or {}
+
+    def note(self, **changes):
+        with self.storage.locked("state", 20):
+            state = {**self.state(), **changes}
+            self.storage.write(_STATE, {name: value for name, value in state.items() if value is not None})
+
+    def status(self):
+        """Without the network: signedIn, requestor, and with a sign-in provider, providerName and expires."""
+        caller, known = self.caller(), self.state().get("signedIn")
+        if not known or known["expires"] <= caller.line.clock.now() * 1000:
+            return {"signedIn": False, "requestor": caller.requestor}
+        return {"signedIn": True, "requestor": caller.requestor, **known}
+
+    def refresh(self):
+        """The same, after the service was asked."""
+        caller = self.caller()
+        answer = caller.call("GET", "/api/v1/tokens/authn.json", self._whose(caller))
+        if answer.status == 200 and isinstance(answer.document, dict):
+            if not self.state().get("signOut"):
+                self.keep(answer.document)
+        else:
+            failure = caller.line.failure(answer)
+            if answer.status not in (403, 404, 410, 412) or failure.code != "service":
+                raise failure
+            self.note(signedIn=None)
+        return self.status()
+
+    def keep(self, document):
+        """Keeps a sign-in as the service tells it; it is on the disk when this returns."""
+        provider = document.get("mvpd") or ""
+        self.note(pending=None, signOut=None, signedIn={
+            "provider": provider, "providerName": self._name(provider), "expires": int(document["expires"])})
+
+    def _name(self, provider):
+        """What people call the provider; its id where the list cannot be had."""
+        known = self.state().get("signedIn") or {}
+        if known.get("provider") == provider and known.get("providerName"):
+            return known["providerName"]
+        try:
+            caller = self.caller()
+            answer = caller.call("GET", f"/api/v1/config/{caller.requestor}.json", [("deviceId", caller.device)], timeout=5)
+            for one in answer.document["requestor"]["mvpds"]:
+                if one.get("id") == provider:
+                    return one.get("displayName") or provider
+        except (Failure, AttributeError, KeyError, TypeError):
+            pass
+        return provider
+
+    @staticmethod
+    def _whose(caller):
+        return [("requestor", caller.requestor), ("deviceId", caller.device)]
+
+    def pair(self, number_matching=False, force=False, lifetime=None):
+        """Signs this device in: the events of `regent pair --json`, and {"event": "recovered"}, until it has ended.
+
+        `force` makes a new code instead of showing an earlier one again, `lifetime` is a code's in seconds. Another thread
+        ends it with `leave`."""
+        self._stop.clear()
+        self.caller().line.resume()
+        return pairing.events(self, number_matching, force, lifetime)
+
+    def leave(self, keeps_code=False):
+        """Ends `pair` in another thread; the code is taken back unless the program only ends and will come again."""
+        self.keeps_code = keeps_code
+        self._stop.set()
+        self.caller().line.cancel()
+
+    keeps_code = False
+
+    @property
+    def is_leaving(self):
+        return self._stop.is_set()
+
+    def pause(self, seconds):
+        self._stop.wait(seconds)
+
+    def sign_out(self):
+        """Signs out here, then at the service; whether somebody was signed in.
+
+        Where the service cannot be reached the device is signed out all the same, and the service hears of it before the
+        next sign-in."""
+        was = self.status()["signedIn"]
+        self.note(signedIn=None, pending=None, signOut=True)
+        self.tell_sign_out()
+        return was
+
+    def tell_sign_out(self):
+        if not self.state().get("signOut"):
+            return
+        caller = self.caller()
+        answer = caller.call("DELETE", "/api/v1/logout", self._whose(caller))
+        if answer.status >= 300 and answer.status not in (403, 404, 410, 412):
+            raise caller.line.failure(answer)
+        self.note(signOut=None)
+
+    # What may be watched
+
+    def media_token(self, resource):
+        self._needs_sign_in()
+        self._ask("/api/v1/authorize.json", resource=resource)
+        return self._ask("/api/v1/tokens/media.json", resource=resource)["serializedToken"]
+
+    def preauthorize(self, resources):
+        self._needs_sign_in()
+        resources = list(resources)
+        caller = self.caller()
+        query = self._whose(caller) + [("resource", one) for one in resources]
+        # A single name may have a comma: an empty one beside it says that this is no list.
+        answer = caller.call("GET", "/api/v1/preauthorize.json", query + [("resource", "")] * (len(resources) == 1))
+        if answer.status != 200:
+            if _means_not_signed_in(answer):
+                self.note(signedIn=None)
+                raise nobody()
+            raise caller.line.failure(answer)
+        return [one["id"] for one in answer.document.get("resources") or [] if one.get("authorized")]
+
+    def _needs_sign_in(self):
+        if not self.status()["signedIn"]:
+            raise nobody()
+
+
+def nobody():
+    return RegentError("not-signed-in", "nobody is signed in on this device", "sign in first", 3)
+
+
+def _means_not_signed_in(answer):
+    document = answer.document if isinstance(answer.document, dict) else {}
+    code = document.get("code") or answer.headers.get("AP-Decision-Reason") or ""
+    if code:
+        return code.startswith("authentication_session") or code == "preauthorization_authentication_session_missing"
+    return answer.status == 412 or answer.status == 403 and document.get("message") in _NOT_SIGNED_IN
+
+
+def _refusal(line, answer):
+    if answer.status == 403:
+        return RegentError(
+            "enrolment-code", "the service does not take this code",
+            "codes end after an hour and work once: ask for a new one with regentctl requestor invite", 1)
+    if answer.status == 429:
+        return RegentError("busy", "too many wrong codes came from here", "wait ten minutes, then enter a new code", 6)
+    return line.failure(answer)

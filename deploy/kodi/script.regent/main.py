@@ -1,0 +1,5 @@
+import sys
+
+from regent import program
+
+program.main(sys.argv[1:])
