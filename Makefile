@@ -124,7 +124,7 @@ tarball: build ## programs for Linux without packages, their list of parts and c
 	@deploy/bootstrap --release
 	@deploy/tarball
 
-image: programs ## an OCI image of regentd, made without an engine, in .build/image
+image: programs ## OCI images of regentd for Debian 12 and 13, made without an engine, in .build/image
 	@deploy/bootstrap --release
 	@deploy/image
 
