@@ -90,6 +90,7 @@ CHECK = (
     Step("packages-13", "the packages under Debian 13", ("Tests/acceptance/packages.py", ".build/deb", "trixie"), 600, ("deb",), ("container",)),
     Step("release", "tarball, list of parts, image", ("Tests/acceptance/release.py", RELEASE), 600, ("release-build",)),
     Step("oauth", "other people's OAuth clients", ("Tests/acceptance/oauth/run",), 900),
+    Step("kodi", "the Kodi module without Kodi, killed at every step", ("Tests/acceptance/kodi.py", DEBUG), 400),
     Step("oauth-examples", "the OAuth examples at a hostile server", ("Tests/acceptance/oauth/examples.py",), 120, ()),
     Step("description", "requests generated from openapi.json", ("Tests/acceptance/schemathesis/run",), 900),
 )
