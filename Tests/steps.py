@@ -93,6 +93,7 @@ CHECK = (
     Step("release", "tarball and list of parts", ("Tests/acceptance/release.py", RELEASE), 300, ("release-build",)),
     Step("containers", "the images and the compose file", ("Tests/acceptance/containers.py", RELEASE), 600, ("release-build",)),
     Step("oauth", "other people's OAuth clients", ("Tests/acceptance/oauth/run",), 900),
+    Step("kodi", "the Kodi module without Kodi, killed at every step", ("Tests/acceptance/kodi.py", DEBUG), 400),
     Step("oauth-examples", "the OAuth examples at a hostile server", ("Tests/acceptance/oauth/examples.py",), 120, ()),
     Step("description", "requests generated from openapi.json", ("Tests/acceptance/schemathesis/run",), 900),
 )

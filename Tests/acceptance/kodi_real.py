@@ -3,190 +3,30 @@
 
     kodi_real.py PROGRAMS [--only WORD] [--keep FOLDER]
 
-PROGRAMS is the folder with regentd and regentctl. Needs root, for a Debian in .build/kodi-root with Kodi in it, and
-namespaces of its own. --keep FOLDER keeps the screenshots. Figures and screenshots stand in the output.
+PROGRAMS is the folder with regentd, regentctl and regent. Needs root, for a Debian in .build/kodi-root with Kodi in it,
+and namespaces of its own. --keep FOLDER keeps the screenshots.
 """
 
 import argparse
 import contextlib
-import functools
-import http.server
+import json
 import os
 import pathlib
 import re
-import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import wave
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "oauth")]
-import kodi
-from kodi_machine import Kodi, Screen, enter, make_root, until
-from service import PATIENCE, Service
+from kodi_house import Browser, finish
+from kodi_machine import USER, enter, until
+from kodi_stage import Stage, fails
+from regentd import serve
 
-ROOT = HERE.parents[1]
-ADDRESS = "http://127.0.0.1:8000"
 # Seconds from the start of Kodi until the stream is asked for with a token.
 BAR = 20
 
-
-class Web(http.server.SimpleHTTPRequestHandler):
-    """The repository, and a stream server that keeps the tokens that it was shown."""
-
-    def do_GET(self):
-        if self.path.startswith("/channel"):
-            self.server.tokens.append(self.headers.get("X-Media-Token"))
-        with contextlib.suppress(OSError):  # Kodi stops reading when it stops playing.
-            super().do_GET()
-
-    def log_message(self, *_):
-        pass
-
-
-class Stage:
-    """All of it: `house` is the service and its phone (kodi.py), `box` the Kodi that is on."""
-
-    def __init__(self, programs, home, kept):
-        self.home, self.kept, self.pages = pathlib.Path(home), kept, pathlib.Path(home, "pages")
-        self.root = ROOT / ".build/kodi-root"
-        make_root(self.root)
-        self.build("0.1.0")
-        with wave.open(str(self.pages / "channel-1.wav"), "wb") as file:
-            file.setnchannels(1), file.setsampwidth(2), file.setframerate(8000)
-            file.writeframes(bytes(16000 * 60))
-        self.web = http.server.ThreadingHTTPServer(("127.0.0.1", 8000), functools.partial(Web, directory=str(self.pages)))
-        self.web.tokens = []
-        threading.Thread(target=self.web.serve_forever, daemon=True).start()
-        self.house = kodi.House.__new__(kodi.House)
-        self.house.home, self.house.count, self.house.context = self.home, 0, None
-        self.house.service = Service(programs)
-        self.house.url, self.house.control = self.house.service.url, self.house.service.control
-        self.house.control("entitle", "add", "aurora", "--allow", "channel-*")
-        self.screen = Screen(self.root)
-        self.box = None
-
-    def build(self, version):
-        self.pages.mkdir(exist_ok=True)
-        subprocess.run([ROOT / "deploy/kodi/build", f"{ADDRESS}/kodi", "--version", version, "--out", self.pages / "kodi"],
-                       check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
-
-    def new_box(self, name):
-        """A Kodi that nobody has used, with the test's own add-on, and the repository's zip on a stick."""
-        if self.box:
-            self.box.stop()
-        self.box = Kodi(self.root, name)
-        shutil.copytree(HERE.parent / "fixtures/kodi-addons/script.regent.test", self.box.data / "addons/script.regent.test")
-        stick = self.root / "home/stick"
-        shutil.rmtree(stick, ignore_errors=True)
-        stick.mkdir()
-        shutil.copy(next((self.pages / "kodi/repository.regent").glob("*.zip")), stick)
-        (self.box.data / "userdata/sources.xml").write_text(
-            '<sources><files><source><name>stick</name><path pathversion="1">/home/stick/</path></source></files></sources>')
-        self.box.start()
-        self.box.rpc("Addons.SetAddonEnabled", addonid="script.regent.test", enabled=True)
-        return self.box
-
-    def install(self, addon, yes="Yes"):
-        self.box.builtin(f"InstallAddon({addon})")
-        self.box.wait_for("Yes / No dialog")
-        self.box.focus(yes, "Left")
-        self.box.press("Select")
-
-    def enrol(self):
-        self.box.run("setting", "code", self.house.invite())
-
-    def set_up(self, name):
-        """A Kodi with the add-ons, enrolled, and nobody signed in."""
-        box = self.new_box(name)
-        stick = next((self.root / "home/stick").glob("*.zip")).name
-        box.builtin("InstallFromZip")
-        box.wait_for("File browser")
-        box.focus("[stick]")
-        box.press("Select")
-        until("the stick's list", lambda: box.window()["currentcontrol"]["label"] == "[..]")
-        box.focus(stick)
-        box.press("Select")
-        until("the repository", lambda: box.addon("repository.regent"))
-        close_dialogs(box)
-        box.builtin("UpdateAddonRepos")
-        until("the repository's index is known", lambda: offered(box, self))
-        self.install("script.regent")
-        until("the add-on", lambda: box.addon("script.regent"))
-        self.enrol()
-        return box
-
-    def shot(self, name):
-        path = self.box.screenshot(name)
-        if self.kept:
-            shutil.copy(path, self.kept)
-        return path
-
-    def shown(self, name="code", scale=100):
-        """What zbar reads off a screenshot."""
-        path = self.shot(name)
-        if scale != 100:
-            small = path.with_name(f"{name}-{scale}.png")
-            subprocess.run(["chroot", self.root, "convert", f"/tmp/{path.name}", "-resize", f"{scale}%", f"/tmp/{small.name}"],
-                           check=True, timeout=PATIENCE)
-            path = small
-        done = subprocess.run(["chroot", self.root, "zbarimg", "-q", "--raw", f"/tmp/{path.name}"], capture_output=True, text=True,
-                              timeout=PATIENCE)
-        return done.stdout.strip()
-
-    def code(self):
-        """The code that a phone reads off the screen."""
-        def read():
-            found = re.search(r"/D/([A-Z]{8})$", self.shown())
-            return found and found.group(1)
-        return until("a QR code on the screen", read)
-
-    def play(self):
-        return self.box.begin("play", "channel-1", f"{ADDRESS}/channel-1.wav")
-
-    def is_playing(self):
-        return self.box.rpc("Player.GetActivePlayers")
-
-    def played(self, answer):
-        """The add-on got a token that openssl verifies, and the stream server was shown it."""
-        said = self.box.ended(answer)
-        assert "token" in said, said
-        until("Kodi plays", self.is_playing)
-        assert kodi.verified(self.house, said["token"], "channel-1")
-        until("the stream server sees the token", lambda: said["token"] in self.web.tokens)
-        self.box.rpc("Player.Stop", playerid=self.is_playing()[0]["playerid"])
-        return said
-
-    def stop(self):
-        if self.box:
-            self.box.stop()
-        self.screen.stop()
-        self.house.service.stop()
-
-
-def fails(box, answer, code):
-    said = box.ended(answer)
-    assert said.get("error") == code, said
-
-
-def close_dialogs(box):
-    """Kodi asks about the test's own add-on that it found disabled."""
-    time.sleep(1)
-    while box.window()["currentwindow"]["label"] not in ("Home", "File browser"):
-        box.press("Back")
-        time.sleep(0.5)
-
-
-def offered(box, stage):
-    log = box.kodi_log()
-    listed = box.rpc("Addons.GetAddons", installed=False, properties=["version"]).get("addons") or []
-    return any(one["addonid"] == "script.regent" for one in listed) or "script.regent" in log
-
-
-# Stories
 
 def journey(stage):
     """The zip, the add-on, the code, the phone, playing."""
@@ -197,12 +37,12 @@ def journey(stage):
         assert stage.shown("code", scale).endswith("/D/" + code), f"zbar does not read the screenshot at {scale} %"
     settings = (box.data / "userdata/addon_data/script.module.regent/settings.xml").read_text()
     assert "#" not in re.sub("<!--.*?-->", "", settings), settings
-    phone = kodi.Browser(stage.house)
+    phone = Browser(stage.house)
     phone.open("/D/" + code)
     phone.send(f"/D/{code}/open")
     until("the screen says it", lambda: box.text(114).startswith("A phone is connected. Go on there."))
     stage.shot("connected")
-    kodi.finish(stage.house, phone, code, "approve")
+    finish(phone, code, "approve")
     said = stage.played(answer)
     assert "/script.module.regent/lib/regent/" in said["file"], said["file"]
     profile = box.data / "userdata/addon_data/script.module.regent"
@@ -291,7 +131,6 @@ def remote(stage):
 
 def signed_record(stage, code):
     """The record of the code as the box reads it, with its own key pair: the number that the screen shows."""
-    import json
     profile = stage.box.data / "userdata/addon_data/script.module.regent"
     known, identity = (json.loads((profile / name).read_text()) for name in ("credentials.json", "identity.json"))
     sys.path.insert(0, str(stage.box.data / "addons/script.module.regent/lib"))
@@ -311,7 +150,7 @@ def kills(stage):
         else:
             codes.append(stage.code())
         if step == "opened":
-            phone = kodi.Browser(stage.house)
+            phone = Browser(stage.house)
             phone.open("/D/" + codes[-1])
             phone.send(f"/D/{codes[-1]}/open")
             time.sleep(0.5)
@@ -339,16 +178,15 @@ def away(stage):
     answer = stage.play()
     code = stage.code()
     process = stage.house.service.regentd.process
-    os.kill(process.pid, 19)
+    process.send_signal(signal.SIGSTOP)
     try:
         time.sleep(2)
     finally:
-        os.kill(process.pid, 18)
+        process.send_signal(signal.SIGCONT)
     stage.house.service.regentd.kill()
     until("the screen says it", lambda: "No connection to 127.0.0.1." in box.text(114), 12)
     stage.shot("away")
     assert stage.shown("away").endswith(code)
-    from regentd import serve
     service = stage.house.service
     service.regentd = serve(
         service.programs, service.folder.name, "--web", pathlib.Path(service.folder.name, "web"), "--wrong-codes", "1000",
@@ -429,7 +267,41 @@ def language_addon(box, tag, name):
         '"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\nmsgctxt "#1"\nmsgid "Pictures"\nmsgstr "x"\n')
 
 
-STORIES = (journey, remote, kills, away, updates, languages)
+def daemon(stage):
+    """A box with a `regent daemon`: an add-on asks it, and Kodi needs no enrolment."""
+    box = stage.set_up("daemon", enrolled=False)
+    answer = stage.play()
+    fails(box, answer, "not-enrolled")
+    home, service = stage.home / "daemon", stage.house.service
+    home.mkdir()
+    with open(os.open(home / "secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(service.key["secret"])
+    (home / "agent.conf").write_text(f"allow = user:{USER} pair status token=channel-*\n")
+    socket = stage.root / "run/regent"
+    socket.mkdir(exist_ok=True)
+    process = subprocess.Popen(
+        [service.programs / "regent", "daemon", "--config", home / "agent.conf", "--socket", socket / "agent.sock"],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8", "REGENT_SERVICE": service.inside,
+             "REGENT_REQUESTOR": "cinema", "REGENT_PUBLIC_KEY": service.key["publicKey"], "REGENT_SECRET_FILE": f"{home}/secret",
+             "REGENT_STATE": f"{home}/state"}, stdout=subprocess.DEVNULL, stderr=open(home / "log", "wb"))
+    try:
+        until("the daemon listens", (socket / "agent.sock").exists)
+        answer = stage.play()
+        first = stage.code()
+        box.press("Back")
+        fails(box, answer, "cancelled")
+        answer = stage.play()
+        code = stage.code()
+        assert code != first
+        stage.house.phone(code, "approve")
+        stage.played(answer)
+        assert not (box.data / "userdata/addon_data/script.module.regent/credentials.json").exists()
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+STORIES = (journey, remote, kills, away, updates, languages, daemon)
 
 
 def main():
