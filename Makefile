@@ -1,5 +1,5 @@
 # `make demo` shows Regent, `make test` and `make check` test it; `make help` lists the rest.
-.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb tarball image kodi clean help
+.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb repo tarball image kodi clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -116,11 +116,15 @@ deb: build ## Debian packages of what was built, in .build/deb
 	@deploy/bootstrap --deb
 	@deploy/deb
 
+repo: ## an apt repository of the packages in DEBS=.build/deb, signed with KEY=FINGERPRINT, in OUT=.build/repo
+	@deploy/bootstrap --repo
+	@DAYS="$(DAYS)" deploy/repo "$(KEY)" "$(or $(DEBS),.build/deb)" "$(or $(OUT),.build/repo)"
+
 tarball: build ## programs for Linux without packages, their list of parts and checksums, in .build/tarball
 	@deploy/bootstrap --release
 	@deploy/tarball
 
-image: programs ## an OCI image of regentd, made without an engine, in .build/image
+image: programs ## OCI images of regentd for Debian 12 and 13, made without an engine, in .build/image
 	@deploy/bootstrap --release
 	@deploy/image
 

@@ -58,6 +58,12 @@ enum ServeCommand {
     "newcomer-rate", .integer(1...100_000), default: 1,
     "new guests and apps a second from one network address, for each requestor; a hundred times as many at once"
   )
+  static let permitRate = Input.option(
+    "permit-rate", .integer(1...100_000), default: 1,
+    "new permits a second of one account; 300 times as many at once")
+  static let signInsPerAccount = Input.option(
+    "sign-ins-per-account", .integer(1...1_000_000), default: 100,
+    "devices that one account keeps signed in; beyond that the one unused for longest is signed out")
   static let codeRate = Input.option(
     "code-rate", .rate, default: .unlimited,
     "new codes a second from one network address, for each requestor; a hundred times as many at once"
@@ -111,8 +117,8 @@ enum ServeCommand {
       InputSection(
         "limits of the service",
         [
-          deviceRate, deviceBurst, sourceRate, newcomerRate, codeRate, wrongCodes, wrongCodesWindow,
-          wrongCodesTotal, liveCodes, auditDays,
+          deviceRate, deviceBurst, sourceRate, newcomerRate, permitRate, signInsPerAccount, codeRate, wrongCodes,
+          wrongCodesWindow, wrongCodesTotal, liveCodes, auditDays,
         ]),
       InputSection(
         "limits of connections",

@@ -241,7 +241,7 @@ actor ServerUpkeep: AdminUpkeep {
         Finding(
           name, .warning,
           "there is no synchronous standby: when the server is lost, so is what it acknowledged last\(others)",
-          fix: "set synchronous_standby_names to a standby: see operating.md (package regent-doc)")
+          fix: "set synchronous_standby_names to a standby: see postgresql.md (package regent-doc)")
       ]
     }
     guard !server.standbys.isEmpty else {

@@ -142,6 +142,9 @@ extension ServiceLimits {
     }
     let newcomerRate = call[ServeCommand.newcomerRate]
     newcomers = RateLimit(perSecond: newcomerRate, burst: newcomerRate * 100)
+    let permitRate = call[ServeCommand.permitRate]
+    permits = RateLimit(perSecond: permitRate, burst: permitRate * 300)
+    signInsOfAccount = call[ServeCommand.signInsPerAccount]
     if case .perSecond(let number) = call[ServeCommand.codeRate] {
       newCodes = RateLimit(perSecond: number, burst: number * 100)
     }

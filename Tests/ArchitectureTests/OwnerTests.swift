@@ -7,7 +7,7 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
     "Sources/PairingService/Core/SignInTransitions.swift",
     [
       "store.signInWithoutCode(", "store.exchange(", "store.signOut(", "store.revoke(", "store.pickUp(",
-      "store.endGrants(", "store.removeOAuthClient(", "codes.noteSignIn(",
+      "store.makeRoom(", "store.endGrants(", "store.removeOAuthClient(", "codes.noteSignIn(",
     ]
   ),
   ("Sources/PairingService/Core/BoxDecisions.swift", ["store.decide("]),

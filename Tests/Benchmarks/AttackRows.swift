@@ -24,7 +24,7 @@ func attackRows() -> [Row] {
   }
 }
 
-/// The memory that docs/operating.md promises under each of these.
+/// The memory that docs/limits.md promises under each of these.
 private let mostMebibytes = 256.0
 private let honestDevices = 1000
 private let samplesEach = 1500

@@ -76,6 +76,7 @@ private func serve(port: UInt16, folder: String) async throws {
   let store = try openStore(folder)
   var options = ServiceOptions(publicURL: "http://127.0.0.1:\(port)")
   options.limits.liveCodes = 10_000_000
+  options.limits.signInsOfAccount = 1_000_000
   options.limits.device = RateLimit(perSecond: 100_000, burst: 1_000_000)
   options.limits.newcomers = RateLimit(perSecond: 100_000, burst: 10_000_000)
   let start = clock.uptime

@@ -195,9 +195,9 @@ import Testing
       let proxies = try shell.get(
         "set -au; . \(packageFolder())/deploy/regentd.env; echo \"$REGENT_TRUST_PROXY\"")
       #expect(proxies == "unix")
-      // The line of docs/operating.md as it stands there, for a folder of our own and without the group.
+      // The line of docs/configure.md as it stands there, for a folder of our own and without the group.
       let text = String(
-        decoding: try readFile("\(packageFolder())/docs/operating.md"), as: UTF8.self)
+        decoding: try readFile("\(packageFolder())/docs/configure.md"), as: UTF8.self)
       let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("sudo sh -c") })
       try shell.get("grep -v ADMIN_GROUP \(packageFolder())/deploy/regentd.env > regentd.env")
       try withService(in: folder) { service in

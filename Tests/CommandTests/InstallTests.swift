@@ -121,9 +121,9 @@ import Testing
       let place = "\(folder)/opt/tv/share/doc/regent"
       var links = 0
       for name in [
-        "install", "operating", "box", "socket", "porting", "protocol", "from-regcode-to-token", "threat-model",
-        "limits",
-        "scaling",
+        "install", "install-source", "configure", "provision", "tasks", "keys", "backup", "upgrade", "postgresql",
+        "nodes", "nodes-troubleshoot", "monitor", "troubleshoot", "operating", "box", "box-programs", "box-account",
+        "box-oauth", "socket", "porting", "protocol", "from-regcode-to-token", "threat-model", "limits", "scaling",
       ] {
         let text = String(decoding: try readFile("\(place)/\(name).md"), as: UTF8.self)
         for part in text.split(separator: "](").dropFirst() {

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `hears exactly what docs/box.md says`() throws {
+  @Test func `hears exactly what docs box-programs says`() throws {
     let failure = AgentFailure(
       code: "unreachable", message: "the service cannot be reached", hint: "check the network",
       trouble: .service)
@@ -56,7 +56,7 @@ import Testing
       .code(Scene.code()), .opened, .match(42),
       .authenticated(name: "demo", provider: "Example One"), .denied, .expired, .error(failure),
     ]
-    let page = String(decoding: try readFile("\(packageFolder())/docs/box.md"), as: UTF8.self)
+    let page = String(decoding: try readFile("\(packageFolder())/docs/box-programs.md"), as: UTF8.self)
     let documented = page.split(separator: "\n").filter { $0.hasPrefix("{\"event\"") }.map(
       String.init)
     #expect(documented == events.map { String(decoding: $0.document.bytes(), as: UTF8.self) })

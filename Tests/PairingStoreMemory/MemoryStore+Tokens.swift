@@ -97,6 +97,21 @@ extension MemoryStore {
     return endAuthentications(where: filter.includes)
   }
 
+  /// Ends the sign-ins of an account that are too many.
+  public func makeRoom(
+    besides new: AuthenticationRecord, _ room: SignInRoom,
+    audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    let viewer = new.authentication.viewer
+    guard viewer.account != nil else { return [] }
+    let all = authentications.values.filter { $0.authentication.viewer == viewer }
+    let ended = room.surplus(of: all, besides: new.authentication.id, at: now)
+    for record in ended { note(line(record)) }
+    let ids = Set(ended.map(\.authentication.id))
+    _ = endAuthentications { ids.contains($0.authentication.id) }
+    return ended
+  }
+
   /// The authentications that have not expired, nor ended with the box's that they stand on.
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant

@@ -64,11 +64,16 @@ import Testing
     }
     let client = Self.client()
     let request = try ClientRequest(.get, ClientURL(server.url))
-    let cancelled = Task { await outcome(client, request).failureKind }
+    // These calls block their threads. On the pool, which other tests fill, the test itself would wait for their deadline.
+    let cancelled = Task(executorPreference: OnDemandThread(named: "first call")) {
+      await outcome(client, request).failureKind
+    }
     try await eventually("the first call") { server.connections == 1 }
     cancelled.cancel()
     #expect(await cancelled.value == .cancelled)
-    let closed = Task { await outcome(client, request).failureKind }
+    let closed = Task(executorPreference: OnDemandThread(named: "second call")) {
+      await outcome(client, request).failureKind
+    }
     try await eventually("the second call") { server.connections == 2 }
     client.close()
     #expect(await closed.value == .cancelled)

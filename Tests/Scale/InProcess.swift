@@ -46,6 +46,7 @@ extension ServiceLimits {
     limits.device = RateLimit(perSecond: 100_000, burst: 100_000)
     limits.newcomers = RateLimit(perSecond: 1_000, burst: 100_000)
     limits.liveCodes = 1_000_000
+    limits.signInsOfAccount = 1_000_000
     return limits
   }
 }

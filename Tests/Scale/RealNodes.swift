@@ -13,6 +13,7 @@ struct RealNodes {
   /// As `ServiceLimits.generous`.
   private static let options = [
     "--device-rate", "100000", "--device-burst", "100000", "--newcomer-rate", "1000", "--live-codes", "1000000",
+    "--sign-ins-per-account", "1000000",
     "--connections-per-source", "100000",
   ]
 

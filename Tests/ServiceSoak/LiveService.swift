@@ -25,7 +25,7 @@ struct LiveService {
         "--web", "\(packageFolder())/web", "--database",
         "\(folder)/regent.db", "--master-key", "\(folder)/master-key", "--admin-socket",
         "\(folder)/admin.sock", "--live-codes", "10000000", "--newcomer-rate",
-        "100000",
+        "100000", "--sign-ins-per-account", "1000000",
       ])
     url = process.url
     admin = AdminClient(

@@ -208,11 +208,11 @@ extension TestService {
 // MARK: - A phone without pages
 
 extension TestService {
-  /// A signed-in browser of the sample account.
-  public func session() async throws -> SessionID {
+  /// A signed-in browser of the sample account, or of another one.
+  public func session(of account: String = Sample.account) async throws -> SessionID {
     let record = SessionRecord(
       id: try named(Random.uuid()), token: core.hasher.token(Random.uuid()),
-      viewer: Viewer(provider: try named(Sample.provider), account: try named(Sample.account)),
+      viewer: Viewer(provider: try named(Sample.provider), account: try named(account)),
       started: core.clock.now, lastUsed: core.clock.now)
     try await core.store.startSession(record, replacing: nil, proved: nil, at: core.clock.now)
     return record.id
@@ -220,8 +220,8 @@ extension TestService {
 
   /// Takes a code and says yes, as the phone's pages do.
   @discardableResult
-  public func approve(_ code: String) async throws -> RegistrationID {
-    let session = try await session()
+  public func approve(_ code: String, as account: String = Sample.account) async throws -> RegistrationID {
+    let session = try await session(of: account)
     let id = try await seen(code)
     _ = try await core.codeTransitions.open(id)
     _ = try await core.codeTransitions.claim(id, by: session)
@@ -270,12 +270,12 @@ extension TestService {
   }
 
   /// Another account of the sample provider, with the sample password.
-  public func addAccount(_ name: String) async throws {
+  public func addAccount(_ name: String, household: String? = nil) async throws {
     let provider: ProviderID = try named(Sample.provider)
     let account: AccountName = try named(name)
     _ = try await core.store.put(
-      .account(Account(provider: provider, name: account)), replacing: nil, audit: nil,
-      at: core.clock.now)
+      .account(Account(provider: provider, name: account, household: try household.map { try named($0) })),
+      replacing: nil, audit: nil, at: core.clock.now)
     let phc = try await core.passwords.hash(Secret(Sample.password))
     _ = try await core.store.setPassword(
       phc, of: account, at: provider, by: .operator, audit: nil, at: core.clock.now)

@@ -50,6 +50,44 @@ extension StoreConformance {
         try await expectNone({ $0.visitorID = "somebody" }, "another visitor")
       }
     },
+    ConformanceCheck("an account's sign-ins have an end, and the one unused for longest goes with its line") { stage in
+      for number in 1...4 {
+        let code = try stage.registration(number, device: number)
+        try await stage.reserve(code)
+        _ = try await stage.store.approve(
+          code.id, try stage.order(for: stage.ann, as: number), audit: nil, at: stage.at(number))
+      }
+      let other = try stage.registration(5, device: 5)
+      try await stage.reserve(other)
+      _ = try await stage.store.approve(other.id, try stage.order(for: stage.bob, as: 5), audit: nil, at: stage.at(5))
+      let all = try await stage.store.authentications(AuthenticationFilter(), after: nil, limit: 9, at: stage.at(5))
+      let new = try found(all.first { $0.authentication.id.text == "authentication-4" }, "the new one")
+      // The first is in use; a use of a time that has not come yet, as by a clock that was ahead, is none.
+      let uses = ["authentication-1": stage.at(6), "authentication-2": stage.at(99)]
+      func makeRoom(_ most: Int) async throws -> [String] {
+        let room = SignInRoom(most: most) { uses[$0.text] }
+        return try await stage.store.makeRoom(
+          besides: new, room,
+          audit: { record in
+            AuditEntry(at: stage.at(7), actor: .service, action: "room", subject: record.authentication.id.text)
+          }, at: stage.at(7)
+        ).map(\.authentication.id.text)
+      }
+      let enough = try await makeRoom(4)
+      try expect(enough.isEmpty, "four of four: \(enough)")
+      let first = try await makeRoom(2)
+      try expect(first == ["authentication-2", "authentication-3"], "two of four: \(first)")
+      let again = try await makeRoom(2)
+      try expect(again.isEmpty, "once more: \(again)")
+      // Never the new one, and never another account's.
+      let one = try await makeRoom(0)
+      try expect(one == ["authentication-1"], "one at least: \(one)")
+      let left = try await stage.store.authentications(AuthenticationFilter(), after: nil, limit: 9, at: stage.at(7))
+      try expect(left.map(\.authentication.id.text) == ["authentication-4", "authentication-5"], "left: \(left)")
+      let lines = try await stage.store.audit(after: 0, limit: 99).map(\.entry).filter { $0.action == "room" }
+      try expect(
+        lines.map(\.subject) == ["authentication-2", "authentication-3", "authentication-1"], "lines: \(lines)")
+    },
     ConformanceCheck("the boxes of a visitor are found whatever stands in the id") { stage in
       try await stage.signedIn(1)
       let visitors = ["visitor", "a \"quoted\" %_' one", "ü\u{0}\u{1}"]

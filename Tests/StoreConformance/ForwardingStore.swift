@@ -98,6 +98,13 @@ extension ForwardingStore {
     try await target.revoke(filter, audit: entry, at: now)
   }
 
+  public func makeRoom(
+    besides new: AuthenticationRecord, _ room: SignInRoom,
+    audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    try await target.makeRoom(besides: new, room, audit: line, at: now)
+  }
+
   public func authentications(_ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {

@@ -6,6 +6,8 @@ SECONDS = 60
 PACKAGES = (
     "systemd systemd-sysv dbus util-linux procps curl ca-certificates fail2ban python3-systemd iptables"
     " libsqlite3-0 libssl3 libqrencode4 libcurl4 libargon2-1 libexpat1 libstdc++6").split()
+# What packages.py and repository.py, which share one root of each Debian, also need.
+PACKAGING = ("autopkgtest", "dpkg-dev", "avahi-daemon", "avahi-utils", "iproute2", "python3-minimal")
 TERMINAL_NUMBER, UNLOCK_TERMINAL, TERMINAL_SIZE = 0x80045430, 0x40045431, 0x5414
 
 
@@ -28,7 +30,7 @@ class Container:
             if shutil.which(program) is None:
                 raise Unavailable(f"{program} is missing: deploy/bootstrap --test")
         root = folder / "root"
-        self.make(root, folder / "made-of", suite, (*PACKAGES, *more))
+        self.make(root, folder / "made-of", suite, more)
         libraries = self.installed(root, programs) if programs else set()
         self.said = folder / "boot.log"
         with open(self.said, "wb") as log:
@@ -55,9 +57,20 @@ class Container:
         linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
         return {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
 
-    def make(self, root, mark, suite, packages):
+    @staticmethod
+    def codename():
         release = dict(re.findall(r'^(\w+)="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text(), re.M))
-        wanted = " ".join([suite or release.get("VERSION_CODENAME", "stable"), *packages])
+        return release.get("VERSION_CODENAME", "stable")
+
+    @staticmethod
+    def packaging_folder(suite=None):
+        """Where the root for PACKAGING is, below .build."""
+        return "packages" if suite in (None, Container.codename()) else f"packages-{suite}"
+
+    @staticmethod
+    def make(root, mark, suite, more):
+        packages = (*PACKAGES, *more)
+        wanted = " ".join([suite or Container.codename(), *packages])
         if mark.exists() and mark.read_text() == wanted:
             return
         shutil.rmtree(root, ignore_errors=True)

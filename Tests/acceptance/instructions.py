@@ -95,7 +95,7 @@ class Guard:
         (wrapper / "regentd").chmod(0o755)
         server = Regentd(
             wrapper, self.home, "--web", ROOT / "web", "--device-rate", "10000", "--device-burst", "100000",
-            "--newcomer-rate", "10000", "--code-rate", "off", environment=self.plain)
+            "--newcomer-rate", "10000", "--sign-ins-per-account", "10000", "--code-rate", "off", environment=self.plain)
         try:
             self.requests(server)
         finally:

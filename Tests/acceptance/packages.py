@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from container import Container, Unavailable
+from container import PACKAGING, Container, Unavailable
 from packages_network import a_box_finds_the_service_in_the_network
 from packages_stage import NAMES, PUBLIC_URL, a_token, built, files, install, listing, place, repacked, requestors, running, stage
 from packages_typing import a_service_whose_port_is_taken_is_led_elsewhere, from_nothing_to_a_code_on_the_screen
@@ -309,9 +309,9 @@ with tempfile.TemporaryDirectory() as folder:
         f"regent ({stage.version}) unstable; urgency=medium\n\n  * Tested.\n\n -- R <r@example.org>  Tue, 24 Nov 2026 00:00:00 +0000\n")
     try:
         stage.machine = Container(
-            place / ".build" / ("packages" if suite is None else f"packages-{suite}"), suite=suite,
+            place / ".build" / Container.packaging_folder(suite), suite=suite,
             binds=(str(built), str(stage.newer), str(stage.older), str(EARLIER), str(stage.source)),
-            more=("autopkgtest", "dpkg-dev", "avahi-daemon", "avahi-utils", "iproute2", "python3-minimal"))
+            more=PACKAGING)
     except Unavailable as reason:
         print(f"packages: NOT RUN, no systemd can be booted here: {reason}")
         sys.exit(0)

@@ -46,7 +46,10 @@ public protocol EntitlementDelegate: AnyObject, Sendable {
   func setMetadataStatus(
     _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]) async
 
-  /// The platform's picker must be shown.
+  /// The platform's picker must be shown; answer with ``AccessEnabler/answerTvProviderDialog(_:)``.
+  ///
+  /// An app that leaves this out, and reads no events either, gets `displayProviderDialog` in its place. A dialog without
+  /// an answer counts as cancelled after ``EnablerTiming/dialog``.
   func presentTvProviderDialog(_ dialog: ProviderDialog) async
 
   /// The platform's picker must be removed.
@@ -71,10 +74,16 @@ extension EntitlementDelegate {
   public func setMetadataStatus(
     _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]
   ) {}
-  /// Does nothing.
-  public func presentTvProviderDialog(_ dialog: ProviderDialog) {}
+  /// Has `displayProviderDialog` called in its place.
+  public func presentTvProviderDialog(_ dialog: ProviderDialog) { UnhandledDialog.report?(dialog) }
   /// Does nothing.
   public func dismissTvProviderDialog(_ dialog: ProviderDialog) {}
   /// Does nothing.
   public func sendTrackingData(_ data: [String], forEvent event: TrackingEvent) {}
+}
+
+/// How the default of `presentTvProviderDialog` reaches its enabler.
+enum UnhandledDialog {
+  /// Set while a delegate is called that is the only listener.
+  @TaskLocal static var report: (@Sendable (ProviderDialog) -> Void)?
 }

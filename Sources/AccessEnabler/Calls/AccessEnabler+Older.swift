@@ -28,6 +28,12 @@ extension AccessEnabler {
     try self.init(EnablerConfiguration(storage: storage), delegate: delegate)
   }
 
+  /// An enabler without credentials, in the form of versions 1 and 2; set ``delegate`` afterwards.
+  ///
+  /// - Throws: `FileError` when the token store's folder cannot be used.
+  @available(*, deprecated, message: "give the software statement or the key pair at the beginning")
+  public convenience init() throws(FileError) { try self.init(EnablerConfiguration(storage: .usual)) }
+
   /// Establishes the programmer's identity with its signature.
   ///
   /// - Parameters:
@@ -60,6 +66,24 @@ extension AccessEnabler {
     runtime.post(.credentials(.keyPair(publicKey: publicKey, secret: Secret(secret))))
     if !signedRequestorID.isEmpty { runtime.post(.signedRequestorID(signedRequestorID)) }
     setRequestor(requestor, serviceProviders: serviceProviders)
+  }
+
+  /// Establishes the programmer's identity and signs the calls of this app with a key pair, with the original's order of
+  /// arguments.
+  ///
+  /// - Parameters:
+  ///   - requestor: the programmer's id.
+  ///   - signedRequestorID: its signature by the programmer's private RSA key, in base64; may be empty.
+  ///   - serviceProviders: the services' addresses.
+  ///   - secret: the secret half of the key pair.
+  ///   - publicKey: its public half.
+  @available(*, deprecated, message: "use Credentials.keyPair of EnablerConfiguration")
+  public func setRequestor(
+    _ requestor: String, signedRequestorID: String, serviceProviders: [String]?, secret: String, publicKey: String
+  ) {
+    setRequestor(
+      requestor, signedRequestorID: signedRequestorID, secret: secret, publicKey: publicKey,
+      serviceProviders: serviceProviders)
   }
 
   /// Sets options by their historic names.

@@ -1,6 +1,8 @@
 // The names of the AccessEnabler of other platforms, where one of ours can bear them: an app that is ported compiles,
 // and the compiler says what the name is here. docs/porting.md has them all.
 
+public import RegentPairing
+
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(*, deprecated, renamed: "EnablerStatus.success")
 public let ACCESS_ENABLER_STATUS_SUCCESS = EnablerStatus.success
@@ -41,16 +43,23 @@ public let METADATA_RESOURCE_ID_KEY = MetadataArgument.resource
 public let METADATA_USER_META_KEY = MetadataArgument.userKey
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(*, deprecated, renamed: "MetadataArgument.authentication")
-public let METADATA_AUTHENTICATION = MetadataArgument.authentication
+public let METADATA_AUTHENTICATION = MetadataOpcode.authentication
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(*, deprecated, renamed: "MetadataArgument.authorization")
-public let METADATA_AUTHORIZATION = MetadataArgument.authorization
+public let METADATA_AUTHORIZATION = MetadataOpcode.authorization
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(*, deprecated, renamed: "MetadataArgument.deviceID")
-public let METADATA_DEVICE_ID = MetadataArgument.deviceID
+public let METADATA_DEVICE_ID = MetadataOpcode.deviceID
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(*, deprecated, renamed: "MetadataArgument.userMetadata")
-public let METADATA_USER_META = MetadataArgument.userMetadata
+public let METADATA_USER_META = MetadataOpcode.userMetadata
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+@available(*, deprecated, renamed: "ProviderFilter.providersKey")
+public let TV_PROVIDERS = ProviderFilter.providersKey
+// swift-format-ignore: AlwaysUseLowerCamelCase
+@available(*, deprecated, renamed: "ProviderFilter.featuredKey")
+public let FEATURED_TV_PROVIDERS = ProviderFilter.featuredKey
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(*, deprecated, renamed: "TrackingEvent.authentication")
@@ -72,28 +81,104 @@ extension MVPD {
   public var ID: String { id }
 }
 
+extension Optional where Wrapped == BoardingStatus {
+  /// Compares a boarding status with the original's text, `"PICKER"` or `"SUPPORTED"`.
+  @available(*, deprecated, message: "compare with .picker or .supported")
+  public static func == (status: Self, text: String) -> Bool { status?.originalName == text }
+
+  /// Compares a boarding status with the original's text, `"PICKER"` or `"SUPPORTED"`.
+  @available(*, deprecated, message: "compare with .picker or .supported")
+  public static func != (status: Self, text: String) -> Bool { status?.originalName != text }
+}
+
+extension BoardingStatus {
+  fileprivate var originalName: String? {
+    switch self {
+    case .none: nil
+    case .picker: "PICKER"
+    case .supported: "SUPPORTED"
+    }
+  }
+}
+
+// The calls. Dictionaries are `[AnyHashable: Any]`, as `NSDictionary` is imported: a `[String: Any]` converts to it.
 extension AccessEnabler {
   /// Signs in with data for the service.
+  ///
+  /// - Parameters:
+  ///   - force: signs in anew even if the device is signed in.
+  ///   - data: texts for the service; numbers and truth values become texts.
   @available(*, deprecated, renamed: "getAuthentication(force:data:)")
-  public func getAuthentication(_ force: Bool, withData data: [String: String]) {
-    getAuthentication(force: force, data: data)
+  public func getAuthentication(_ force: Bool, withData data: [AnyHashable: Any]?) {
+    getAuthentication(force: force, data: OriginalDictionary(data).texts)
   }
 
-  /// Signs in with data for the service, after a picker that shows these providers.
+  /// Signs in; the platform's picker shows the providers of the filter.
+  ///
+  /// - Parameter filter: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`, lists of provider ids.
   @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
-  public func getAuthentication(_ force: Bool, withData data: [String: String], andFilter filter: [String: [String]]) {
-    getAuthentication(force: force, data: data, filter: ProviderFilter(filter))
+  public func getAuthentication(_ filter: [AnyHashable: Any]) {
+    getAuthentication(filter: OriginalDictionary(filter).filter)
   }
 
-  /// Authorizes a resource for whoever is signed in.
+  /// Signs in with data for the service; the platform's picker shows the providers of the filter.
+  ///
+  /// - Parameters:
+  ///   - force: signs in anew even if the device is signed in.
+  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - filter: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`, lists of provider ids.
+  @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
+  public func getAuthentication(
+    _ force: Bool, withData data: [AnyHashable: Any]?, andFilter filter: [AnyHashable: Any]?
+  ) {
+    let filter = filter.map { OriginalDictionary($0).filter }
+    getAuthentication(force: force, data: OriginalDictionary(data).texts, filter: filter)
+  }
+
+  /// Signs in with data for the service; the platform's picker shows these providers only, in this order.
+  ///
+  /// - Parameters:
+  ///   - force: signs in anew even if the device is signed in.
+  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - filter: provider ids.
+  @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
+  public func getAuthentication(_ force: Bool, withData data: [AnyHashable: Any]?, andFilter filter: [String]) {
+    getAuthentication(force: force, data: OriginalDictionary(data).texts, filter: ProviderFilter(filter))
+  }
+
+  /// Authorizes a resource for the viewer who is signed in.
+  ///
+  /// - Parameters:
+  ///   - resource: the resource's id.
+  ///   - data: texts for the service; numbers and truth values become texts.
   @available(*, deprecated, renamed: "checkAuthorization(_:data:)")
-  public func checkAuthorization(_ resource: String, withData data: [String: String]) {
-    checkAuthorization(resource, data: data)
+  public func checkAuthorization(_ resource: String, withData data: [AnyHashable: Any]?) {
+    checkAuthorization(resource, data: OriginalDictionary(data).texts)
   }
 
   /// Authorizes a resource, and signs in first when that is needed.
+  ///
+  /// - Parameters:
+  ///   - resource: the resource's id.
+  ///   - data: texts for the service; numbers and truth values become texts.
   @available(*, deprecated, renamed: "getAuthorization(_:data:)")
-  public func getAuthorization(_ resource: String, withData data: [String: String]) {
-    getAuthorization(resource, data: data)
+  public func getAuthorization(_ resource: String, withData data: [AnyHashable: Any]?) {
+    getAuthorization(resource, data: OriginalDictionary(data).texts)
+  }
+
+  /// Sets options by their historic names; values may be texts, numbers and truth values.
+  ///
+  /// - Parameter options: the same names as in ``setOptions(_:)-([String:String])``; `device_info` may also be a dictionary.
+  public func setOptions(_ options: [AnyHashable: Any]) {
+    setOptions(EnablerOptions(OriginalDictionary(options).options))
+  }
+
+  /// Answers `setMetadataStatus`; the operation may be named by its number.
+  ///
+  /// `arguments` of the callback names the operation as a text, whatever the call had.
+  ///
+  /// - Parameter arguments: `METADATA_OPCODE_KEY` with a ``MetadataOpcode``, its number or its name, and what it is about.
+  public func getMetadata(_ arguments: [AnyHashable: Any]) {
+    getMetadata(OriginalDictionary(arguments).metadataArguments)
   }
 }

@@ -35,8 +35,7 @@ extension Machine {
       return fail(request, EntitlementError(.outOfOrder))
     }
     finish(request, .heard)
-    drop(watch.call)
-    drop(watch.timer)
+    drop(watch)
     // The service withdraws the earlier code of a device by itself.
     requestCode(login, choice)
   }
@@ -141,8 +140,9 @@ extension Machine {
   /// The browser came back; what is not the address of the flow under way is left alone, whoever opened it.
   mutating func handleExternalURL(_ url: String, _ request: RequestID) {
     guard case .browser(let redirectURL) = settings.login, url.isEmpty || url.comesBack(to: redirectURL) else {
-      return fail(
-        request, EntitlementError(.outOfOrder, message: "that is not the address that a browser comes back to"))
+      let why = "this is not the redirect URL of this app"
+      tell(.internalError, message: "handleExternalURL: \(why)", extras: ["url": String(url.prefix(256))])
+      return fail(request, EntitlementError(.outOfOrder, message: why))
     }
     switch phase {
     case .browsing(let login, let choice, _):
@@ -178,7 +178,14 @@ extension RegistrationOffer {
 extension String {
   /// Whether a browser that was to come back to `address` did: the same address, with nothing but query or fragment
   /// after it.
+  ///
+  /// Browsers write scheme and host in lower case, and end an `http` address without a path with a slash.
   fileprivate func comesBack(to address: String) -> Bool {
+    let (url, address) = (withLowercaseOrigin, address.withLowercaseOrigin)
+    return url.continues(address) || address.hasPrefix("http") && address.isOnlyAnOrigin && url.continues(address + "/")
+  }
+
+  private func continues(_ address: String) -> Bool {
     guard utf8.starts(with: address.utf8) else { return false }
     let rest = utf8.dropFirst(address.utf8.count)
     guard let next = rest.first else { return true }

@@ -33,6 +33,8 @@ extension Machine {
     watch.failures = 0
     watch.awaySince = nil
     watch.trouble = nil
+    drop(watch.report?.timer)
+    watch.report = nil
     switch record.status {
     case .approved, .delivered: return fetch(login, choice, watch)
     case .denied: return end(login, .genericAuthentication, Self.denied)
@@ -167,6 +169,12 @@ extension Machine {
     phase = .waiting(login, choice, watch)
   }
 
+  mutating func drop(_ watch: CodeWatch) {
+    drop(watch.call)
+    drop(watch.timer)
+    drop(watch.report?.timer)
+  }
+
   /// Whether the service has been away for no longer than a restart takes.
   private func isSilent(_ watch: CodeWatch) -> Bool {
     watch.awaySince.map { uptime.since($0) < settings.timing.silence } ?? true
@@ -175,12 +183,25 @@ extension Machine {
   /// Says what is in the way when it was not said already, and a restart would be over by now.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
     watch.awaySince = watch.awaySince ?? uptime
-    if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) { return }
+    if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) {
+      // A timer of its own: the pauses between tries are longer than what is left of the silence.
+      let rest = settings.timing.silence - uptime.since(watch.awaySince ?? uptime)
+      watch.report = TroubleReport(failure: failure, timer: watch.report?.timer ?? startDeadline(rest))
+      return
+    }
+    drop(watch.report?.timer)
+    watch.report = nil
+    report(failure, &watch)
+  }
+
+  private mutating func report(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
     let trouble: StatusID = failure.asksForPatience ? .serviceBusy : .connectionLost
     guard watch.trouble != trouble else { return }
     watch.trouble = trouble
-    let seconds = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] }
-    tell(trouble, message: failure.message, extras: seconds ?? [:])
+    var extras = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] } ?? [:]
+    // As `EntitlementError.kind` and `fault` say it where a call fails.
+    extras["fault"] = failure.kind == .captivePortal ? "captivePortal" : failure.fault?.rawValue
+    tell(trouble, message: failure.message, extras: extras)
   }
 
   /// Whether the service only repeats the sign-in that was there before: whoever signs in anew waits for another.
@@ -204,11 +225,18 @@ extension Machine {
   }
 
   mutating func timerRang(_ timer: TimerID) {
-    guard case .waiting(let login, let choice, var watch) = phase, watch.timer == timer else {
-      return patienceEnded(timer)
+    if dialogDeadlinePassed(timer) { return }
+    guard case .waiting(let login, let choice, var watch) = phase else { return patienceEnded(timer) }
+    switch timer {
+    case watch.timer:
+      watch.timer = nil
+      askForNews(&watch, choice)
+    case watch.report?.timer:
+      let failure = watch.report?.failure
+      watch.report = nil
+      if let failure { report(failure, &watch) }
+    default: return
     }
-    watch.timer = nil
-    askForNews(&watch, choice)
     phase = .waiting(login, choice, watch)
   }
 

@@ -136,11 +136,10 @@ extension Machine {
     case .entering(_, _, let call): drop(call)
     case .registering(_, _, let step): drop(step.call)
     case .waiting(_, _, let watch):
-      drop(watch.call)
-      drop(watch.timer)
+      drop(watch)
     case .fetching(_, _, let step): drop(step.call)
     case .attaching(_, let attaching): drop(attaching.call)
-    case .presenting(_, let dialog, _): tell(.dismissTvProviderDialog(dialog))
+    case .presenting(_, let presented): dismiss(presented)
     case .sharing(_, let code):
       drop(code.call)
       _ = ask(.leave(signIn: code.signIn), for: .nothing)

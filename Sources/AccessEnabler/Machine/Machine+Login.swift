@@ -21,10 +21,20 @@ extension Machine {
   }
 
   mutating func getAuthentication(_ request: RequestID, _ details: AuthenticationRequest) {
-    if let kept = validAuthentication, !details.isForced, !asksPlatform(about: kept.signIn) {
-      return tellSignedIn(kept.signIn, request, isCached: true)
+    var details = details
+    if let kept = validAuthentication, !details.isForced {
+      details.isForced = isAnotherChosen(than: kept.signIn)
+      if !details.isForced, !asksPlatform(about: kept.signIn) {
+        return tellSignedIn(kept.signIn, request, isCached: true)
+      }
     }
     logIn(.authentication(request), details)
+  }
+
+  /// Whether `setSelectedProvider` has named another provider than the one of the sign-in: then it is to change.
+  private func isAnotherChosen(than signIn: SignIn) -> Bool {
+    guard case .ahead(.provider(let id)) = selection else { return false }
+    return !signIn.provider.id.isSameText(as: id)
   }
 
   /// Whether a sign-in that is kept here counts only when the box says so.

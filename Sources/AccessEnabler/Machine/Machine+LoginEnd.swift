@@ -64,6 +64,7 @@ extension Machine {
     error.status = status
     error.message = failure.details ?? failure.message
     error.retryAfter = failure.retryAfter
+    error.fault = failure.fault
     end(login, .genericAuthentication, error)
   }
 
@@ -134,7 +135,7 @@ extension Machine {
     case .browsing(_, let choice, let offer): phase = .browsing(login, choice, offer)
     case .fetching(_, let choice, let step): phase = .fetching(login, choice, step)
     case .attaching(_, let attaching): phase = .attaching(login, attaching)
-    case .presenting(_, let dialog, let ids): phase = .presenting(login, dialog, ids)
+    case .presenting(_, let presented): phase = .presenting(login, presented)
     case .sharing(_, let code): phase = .sharing(login, code)
     case .unconfigured, .configuring, .synchronizing, .joining, .ready, .signingOut, .leaving: break
     }

@@ -23,10 +23,13 @@ extension Machine {
       tell(.malformedResource, extras: ["resource": String(resource.prefix(256))])
       return tellNoToken(resource, .internalAuthorization, error, request)
     }
-    guard !denials.isExhausted(resource, at: now) else {
-      let error = EntitlementError(.notAuthorized, status: .deniedRepeatedly)
-      tell(.deniedRepeatedly, extras: ["resource": resource])
-      return tellNoToken(resource, .userNotAuthorized, error, request)
+    if let refusal = denials.refusal(of: resource, at: now) {
+      guard denials.takeProbe(resource, at: now) else { return refuse(resource, refusal, request) }
+      pendingCalls[request] = .authorizing(
+        PendingCall.Authorizing(
+          resource: resource, data: data, mayLogIn: mayLogIn, usesCachedPermit: false, isProbe: true))
+      _ = send(.preauthorize([resource]), to: kept.service, for: .pendingCall(request))
+      return
     }
     let permit = tokens.permits[resource].flatMap { $0.isValid(at: now) ? $0 : nil }
     pendingCalls[request] = .authorizing(
@@ -38,9 +41,41 @@ extension Machine {
     _ = send(operation, to: kept.service, for: .pendingCall(request))
   }
 
+  /// The enabler's own refusal after many denials, in the words of the last one.
+  private mutating func refuse(
+    _ resource: String, _ refusal: (code: EntitlementCode, error: EntitlementError), _ request: RequestID
+  ) {
+    tell(.deniedRepeatedly, message: refusal.error.message, extras: ["resource": resource])
+    tellNoToken(resource, refusal.code, refusal.error, request)
+  }
+
+  private mutating func probed(
+    _ answer: ServiceAnswer, _ work: PendingCall.Authorizing, _ request: RequestID
+  ) {
+    switch answer {
+    case .preauthorized(let ids) where ids.contains(where: { $0.isSameText(as: work.resource) }):
+      denials.forget(work.resource)
+      preauthorization = nil
+    case .failed(let failure) where failure.meansNotSignedIn: return authorizationFailed(failure, work, request)
+    default: break
+    }
+    if let refusal = denials.refusal(of: work.resource, at: now) {
+      pendingCalls[request] = nil
+      return refuse(work.resource, refusal, request)
+    }
+    guard let service = tokens.authentication?.service else {
+      return authorizationFailed(Self.signedOutMeanwhile, work, request)
+    }
+    var work = work
+    work.isProbe = false
+    pendingCalls[request] = .authorizing(work)
+    _ = send(.authorize(resource: work.resource, data: work.data), to: service, for: .pendingCall(request))
+  }
+
   mutating func pendingCallAnswered(_ answer: ServiceAnswer, for request: RequestID) {
     guard let pendingCall = pendingCalls[request] else { return }
     switch pendingCall {
+    case .authorizing(let work) where work.isProbe: probed(answer, work, request)
     case .authorizing(let work): authorizationCame(answer, work, request)
     case .preauthorizing(let resources):
       pendingCalls[request] = nil
@@ -127,7 +162,7 @@ extension Machine {
     let isTemporary = tokens.authentication?.signIn.source == .temporary
     let (code, error) = Self.authorizationProblem(failure, isTemporary: isTemporary)
     if error.area == .authorization, error.kind != .malformedResource {
-      denials.note(work.resource, at: now)
+      denials.note(work.resource, code, error, at: now)
     }
     var extras = ["resource": work.resource]
     if let details = failure.details ?? failure.code?.rawValue { extras["details"] = details }
@@ -144,7 +179,9 @@ extension Machine {
     ) -> (EntitlementCode, EntitlementError) {
       // Only what the provider itself said is for the viewer's eyes.
       let text = code == .userNotAuthorized ? failure.details ?? "" : failure.message
-      return (code, EntitlementError(kind, status: status, message: text))
+      var error = EntitlementError(kind, status: status, message: text)
+      error.fault = failure.fault
+      return (code, error)
     }
     switch failure.code {
     case .authorizationDeniedByParentalControls?:

@@ -18,6 +18,15 @@ struct Attaching: Hashable, Sendable {
   var isAfterBoxSignIn = false
 }
 
+/// The platform's dialog on the screen.
+struct PresentedDialog: Hashable, Sendable {
+  var dialog: ProviderDialog
+  /// The ids of the box maker's picker.
+  var ids: [String]
+  /// When it counts as cancelled.
+  var deadline: TimerID
+}
+
 /// The code of the box's own sign-in on this app's screen.
 struct BoxCode: Hashable, Sendable {
   var signIn: String
@@ -114,24 +123,30 @@ extension Machine {
     let order = Dictionary(ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { one, _ in one })
     let listed = capable.filter { order[$0.id] != nil }.sorted { order[$0.id] ?? 0 < order[$1.id] ?? 0 }
     let dialog = ProviderDialog(filtering: listed.isEmpty ? capable : listed, with: login.filter)
-    phase = .presenting(login, dialog, ids)
+    let deadline = startDeadline(settings.timing.dialog)
+    phase = .presenting(login, PresentedDialog(dialog: dialog, ids: ids, deadline: deadline))
     tell(.presentTvProviderDialog(dialog))
+  }
+
+  mutating func dismiss(_ presented: PresentedDialog) {
+    drop(presented.deadline)
+    tell(.dismissTvProviderDialog(presented.dialog))
   }
 
   /// Somebody asks again while the dialog is up: the filter that came last counts, also for those who asked before.
   mutating func presentAgain(_ login: Login) {
-    guard case .presenting(_, let dialog, let ids) = phase else { return }
-    phase = .presenting(login, dialog, ids)
-    tell(.dismissTvProviderDialog(dialog))
-    present(login, of: ids)
+    guard case .presenting(_, let presented) = phase else { return }
+    phase = .presenting(login, presented)
+    dismiss(presented)
+    present(login, of: presented.ids)
   }
 
   mutating func dialogAnswered(_ answer: TvProviderAnswer, _ request: RequestID) {
-    guard case .presenting(let login, let dialog, _) = phase else {
+    guard case .presenting(let login, let presented) = phase else {
       return fail(request, EntitlementError(.outOfOrder))
     }
     finish(request, .heard)
-    tell(.dismissTvProviderDialog(dialog))
+    dismiss(presented)
     switch answer {
     case .other: fallBack(login, PlatformTrouble(id: .otherProvider))
     case .cancel: fallBack(login, PlatformTrouble(id: .pickerCancelled))
@@ -146,6 +161,21 @@ extension Machine {
         phase = .attaching(login, Attaching(step: .boxSignIn(provider: id), call: call))
       }
     }
+  }
+
+  /// Shows the app's own picker, because no code of the app handles the platform's dialog.
+  mutating func dialogUnhandled(_ dialog: ProviderDialog) {
+    guard case .presenting(let login, let presented) = phase, presented.dialog == dialog else { return }
+    dismiss(presented)
+    fallBack(login, nil)
+  }
+
+  /// Treats a dialog that the app has not answered in time as cancelled.
+  mutating func dialogDeadlinePassed(_ timer: TimerID) -> Bool {
+    guard case .presenting(let login, let presented) = phase, presented.deadline == timer else { return false }
+    dismiss(presented)
+    fallBack(login, PlatformTrouble(id: .pickerCancelled))
+    return true
   }
 
   // MARK: The box signs in

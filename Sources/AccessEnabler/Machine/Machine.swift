@@ -94,6 +94,9 @@ struct Machine: Sendable {
     case .setSelectedProvider(nil): goBack(request)
     case .selectOnSecondScreen: select(.onSecondScreen, request)
     case .answerTvProviderDialog(let answer): dialogAnswered(answer, request)
+    case .dialogUnhandled(let dialog):
+      dialogUnhandled(dialog)
+      finish(request, .heard)
     case .renewCode: renewCode(request)
     case .handleExternalURL(let url): handleExternalURL(url, request)
     case .preauthorize(let resources, let usesCache):

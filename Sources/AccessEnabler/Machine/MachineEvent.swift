@@ -37,6 +37,8 @@ enum AppCall: Hashable, Sendable {
   /// The viewer chooses on the phone.
   case selectOnSecondScreen
   case answerTvProviderDialog(TvProviderAnswer)
+  /// The app's delegate has no method for this dialog.
+  case dialogUnhandled(ProviderDialog)
   case renewCode
   case handleExternalURL(String)
   case preauthorize([String], usesCache: Bool)

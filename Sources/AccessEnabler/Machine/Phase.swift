@@ -14,8 +14,8 @@ enum Phase: Hashable, Sendable {
   case ready
   /// The box's platform account is being asked.
   case attaching(Login, Attaching)
-  /// The platform's dialog is shown: what it shows, and the ids of the box maker's picker.
-  case presenting(Login, ProviderDialog, [String])
+  /// The platform's dialog is shown.
+  case presenting(Login, PresentedDialog)
   /// The code of the box's own sign-in is shown.
   case sharing(Login, BoxCode)
   /// A provider picker is shown.
@@ -49,7 +49,7 @@ enum Phase: Hashable, Sendable {
     switch self {
     case .choosing(let login), .entering(let login, _, _), .registering(let login, _, _),
       .waiting(let login, _, _), .browsing(let login, _, _), .fetching(let login, _, _), .attaching(let login, _),
-      .presenting(let login, _, _), .sharing(let login, _):
+      .presenting(let login, _), .sharing(let login, _):
       login
     case .unconfigured, .configuring, .synchronizing, .joining, .ready, .signingOut, .leaving: nil
     }
@@ -161,6 +161,8 @@ struct CodeWatch: Hashable, Sendable {
   var awaySince: Uptime?
   /// What the app was told about these failures last.
   var trouble: StatusID?
+  /// The failure that the app is told when the service is still away at the end of `silence`.
+  var report: TroubleReport?
   var call: CallID?
   /// Whether that call asks for the sign-in instead of the code.
   var asksForSignIn = false
@@ -173,6 +175,11 @@ struct CodeWatch: Hashable, Sendable {
   /// How often news was followed by the next question at once.
   var news = RateMeter()
   var timer: TimerID?
+}
+
+struct TroubleReport: Hashable, Sendable {
+  var failure: ServiceFailure
+  var timer: TimerID
 }
 
 struct Fetching: Hashable, Sendable {
@@ -196,5 +203,7 @@ enum PendingCall: Hashable, Sendable {
     var mayLogIn: Bool
     /// Whether the permit came from the cache; a service that does not know it any more is asked anew.
     var usesCachedPermit: Bool
+    /// Whether the service is only asked if the resource may be watched, after many denials.
+    var isProbe = false
   }
 }

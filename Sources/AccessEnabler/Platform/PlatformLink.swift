@@ -29,13 +29,20 @@ final class PlatformLink: Sendable {
     case .usual: places = Self.usualPlaces(environment)
     }
     var settings = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
-    let name = agentUser ?? Self.usualUser
-    settings.trustsListener = { who, path in
+    settings.trustsListener = { [agentUser] who, path in
       if who.user == 0 || who.user == Accounts.effectiveUser { return true }
-      if let owner = SocketPlace.owner(ofFolderHolding: path) { return who.user == owner }
-      return (try? Accounts.user(named: name))?.id == who.user
+      let agent = Self.agent(named: agentUser, folderOwner: SocketPlace.owner(ofFolderHolding: path)) { name in
+        (try? Accounts.user(named: name))?.id
+      }
+      return who.user == agent
     }
     client = Client(settings)
+  }
+
+  /// The one user besides root and this process's own whose listener is believed.
+  static func agent(named name: String?, folderOwner: UInt32?, _ id: (String) -> UInt32?) -> UInt32? {
+    if let name { return id(name) }
+    return folderOwner ?? id(usualUser)
   }
 
   /// Where a daemon may listen, best first.

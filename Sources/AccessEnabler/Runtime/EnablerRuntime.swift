@@ -24,11 +24,18 @@ final class EnablerRuntime: Sendable {
     deviceID = store.installation.deviceID
     let (envelopes, inbox) = AsyncStream<Envelope>.makeStream()
     self.inbox = inbox
-    let dispatcher = EventDispatcher(delegate)
+    let dispatcher = EventDispatcher(delegate) { dialog in
+      inbox.yield(Envelope(message: .app(.dialogUnhandled(dialog)), request: RequestID(number: 0)))
+    }
     self.dispatcher = dispatcher
     let performer = ActionPerformer(configuration, store, dispatcher, inbox)
     self.performer = performer
     Task { await performer.run(envelopes) }
+  }
+
+  var delegate: (any EntitlementDelegate)? {
+    get { dispatcher.delegate }
+    set { dispatcher.delegate = newValue }
   }
 
   /// Ends everything; calls that wait fail as cancelled.

@@ -1,6 +1,6 @@
 import RegentPlatform
 
-/// Everybody who hears of what happens: the delegate, event streams, and the calls that wait for their end.
+/// Delivers events to the delegate, to event streams and to the calls that wait for their end.
 final class EventDispatcher: Sendable {
   private struct Waiting: Sendable {
     var end: @Sendable (RequestOutcome) -> Void
@@ -12,23 +12,52 @@ final class EventDispatcher: Sendable {
     var streams: [Int: AsyncStream<EntitlementEvent>.Continuation] = [:]
     var lastStream = 0
     var isClosed = false
+    weak var delegate: (any EntitlementDelegate)?
+    /// Callbacks go through a task of their own, so that a slow delegate does not hold up the machine.
+    ///
+    /// An app without a delegate has no such task.
+    var delegateEvents: AsyncStream<Delivery>.Continuation?
+  }
+
+  private struct Delivery: Sendable {
+    var event: EntitlementEvent
+    var hasOtherListeners: Bool
   }
 
   private let state = Locked(State())
-  /// The delegate's callbacks go through a task of their own: one that is slow does not hold up the machine.
-  private let delegateEvents: AsyncStream<EntitlementEvent>.Continuation?
+  private let unhandled: @Sendable (ProviderDialog) -> Void
 
-  init(_ delegate: (any EntitlementDelegate)?) {
-    guard let delegate else {
-      delegateEvents = nil
-      return
+  /// - Parameters:
+  ///   - delegate: the app's delegate.
+  ///   - unhandled: called with a dialog that the delegate does not handle and no other listener hears of.
+  init(_ delegate: (any EntitlementDelegate)?, unhandled: @escaping @Sendable (ProviderDialog) -> Void) {
+    self.unhandled = unhandled
+    self.delegate = delegate
+  }
+
+  /// The app's delegate; each callback goes to the one that is set when it is delivered.
+  var delegate: (any EntitlementDelegate)? {
+    get { state.withLock { $0.delegate } }
+    set {
+      let events = state.withLock { state -> AsyncStream<Delivery>? in
+        state.delegate = newValue
+        guard newValue != nil, state.delegateEvents == nil, !state.isClosed else { return nil }
+        let (events, continuation) = AsyncStream<Delivery>.makeStream()
+        state.delegateEvents = continuation
+        return events
+      }
+      if let events { deliver(events) }
     }
-    let (events, delegateEvents) = AsyncStream<EntitlementEvent>.makeStream()
-    self.delegateEvents = delegateEvents
+  }
+
+  private func deliver(_ events: AsyncStream<Delivery>) {
     // A thread of its own: a delegate that sleeps would hold one of the few that all tasks of the process share.
-    Task(executorPreference: OnDemandThread(named: "delegate")) { [weak delegate] in
-      for await event in events {
-        if let delegate { await event.tell(delegate) }
+    Task(executorPreference: OnDemandThread(named: "delegate")) { [weak self] in
+      for await delivery in events {
+        guard let self, let delegate = self.delegate else { continue }
+        await UnhandledDialog.$report.withValue(delivery.hasOtherListeners ? nil : self.unhandled) {
+          await delivery.event.tell(delegate)
+        }
       }
     }
   }
@@ -61,10 +90,10 @@ final class EventDispatcher: Sendable {
 
   /// The delegate and the streams hear everything, a call that waits what is told for it.
   func tell(_ event: EntitlementEvent, for requests: [RequestID] = []) {
-    let (streams, listeners) = state.withLock { state in
-      (Array(state.streams.values), requests.compactMap { state.waiting[$0]?.progress })
+    let (delegateEvents, streams, listeners) = state.withLock { state in
+      (state.delegateEvents, Array(state.streams.values), requests.compactMap { state.waiting[$0]?.progress })
     }
-    delegateEvents?.yield(event)
+    delegateEvents?.yield(Delivery(event: event, hasOtherListeners: !streams.isEmpty || !listeners.isEmpty))
     for stream in streams { stream.yield(event) }
     for listener in listeners { listener(event) }
   }
@@ -76,13 +105,13 @@ final class EventDispatcher: Sendable {
 
   /// Nothing comes any more.
   func close() {
-    let (waiting, streams) = state.withLock { state in
+    let (waiting, streams, delegateEvents) = state.withLock { state in
       defer {
         state.isClosed = true
         state.waiting = [:]
         state.streams = [:]
       }
-      return (Array(state.waiting.values), Array(state.streams.values))
+      return (Array(state.waiting.values), Array(state.streams.values), state.delegateEvents)
     }
     for one in waiting { one.end(.failed(EntitlementError(.cancelled))) }
     for stream in streams { stream.finish() }

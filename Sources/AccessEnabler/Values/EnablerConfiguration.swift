@@ -71,8 +71,8 @@ public enum TokenStorage: Hashable, Sendable {
 public enum PlatformAccountPlace: Hashable, Sendable {
   /// `REGENT_AGENT_SOCKET`, else this user's own daemon, else the machine's.
   case usual
-  /// That socket alone, and the user besides root and this one who may listen there, when it is not the owner of its
-  /// folder: the agent's.
+  /// That socket alone. With `agentUser` only that user, root and this process's own user may listen there; without it,
+  /// the owner of the socket's folder, else the user `regent`.
   case socket(String, agentUser: String? = nil)
   /// Nowhere: the app signs in by itself.
   case none
@@ -96,6 +96,8 @@ public struct EnablerTiming: Hashable, Sendable {
   public var poll = Duration.seconds(5)
   /// How long the box's daemon may take to say how an app stands.
   public var platform = Duration.seconds(1)
+  /// How long the app may take to answer `presentTvProviderDialog`; the dialog then counts as cancelled.
+  public var dialog = Duration.seconds(300)
   /// How long a service may be away, as in a restart or a fail-over, before the app is told: in the middle of a wait,
   /// and when a call that may be repeated meets it.
   public var silence = Duration.seconds(6)

@@ -32,6 +32,53 @@ public enum MetadataArgument {
   public static let userMetadata = "METADATA_USER_META"
 }
 
+/// An operation of `getMetadata` with the number that the original gives it.
+///
+/// `Int(METADATA_USER_META)` and `key == METADATA_USER_META` in `setMetadataStatus` compile as they are.
+public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
+  /// The original's number.
+  public let rawValue: Int32
+  /// The name, which `setMetadataStatus` has as its key.
+  public let name: String
+
+  private init(_ rawValue: Int32, _ name: String) {
+    self.rawValue = rawValue
+    self.name = name
+  }
+
+  /// The operation with this number.
+  public init?(rawValue: Int32) { self.init { $0.rawValue == rawValue } }
+
+  /// The operation with this name, for example the key of `setMetadataStatus`.
+  public init?(named name: String) { self.init { $0.name == name } }
+
+  private init?(_ isIt: (MetadataOpcode) -> Bool) {
+    let all = [Self.authentication, .authorization, .deviceID, .userMetadata]
+    guard let found = all.first(where: isIt) else { return nil }
+    self = found
+  }
+
+  /// When the sign-in ends.
+  public static let authentication = MetadataOpcode(0, MetadataArgument.authentication)
+  /// When the permit for a resource ends.
+  public static let authorization = MetadataOpcode(1, MetadataArgument.authorization)
+  /// The device's id.
+  public static let deviceID = MetadataOpcode(2, MetadataArgument.deviceID)
+  /// An attribute of the viewer.
+  public static let userMetadata = MetadataOpcode(3, MetadataArgument.userMetadata)
+
+  /// Whether a key of `setMetadataStatus` names this operation.
+  public static func == (key: String, opcode: MetadataOpcode) -> Bool { key == opcode.name }
+
+  /// Whether a key of `setMetadataStatus` names this operation, for `switch`.
+  public static func ~= (opcode: MetadataOpcode, key: String) -> Bool { key == opcode.name }
+}
+
+extension Int {
+  /// The original's number of a metadata operation.
+  public init(_ opcode: MetadataOpcode) { self.init(opcode.rawValue) }
+}
+
 extension MetadataRequest {
   /// Reads the dictionary form; none when it asks for nothing that exists.
   public init?(_ arguments: [String: String]) {

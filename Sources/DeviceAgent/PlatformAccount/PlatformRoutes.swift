@@ -6,7 +6,7 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// The socket's calls for apps, which `docs/socket.md` describes; `docs/box.md` has who is one.
+/// The socket's calls for apps, which `docs/socket.md` describes; `docs/box-account.md` says which programs are apps.
 struct PlatformRoutes: Sendable {
   let host: PlatformHost
   let apps: AppBook

@@ -81,6 +81,7 @@ extension AdminCall {
       by: .operator(`operator`, for: viewer), authentication: authentication)
     do throws(StoreError) {
       let result = try await core.codeTransitions.approve(record.id, request, audit: line)
+      await core.signInTransitions.makeRoom(besides: result.authentication)
       return CodeEntry(result.change.record, at: now)
     } catch {
       // In an outage nobody refused it, and a line would wait as long as it did.

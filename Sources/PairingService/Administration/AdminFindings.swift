@@ -71,7 +71,7 @@ extension AdminCall {
   /// A service that has something to lose needs a backup, and a fresh one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
-    let fix = "regentctl backup FILE, best every night: see Backup and restore in operating.md (package regent-doc)"
+    let fix = "regentctl backup FILE, best every night: see backup.md (package regent-doc)"
     let kept = try await stored { () throws(StoreError) in
       try await core.store.keptNumbers(.backup)
     }

@@ -53,6 +53,7 @@ extension ServiceCore {
       throw CallError(.internalServerError, code: .internalError)
     }
     try limits.take(.guest, from: newcomer.address, at: requestor)
+    try limits.takeGuest(at: requestor)
     let now = clock.now
     let lifetime = choice.integration.settings(for: newcomer.profile).authenticationLifetime
     return try await signInTransitions.signIn(

@@ -31,7 +31,7 @@ package struct AuthorizationRoutes: Sendable {
     return .later {
       let viewer = try await core.signedIn(call, device, for: .toWatch)
       do throws(CallError) {
-        let (permit, source) = try await grant(resource, viewer)
+        let (permit, source) = try await grant(resource, viewer, from: call.request.clientAddress)
         core.metrics.count(.authorizationsGranted)
         var reply = call.reply(document(permit, viewer))
         if let name = source.wireName {
@@ -46,21 +46,16 @@ package struct AuthorizationRoutes: Sendable {
   }
 
   /// The rules are asked every time, also over a permit: what an operator takes away is gone at once.
-  private func grant(_ resource: RequestedResource, _ viewer: SignedInDevice)
-    async throws(CallError) -> (Permit, AuthorizationSource)
-  {
+  private func grant(
+    _ resource: RequestedResource, _ viewer: SignedInDevice, from address: IPAddress?
+  ) async throws(CallError) -> (Permit, AuthorizationSource) {
     let source: AuthorizationSource
     do throws(AuthorizationDenial) {
       source = try viewer.decide(resource)
     } catch {
       throw CallError(error)
     }
-    do throws(StoreError) {
-      return (try await core.permitting(resource.id, to: viewer), source)
-    } catch {
-      core.storeTrouble.note(error)
-      throw CallError(error, while: .toWatch)
-    }
+    return (try await core.permitting(resource.id, to: viewer, from: address), source)
   }
 
   private func note(

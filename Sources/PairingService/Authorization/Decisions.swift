@@ -1,6 +1,6 @@
 package import RegentPairing
 package import PairingStore
-internal import RegentHTTPCodec
+package import RegentHTTPCodec
 internal import RegentPairingWire
 
 extension SignedInDevice {
@@ -32,19 +32,38 @@ extension ServiceCore {
   }
 
   /// A new permit, or the one that is there when it is as good.
-  package func permitting(_ resource: ResourceID, to device: SignedInDevice)
-    async throws(StoreError) -> Permit
+  ///
+  /// - Throws: 429 when the account, its household, the address or the requestor opened too many new titles.
+  package func permitting(_ resource: ResourceID, to device: SignedInDevice, from address: IPAddress?)
+    async throws(CallError) -> Permit
   {
     let now = clock.now
-    guard device.pass == nil else {
-      // A pass ends at one time whatever is watched: what is open needs no second write.
-      if case .inForce(let permit) = try await permit(resource, of: device) { return permit }
-      return try await store.openTemporarily(device.authentication.id, resource, at: now)
+    let found = try await watching { () throws(StoreError) in try await permit(resource, of: device) }
+    switch found {
+    // A pass ends at one time whatever is watched: what is open needs no second write.
+    case .inForce(let permit) where device.pass != nil || !Permit.isWorthWriting(over: permit, at: now): return permit
+    // Renewed in its own row, which takes no more of the disk.
+    case .inForce, .expired: break
+    case .none: try limits.takePermit(of: device.authentication, from: address)
     }
-    return try await store.record(
-      Permit(
-        resource, for: device.authentication, lifetime: device.settings.authorizationLifetime,
-        at: now), at: now)
+    return try await watching { () throws(StoreError) in
+      guard device.pass == nil else {
+        return try await store.openTemporarily(device.authentication.id, resource, at: now)
+      }
+      return try await store.record(
+        Permit(
+          resource, for: device.authentication, lifetime: device.settings.authorizationLifetime,
+          at: now), at: now)
+    }
+  }
+
+  private func watching<Value>(_ body: () async throws(StoreError) -> Value) async throws(CallError) -> Value {
+    do throws(StoreError) {
+      return try await body()
+    } catch {
+      storeTrouble.note(error)
+      throw CallError(error, while: .toWatch)
+    }
   }
 }
 

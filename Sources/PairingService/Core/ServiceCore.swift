@@ -109,7 +109,7 @@ package final class ServiceCore: Sendable {
     signInTransitions = SignInTransitions(
       store: store, codes: codes, codeTransitions: codeTransitions, waiters: waiters,
       boxDecisions: boxDecisions, provisioning: provisioning, lastUses: lastUses, metrics: metrics, audit: audit,
-      clock: clock)
+      clock: clock, mostOfAccount: options.limits.signInsOfAccount)
     limits = RequestLimits(
       options.limits, clock: clock, metrics: metrics, log: log, sharedBy: .guesses(store, log: log))
     accessTokens = try await AccessTokens(store, lifetime: options.accessTokenLifetime)

@@ -17,13 +17,13 @@ package struct SignInTransitions: Sendable {
   private let metrics: ServiceMetrics
   private let audit: AuditTrail
   private let clock: ServiceClock
+  private let mostOfAccount: Int
   private let deliveries = Deliveries()
 
   init(
     store: any AuthenticationStore & PlatformStore & GrantStore, codes: LiveCodes, codeTransitions: CodeTransitions,
     waiters: Waiters, boxDecisions: BoxDecisions, provisioning: ProvisioningCache, lastUses: LastUseTimes,
-    metrics: ServiceMetrics, audit: AuditTrail,
-    clock: ServiceClock
+    metrics: ServiceMetrics, audit: AuditTrail, clock: ServiceClock, mostOfAccount: Int
   ) {
     self.store = store
     self.codes = codes
@@ -35,6 +35,7 @@ package struct SignInTransitions: Sendable {
     self.metrics = metrics
     self.audit = audit
     self.clock = clock
+    self.mostOfAccount = mostOfAccount
   }
 
   /// What a device gets that asks whether it is signed in; the first read is the delivery of its code.
@@ -127,7 +128,25 @@ package struct SignInTransitions: Sendable {
     audit.note(
       .device(exchange.requestor), "device.sign-in", exchange.deviceHash.shortName,
       detail: "platform, at \(exchange.provider), app \(exchange.app) of box \(exchange.box)")
+    await makeRoom(besides: signIn.record)
     return signIn
+  }
+
+  /// Ends the sign-ins of an account that has more than it may have, those unused for longest first.
+  ///
+  /// Nothing that is made fails when this does: the next sign-in of the account ends all that are too many.
+  func makeRoom(besides new: AuthenticationRecord?) async {
+    guard let new else { return }
+    let (lastUses, audit, most) = (lastUses, audit, mostOfAccount)
+    let ended = try? await store.makeRoom(
+      besides: new, SignInRoom(most: most) { lastUses.of($0) },
+      audit: { record in
+        audit.entry(
+          .service, "device.sign-out", record.deviceHash.shortName,
+          detail: "made room for \(new.deviceHash.shortName): \(record.authentication.viewer.title) has more than "
+            + "\(most) sign-ins, and this one was unused for longest")
+      }, at: clock.now)
+    noteEnd(of: ended ?? [])
   }
 
   /// A device was signed in without its code, here or at another node, or out at another node: the store is asked next,

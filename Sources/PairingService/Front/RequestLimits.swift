@@ -30,6 +30,8 @@ package final class RequestLimits: Sendable {
     case client(ClientID)
     /// What is new at one network address.
     case newcomers(Newcomer, SourceKey)
+    /// New rows of whoever shares the limit.
+    case rows(NewRow, RowSharer)
   }
 
   /// What leaves a row behind, and can be asked for with names that are made up.
@@ -79,7 +81,7 @@ package final class RequestLimits: Sendable {
   private static let waitFactor = 4
   /// What an app asks at once when it opens; of many nodes each gives that much, whatever its part is.
   private static let opening = 20
-  private let limits: ServiceLimits
+  let limits: ServiceLimits
   let clock: ServiceClock
   let metrics: ServiceMetrics
   let log: ServiceLog
@@ -129,6 +131,31 @@ package final class RequestLimits: Sendable {
         }
         return state.devices[meter, default: RateMeter()].take(of: limit, at: now)
       })
+  }
+
+  /// Takes one of each of these meters, or of none when one of them is used up: a viewer who is refused for what others
+  /// at the same address did has spent nothing.
+  func take(_ all: [(subject: Subject, requestor: RequestorID?, limit: RateLimit)]) throws(CallError) {
+    let now = clock.uptime
+    let wait = state.withLock { state -> Duration? in
+      state.makeRoom(at: now)
+      var taken: [(meter: Meter, rate: RateMeter)] = []
+      var longest: Duration?
+      for one in all {
+        let meter = Meter(requestor: one.requestor, subject: one.subject)
+        var rate = state.rate(of: meter)
+        if case .over(let wait) = rate.take(of: state.share(of: one.limit, least: 1), at: now) {
+          longest = max(longest ?? .zero, wait)
+        }
+        taken.append((meter, rate))
+      }
+      guard longest == nil else { return longest }
+      for one in taken { state.set(one.rate, of: one.meter) }
+      return nil
+    }
+    guard let wait else { return }
+    metrics.count(.requestsThrottled)
+    throw .tooMany(retryAfter: wait)
   }
 
   /// Takes one new code in the place of a device's own: each is a row and a disk write, whatever its lifetime.
@@ -224,6 +251,24 @@ extension RequestLimits.State {
   /// This node's part of a limit; not less at once than `least` of it.
   fileprivate func share(of limit: RateLimit, least: Int) -> RateLimit {
     nodes == 1 ? limit : limit.divided(among: nodes, least: least)
+  }
+
+  /// What a meter has left; of one for which there is no room, what it shares with others.
+  fileprivate func rate(of meter: RequestLimits.Meter) -> RateMeter {
+    if let rate = devices[meter] { return rate }
+    return devices.count < RequestLimits.mostMeters ? RateMeter() : shared[place(of: meter)]
+  }
+
+  fileprivate mutating func set(_ rate: RateMeter, of meter: RequestLimits.Meter) {
+    if devices[meter] == nil, devices.count >= RequestLimits.mostMeters {
+      shared[place(of: meter)] = rate
+    } else {
+      devices[meter] = rate
+    }
+  }
+
+  private func place(of meter: RequestLimits.Meter) -> Int {
+    Int(UInt(bitPattern: meter.hashValue) % UInt(shared.count))
   }
 
   fileprivate mutating func makeRoom(at now: Uptime) {

@@ -137,19 +137,19 @@ extension Phone {
     }
     let isWrong = opened.record.flow.match.map { $0.number != picked } ?? false
     try core.limits.takeAct(of: session.viewer, from: call.request.clientAddress)
-    if !isWrong, session.viewer.account == nil {
-      // A pass begins here as it does with the device's own call.
-      try core.limits.take(
-        .guest, from: call.request.clientAddress, at: opened.record.requestor)
+    if !isWrong {
+      try core.limits.takeSignIn(
+        of: session.viewer, from: call.request.clientAddress, at: opened.record.requestor)
     }
     let entry = core.audit.entry(
       .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
       detail: (isWrong ? "wrong number: " : "") + opened.record.auditLabel)
     do throws(StoreError) {
-      _ = try await core.codeTransitions.approve(
+      let result = try await core.codeTransitions.approve(
         opened.record.id,
         ApprovalRequest(
           by: .session(session.id, picked: picked), authentication: authentication), audit: entry)
+      await core.signInTransitions.makeRoom(besides: result.authentication)
     } catch {
       // Double tap: already approved. The result page shows who approved it.
       guard error == .refused(.alreadyApproved) else { throw error }

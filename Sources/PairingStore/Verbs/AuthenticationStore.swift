@@ -45,6 +45,14 @@ public protocol AuthenticationStore: Sendable {
   func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
+  /// Ends the sign-ins of an account that are too many, now that it has a new one.
+  ///
+  /// - Returns: those that ended, each with its line in the audit log.
+  func makeRoom(
+    besides new: AuthenticationRecord, _ room: SignInRoom,
+    audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord]
+
   /// The authentications that have not expired, in the order of their ids.
   ///
   /// Whether they stand is not looked at, but an app's is left out that ended with the box's, or with its viewer's yes.

@@ -89,6 +89,32 @@ extension RowStore {
     }
   }
 
+  /// Ends the sign-ins of an account that are too many.
+  public func makeRoom(
+    besides new: AuthenticationRecord, _ room: SignInRoom,
+    audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
+  ) async throws(StoreError) -> [AuthenticationRecord] {
+    let viewer = new.authentication.viewer
+    guard viewer.account != nil else { return [] }
+    // Counted by the index alone: nearly every account has a few.
+    let mayBeTooMany = try await read { context, _ in
+      try context.exists(
+        """
+        SELECT 1 FROM authentication WHERE provider = \(viewer.provider.text)
+        AND \("account", is: viewer.account?.text) LIMIT 1 OFFSET \(room.least)
+        """)
+    }
+    guard mayBeTooMany else { return [] }
+    return try await write { context, rows in
+      let all = try rows.all(context, Tables.authentications, AuthenticationFilter(viewer: viewer).query(after: nil))
+        .map(\.record)
+      let ended = room.surplus(of: all, besides: new.authentication.id, at: now)
+      try rows.endAuthentications(context, ended)
+      for record in ended { try rows.note(context, line(record)) }
+      return ended
+    }
+  }
+
   /// The authentications that have not expired, nor ended with the box's that they stand on.
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant

@@ -80,7 +80,7 @@ func hint(for state: SQLState) -> String? {
   case .noDatabase: "make it: createdb --owner=USER --encoding=UTF8 DATABASE"
   case .noRight:
     "as the owner of the tables: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ROLE; "
-      + "operating.md lists all rights (package regent-doc)"
+      + "postgresql.md lists all rights (package regent-doc)"
   case .diskFull: "free some space on the server's file system"
   case .tooManyConnections: "raise max_connections, or give fewer connections to other programs"
   case .noStatement, .statementThere: poolerHint

@@ -1,7 +1,7 @@
 /// Where a browser may be sent back to after signing in.
 ///
-/// An address is accepted on one of the requestor's domains (or below one), or when it is exactly one that was
-/// registered, with whatever scheme an app has of its own; a registered loopback address with any port, because an app
+/// An address is accepted on one of the requestor's domains (or below one), or when it is one that was registered,
+/// with whatever scheme an app has of its own; scheme and host are compared without case (RFC 3986 §6.2.2.1). A registered loopback address is accepted with any port, because an app
 /// cannot choose which one is free (RFC 8252 §7.3). Everything doubtful is refused: browsers repair addresses, and
 /// where they read another host than we do, whoever made the link decides where the viewer lands.
 public struct RedirectRule: Sendable {
@@ -28,7 +28,7 @@ public struct RedirectRule: Sendable {
   /// Whether it was registered itself: then a requestor needs no domain for it.
   public func isRegistered(_ address: String) -> Bool {
     guard Self.isPlain(address), Self.isFollowed(address) else { return false }
-    if addresses.contains(address) { return true }
+    if addresses.contains(where: { $0.withLowercaseOrigin == address.withLowercaseOrigin }) { return true }
     guard let target = WebAddress(address) else { return false }
     return addresses.contains { WebAddress($0)?.isSameLoopback(as: target) ?? false }
   }

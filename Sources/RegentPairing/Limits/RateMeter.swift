@@ -5,6 +5,9 @@ public struct RateLimit: Hashable, Sendable {
   /// For what is new at one network address: 1 a second, 100 at once.
   public static let newcomers = RateLimit(perSecond: 1, burst: 100)
 
+  /// For one account's new permits: 300 titles that were not open before at once, then one a second.
+  public static let permits = RateLimit(perSecond: 1, burst: 300)
+
   /// For one device's codes in the place of its own: 30 at once, then one in ten seconds.
   public static let replacements = RateLimit(oneEvery: .seconds(10), burst: 30)
 

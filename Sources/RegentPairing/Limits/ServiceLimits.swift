@@ -6,6 +6,10 @@ public struct ServiceLimits: Hashable, Sendable {
   public var source: RateLimit?
   /// Guests and apps of one source at one requestor: each leaves a row, and device ids can be made up.
   public var newcomers: RateLimit = .newcomers
+  /// New permits of one account: each is a row, and resources can be made up.
+  public var permits: RateLimit = .permits
+  /// Sign-ins that one account may have: device ids can be made up.
+  public var signInsOfAccount = 100
   /// New codes of one requestor from one network address; nil is no limit, because a hall full of boxes has one
   /// address.
   public var newCodes: RateLimit?

@@ -90,6 +90,11 @@ struct Bench {
     send(.timer(timer))
   }
 
+  /// The deadline that was started last.
+  var deadline: TimerID? {
+    actions.compactMap { if case .startDeadline(let timer, _) = $0 { timer } else { nil } }.last
+  }
+
   var told: [EntitlementEvent] {
     actions.compactMap { if case .tell(let event, _) = $0 { event } else { nil } }
   }

@@ -74,7 +74,7 @@ struct BrowserAndLeavingTests {
     "", "app://done?state=1&x=2",
   ])
   func `only the address of the flow under way finishes it`(url: String) {
-    let isOurs = ["", "app://done?", "app://done#x", "app://done?state=1&x=2"].contains(url)
+    let isOurs = ["", "APP://done", "app://done?", "app://done#x", "app://done?state=1&x=2"].contains(url)
     for bench in [restarted(), browsing(), leaving()] {
       var bench = bench
       let phase = bench.machine.phase
@@ -86,6 +86,26 @@ struct BrowserAndLeavingTests {
     var idle = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     let request = idle.call(.handleExternalURL(url))
     #expect(idle.error(of: request)?.kind == .outOfOrder && idle.open.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("adbe.u-XFXJeTSDuJiIQs0HVRAg://adobe.com", "adbe.u-xfxjetsdujiiqs0hvrag://adobe.com?error=access_denied", true),
+    ("adbe.App://Adobe.com/Done", "adbe.app://adobe.com/Done", true),
+    ("adbe.App://Adobe.com/Done", "adbe.app://adobe.com/done", false),
+    ("http://127.0.0.1:9", "http://127.0.0.1:9/", true), ("http://127.0.0.1:9", "http://127.0.0.1:9/x", false),
+    ("http://127.0.0.1:9/done", "http://127.0.0.1:90/done", false),
+  ])
+  func `a browser may write scheme and host of the redirect URL in lower case`(
+    registered: String, url: String, isOurs: Bool
+  ) {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: registered) }
+    bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    bench.forget()
+    let request = bench.call(.handleExternalURL(url))
+    #expect((bench.error(of: request) == nil) == isOurs)
+    // The app is told of a refusal, with the URL.
+    #expect(bench.statuses.contains(.internalError) == !isOurs)
   }
 
   private func browsing() -> Bench {

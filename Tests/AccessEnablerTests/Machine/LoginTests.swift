@@ -360,4 +360,22 @@ struct LoginTests {
     bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(bench.told == [.displayProviderDialog([Bench.sheet, Bench.cable, Bench.pass])])
   }
+
+  @Test func `a provider chosen while signed in with another begins a change of provider`() {
+    var bench = Bench.signedIn()
+    bench.call(.setSelectedProvider("PASS"))
+    bench.forget()
+    let request = bench.call(.getAuthentication(AuthenticationRequest()))
+    #expect(bench.outcomes(of: request).isEmpty, "not answered with the sign-in of the other provider")
+    #expect(bench.sent.count == 1)
+    // Until the change has succeeded the earlier sign-in counts.
+    #expect(bench.machine.validAuthentication?.signIn.provider.id == "CABLE")
+    bench.call(.setSelectedProvider(nil))
+    #expect(bench.error(of: request) != nil)
+    #expect(bench.machine.validAuthentication?.signIn.provider.id == "CABLE")
+    // The provider of the sign-in itself, chosen again, is no change.
+    bench.call(.setSelectedProvider("CABLE"))
+    let again = bench.call(.getAuthentication(AuthenticationRequest()))
+    #expect(bench.error(of: again) == nil && bench.outcomes(of: again).count == 1)
+  }
 }

@@ -186,17 +186,54 @@ struct PendingCallTests {
     #expect(bench.statuses == [status])
   }
 
-  @Test func `after five denials in a minute the service is left alone`() {
+  /// Five denials of `r`, which the service gave a reason for.
+  private static func deniedFiveTimes() -> Bench {
     var bench = Bench.signedIn()
     for _ in 0..<5 {
       bench.call(.checkAuthorization("r", data: [:]))
-      bench.answer(.failed(.status(403)))
+      var failure = ServiceFailure(kind: .status(403))
+      failure.details = "not in your package"
+      bench.answer(.failed(failure))
     }
     bench.forget()
+    return bench
+  }
+
+  @Test func `after five denials in a minute the service is asked once a second whether anything has changed`() {
+    var bench = Self.deniedFiveTimes()
     let request = bench.call(.checkAuthorization("r", data: [:]))
-    #expect(bench.sent.isEmpty)
+    #expect(bench.sent.map(\.operation) == [.preauthorize(["r"])])
+    bench.answer(.preauthorized([]))
     #expect(bench.statuses == [.deniedRepeatedly])
     #expect(bench.error(of: request)?.kind == .notAuthorized)
+    #expect(bench.error(of: request)?.message == "not in your package")
+    bench.forget()
+    let again = bench.call(.checkAuthorization("r", data: [:]))
+    #expect(bench.sent.isEmpty)
+    #expect(bench.error(of: again)?.message == "not in your package")
+    let refused = bench.told.contains { told in
+      if case .tokenRequestFailed("r", .userNotAuthorized, "not in your package") = told { true } else { false }
+    }
+    #expect(refused)
+    bench.now = bench.now + .seconds(1)
+    bench.call(.checkAuthorization("r", data: [:]))
+    #expect(bench.sent.count == 1)
+    bench.answer(.failed(.status(503)))
+    #expect(bench.statuses == [.deniedRepeatedly, .deniedRepeatedly])
+  }
+
+  @Test func `a viewer who has bought the resource after five denials gets it at once`() {
+    var bench = Self.deniedFiveTimes()
+    let request = bench.call(.checkAuthorization("r", data: [:]))
+    bench.answer(.preauthorized(["r"]))
+    #expect(bench.sent.last?.operation == .authorize(resource: "r", data: [:]))
+    bench.answer(.permit(Self.permit))
+    bench.answer(.mediaToken(Self.access))
+    #expect(bench.error(of: request) == nil && !bench.statuses.contains(.deniedRepeatedly))
+  }
+
+  @Test func `the log of denials is about one resource and one minute`() {
+    var bench = Self.deniedFiveTimes()
     bench.call(.checkAuthorization("other", data: [:]))
     #expect(bench.open.count == 1)
     bench.now = bench.now + .seconds(61)

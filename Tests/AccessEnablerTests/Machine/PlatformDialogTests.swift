@@ -88,4 +88,39 @@ struct PlatformDialogTests {
     Self.show(&bench)
     #expect(Self.shown(bench).map { $0.providers.map(\.id) } == [["C", "B"]])
   }
+
+  @Test func `a dialog that no code of the app handles becomes the app's own picker, without a code`() throws {
+    var bench = Self.presenting(nil)
+    let dialog = try #require(Self.shown(bench).last)
+    bench.forget()
+    bench.call(.dialogUnhandled(dialog))
+    #expect(bench.told.first == .dismissTvProviderDialog(dialog))
+    #expect(bench.told.count == 2 && Self.ownPickers(bench) == 1)
+    // A report that comes late, about a dialog that is gone, changes nothing.
+    bench.forget()
+    bench.call(.dialogUnhandled(dialog))
+    #expect(bench.told.isEmpty)
+  }
+
+  @Test func `a dialog without an answer counts as cancelled after its time`() throws {
+    var bench = Self.presenting(nil)
+    let dialog = try #require(Self.shown(bench).last)
+    let first = try #require(bench.deadline)
+    bench.call(.getAuthentication(AuthenticationRequest()))
+    let second = try #require(bench.deadline)
+    bench.forget()
+    bench.send(.timer(first))
+    #expect(bench.told.isEmpty, "the dialog was shown again: its time began anew")
+    bench.send(.timer(second))
+    #expect(bench.told.first == .dismissTvProviderDialog(dialog))
+    #expect(bench.statuses == [.pickerCancelled] && Self.ownPickers(bench) == 1)
+    // An answer after that comes too late.
+    bench.forget()
+    bench.call(.answerTvProviderDialog(.other))
+    #expect(bench.told.isEmpty)
+  }
+
+  private static func ownPickers(_ bench: Bench) -> Int {
+    bench.told.count { if case .displayProviderDialog = $0 { true } else { false } }
+  }
 }

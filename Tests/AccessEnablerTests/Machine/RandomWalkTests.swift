@@ -240,7 +240,8 @@ private struct Walk {
         if pause <= .zero || pause > .seconds(60) { broken.append("a pause of \(pause)") }
       case .startDeadline(let timer, let time):
         timers.insert(timer)
-        if time <= .zero || time > .seconds(2) { broken.append("a deadline of \(time)") }
+        let isDialog = time == bench.machine.settings.timing.dialog
+        if time <= .zero || time > .seconds(2) && !isDialog { broken.append("a deadline of \(time)") }
       case .stopTimer(let timer): timers.remove(timer)
       case .call(let call):
         if bench.machine.calls[call.id] == nil, !actions.contains(.cancelCall(call.id)) {

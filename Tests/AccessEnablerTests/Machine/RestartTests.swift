@@ -36,6 +36,31 @@ import Testing
     #expect(bench.error(of: request)?.kind == .codeWithdrawn)
   }
 
+  @Test func `is told of at the end of the silence, also between two tries`() throws {
+    var (bench, _) = waiting()
+    bench.answer(.failed(.away))
+    let deadline = try #require(bench.deadline)
+    // Tried again meanwhile, and no answer yet.
+    bench.ring()
+    bench.now = bench.now + .seconds(6)
+    #expect(bench.statuses.isEmpty)
+    bench.send(.timer(deadline))
+    #expect(bench.statuses == [.connectionLost])
+    bench.answer(.failed(.away))
+    #expect(bench.statuses == [.connectionLost], "said once")
+    bench.ring()
+    bench.answer(.code(.record(.offered, 1, wasHeld: false)))
+    #expect(bench.statuses == [.connectionLost, .connectionBack])
+    // A service that is back in time is not mentioned.
+    var (short, _) = waiting()
+    short.answer(.failed(.away))
+    let late = try #require(short.deadline)
+    short.ring()
+    short.answer(.code(.record(.offered, 1, wasHeld: false)))
+    short.send(.timer(late))
+    #expect(short.statuses.isEmpty)
+  }
+
   @Test(arguments: [2, 3, 4, 10, 30])
   func `asks to be held shorter where a proxy gives up, without a word`(limit: Int) {
     var (bench, _) = waiting()

@@ -251,8 +251,12 @@ protocol OlderCalls {
     _ requestor: String, signedRequestorID: String, secret: String, publicKey: String,
     serviceProviders: [String]?)
   func setRequestor(_ requestor: String, signedRequestorID: String, serviceProviders: [String]?)
+  func setRequestor(
+    _ requestor: String, signedRequestorID: String, serviceProviders: [String]?, secret: String, publicKey: String)
   func getAuthenticationToken()
   func getAuthentication(_ filter: [String])
+  func getAuthentication(_ filter: [AnyHashable: Any])
+  func getAuthentication(_ force: Bool, withData data: [AnyHashable: Any]?, andFilter filter: [AnyHashable: Any]?)
 }
 
 extension AccessEnabler: OlderCalls {}

@@ -11,6 +11,7 @@ from rounds import PROVIDER, provide
 from service import REQUESTOR, authorization, until
 
 OPTIONS = ["--device-rate", "100000", "--device-burst", "100000", "--newcomer-rate", "1000", "--live-codes", "1000000",
+           "--sign-ins-per-account", "1000000",
            "--connections-per-source", "100000"]
 POLL = "/api/v1/tokens/authn"
 CODE = f"/reggie/v1/{REQUESTOR}/regcode"
