@@ -317,7 +317,7 @@ def kills(house):
 
 
 def strangers(house):
-    """Whoever answers in the service's place learns nothing, and plants no credentials and no address."""
+    """A server in the service's place learns nothing, and plants no credentials and no address."""
     letters = house.invite().split("#")[1]
     box = house.box(enrolled=False)
     for reply, code in (
