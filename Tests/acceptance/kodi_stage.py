@@ -34,10 +34,10 @@ class Web(http.server.SimpleHTTPRequestHandler):
 class Stage:
     """All of it: `house` is the service and its phone (kodi.py), `box` the Kodi that is on."""
 
-    def __init__(self, programs, home, kept):
+    def __init__(self, programs, home, kept, suite):
         self.home, self.kept, self.pages = pathlib.Path(home), kept, pathlib.Path(home, "pages")
-        self.root = ROOT / ".build/kodi-root"
-        make_root(self.root)
+        self.root = ROOT / f".build/kodi-{suite}"
+        make_root(self.root, suite)
         # Debian's python3-regent, which Debian's Kodi sees, too.
         shutil.copy(ROOT / "deploy/python/regent.py", self.root / "usr/lib/python3/dist-packages")
         self.build("0.1.0")
