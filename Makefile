@@ -1,5 +1,5 @@
 # `make demo` shows Regent, `make test` and `make check` test it; `make help` lists the rest.
-.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb repo tarball image clean help
+.PHONY: pages describe build programs library demo test check bench benchmarks scale fuzz sanitize lint install uninstall soak long dist deb repo tarball image kodi clean help
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -124,9 +124,13 @@ tarball: build ## programs for Linux without packages, their list of parts and c
 	@deploy/bootstrap --release
 	@deploy/tarball
 
-image: programs ## an OCI image of regentd, made without an engine, in .build/image
+image: programs ## OCI images of regentd for Debian 12 and 13, made without an engine, in .build/image
 	@deploy/bootstrap --release
 	@deploy/image
+
+kodi: ## a Kodi repository of static files in .build/kodi; URL=https://tv.example.org/kodi (where it will be served) VERSION=1.2.3
+	@[ -n "$(URL)" ] || { echo "make kodi: say where the files will be served; type: make kodi URL=https://tv.example.org/kodi" >&2; exit 2; }
+	@deploy/kodi/build "$(URL)" $(if $(VERSION),--version "$(VERSION)")
 
 clean: ## the build folder
 	rm -rf .build

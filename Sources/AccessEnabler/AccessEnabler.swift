@@ -5,6 +5,7 @@
 // decides everything, without a clock or a socket; `EnablerRuntime` does what it wants done, with `Wire` (the services)
 // and `Store` (the token cache).
 
+public import RegentPairing
 public import RegentPlatform
 
 /// Signs a device in, and asks whether a resource may be watched.
@@ -53,6 +54,12 @@ public final class AccessEnabler: Sendable {
   ///
   /// Each use is a sequence of its own. Whoever reads too slowly loses the oldest events beyond 1,024.
   public var events: AsyncStream<EntitlementEvent> { runtime.newEventStream() }
+
+  /// The time by the clock of a service that has answered; by this device's own until one has.
+  ///
+  /// How long a registration code still lives is the time from here to its ``RegistrationOffer/expires``: the clock of
+  /// a box without a battery may be years off.
+  public func time(of service: String) -> Instant { runtime.performer.clock.now(for: service) }
 
   /// This device's id: 256 random bits that were drawn when the token store was made.
   public var deviceID: String { runtime.deviceID }

@@ -92,7 +92,7 @@ typedef void (*regent_slist_free_all)(struct curl_slist *);
 typedef void *(*regent_ssl_ctx_get0_param)(void *ssl_ctx);
 typedef void (*regent_verify_param_set_time)(void *param, time_t time);
 typedef void *(*regent_ssl_get1_peer_certificate)(const void *ssl);
-typedef const void *(*regent_x509_get0_not_after)(const void *certificate);
+typedef const void *(*regent_x509_get0_time)(const void *certificate);
 typedef int (*regent_x509_cmp_time)(const void *asn1_time, time_t *time);
 typedef void (*regent_x509_free)(void *certificate);
 typedef int (*regent_openssl_init)(uint64_t options, const void *settings);

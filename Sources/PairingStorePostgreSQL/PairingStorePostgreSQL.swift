@@ -19,6 +19,7 @@ public final class PostgreSQLStore: Store {
   let database: Database
   let vault: Vault
   let tamperLog = TamperLog()
+  let thinning = AuditThinning()
   let known = VerifiedRowCache()
   let liveCodes = SharedLiveCodeBound()
   let wallClock: @Sendable () -> Instant

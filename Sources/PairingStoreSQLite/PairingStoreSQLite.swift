@@ -18,6 +18,7 @@ public final class SQLiteStore: Store {
   let database: Database
   let vault: Vault
   let tamperLog = TamperLog()
+  let thinning = AuditThinning()
   let known = VerifiedRowCache()
   let liveCodes = LiveCodeBound()
   let wallClock: @Sendable () -> Instant

@@ -1,3 +1,4 @@
+import RegentHTTPClient
 import Testing
 import RegentPlatform
 
@@ -54,6 +55,10 @@ struct Scene: CustomTestStringConvertible, Sendable {
       name: "offline with a code",
       view: view(.waiting(code()), trouble: .offline(host: "tv.example.org"))),
     Scene(name: "offline", view: view(.starting, trouble: .offline(host: "tv.example.org"))),
+    Scene(name: "clock", view: view(.starting, trouble: .clock)),
+    Scene(name: "expired certificate", view: view(.waiting(code()), trouble: .certificate(.expired))),
+    Scene(name: "unknown authority", view: view(.starting, trouble: .certificate(.untrusted))),
+    Scene(name: "no authorities", view: view(.failed(.certificate(.noAuthorities), hint: "correct the path"))),
     Scene(name: "refused", view: view(.failed(.refused, hint: "check --public-key"))),
     Scene(name: "last minute", view: view(.waiting(code(minutesLeft: 1)))),
   ]

@@ -179,7 +179,7 @@ import Testing
     (.min, 1_700_000_000_000, 1_800_000), (.max, -1, 1_800_000), (.min, .max, 1_800_000),
   ])
   func `a clock that cannot be right is not believed`(expires: Int64, wall: Int64, left: Int64) {
-    #expect(EnablerLink.remaining(expires, wall: wall) == left)
+    #expect(EnablerLink.remaining(expires, now: wall) == left)
   }
 
   /// The settings that a command line amounts to.

@@ -88,6 +88,7 @@ extension MemoryStore {
 
   private var numbered: [NumberedAuditEntry] {
     log.enumerated().map { NumberedAuditEntry(number: Int64($0 + forgotten) + 1, entry: $1) }
+      .filter { !dropped.contains($0.number) }
   }
 
   /// The number of the newest line.
@@ -98,10 +99,23 @@ extension MemoryStore {
     async throws(StoreError) -> Int
   {
     let newest = Int64(forgotten + log.count)
-    let old = numbered.prefix(limit).prefix { retention.forgets($0.entry.at, newer: newest - $0.number, at: now) }
-    log.removeFirst(old.count)
-    forgotten += old.count
-    return old.count
+    let old = numbered.prefix(limit).prefix { retention.isOld($0.entry.at, newer: newest - $0.number, at: now) }
+    if let last = old.last {
+      forget(upTo: last.number)
+      return old.count
+    }
+    let surplus = min(limit, Int(clamping: Int64(numbered.count) - retention.most))
+    guard surplus > 0 else { return 0 }
+    let strangers = numbered.filter(\.entry.isOfStranger).prefix(surplus).map(\.number)
+    dropped.formUnion(strangers)
+    if strangers.isEmpty { forget(upTo: numbered[surplus - 1].number) }
+    return max(strangers.count, strangers.isEmpty ? surplus : 0)
+  }
+
+  private func forget(upTo number: Int64) {
+    log.removeFirst(Int(number) - forgotten)
+    forgotten = Int(number)
+    dropped = dropped.filter { $0 > number }
   }
 
   /// Memory takes anything.

@@ -34,6 +34,8 @@ public actor MemoryStore: Store {
   var log: [AuditEntry] = []
   /// How many lines went from its beginning.
   var forgotten = 0
+  /// Lines of strangers that made room.
+  var dropped: Set<Int64> = []
   var failures: [LoginSubject: LoginFailures] = [:]
   /// What those had at most who were forgotten to make room.
   var otherFailures: LoginFailures?

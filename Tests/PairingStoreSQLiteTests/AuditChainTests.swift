@@ -147,4 +147,76 @@ import Testing
       }
     }
   }
+
+  /// Two lines of operators, eight of strangers, two of operators, and so on.
+  private func fill(_ store: SQLiteStore) async throws {
+    for number in 1...30 {
+      try await store.append(number % 10 < 3 ? line(number) : stranger(number))
+    }
+  }
+
+  private func stranger(_ number: Int) -> AuditEntry {
+    AuditEntry(at: Instant(milliseconds: Int64(number)), actor: .service, action: "client.register", subject: "x")
+  }
+
+  private func thin(_ store: SQLiteStore, _ most: Int64, age: Duration = .seconds(9), at time: Int64 = 30) async throws
+  {
+    let retention = AuditRetention(age: age, most: most, least: 1)
+    while try await store.forgetAudit(beyond: retention, at: Instant(milliseconds: time), limit: 3) > 0 {}
+  }
+
+  @Test func `lines of strangers that were dropped leave a chain that is whole, over restarts too`() async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        try await fill(store)
+        try await thin(store, 20)
+        #expect(try await store.auditProblems(step: 2) == [])
+        #expect(try await store.audit(after: 0, limit: 99).count == 20)
+      }
+      try await file.with { store async throws in
+        try await thin(store, 12)
+        let lines = try await store.audit(after: 0, limit: 99)
+        #expect(lines.count == 12)
+        #expect(lines.map(\.number) == [1, 2, 9, 10, 11, 12, 19, 20, 21, 22, 29, 30])
+        #expect(
+          lines.filter { $0.entry.action == "audit.thin" }.map(\.entry.subject) == [
+            "lines 3 to 9", "lines 13 to 19", "lines 23 to 29",
+          ])
+        #expect(lines[2].entry.detail.hasPrefix("7 lines that strangers caused made room for others; chain from "))
+        #expect(try await store.auditProblems(step: 2) == [])
+        #expect(try await store.verifyRows() == 0)
+        try await store.append(stranger(31))
+        try await thin(store, 6)
+        #expect(try await store.audit(after: 0, limit: 99).map(\.number) == [20, 21, 22, 29, 30, 31])
+        #expect(try await store.auditProblems(step: 2) == [])
+        try await thin(store, 99, age: .milliseconds(1), at: 31)
+        #expect(try await store.audit(after: 0, limit: 99).map(\.number) == [31])
+        #expect(try await store.auditProblems(step: 2) == [])
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM audit WHERE number = 11", ["line 11 is missing"]),
+    ("DELETE FROM audit WHERE number = 9", ["lines 3 to 9 are missing"]),
+    ("UPDATE audit SET subject = 'lines 2 to 9' WHERE number = 9", ["lines 3 to 9 are missing"]),
+    ("DELETE FROM audit WHERE number = 2", ["line 2 is missing"]),
+    ("DELETE FROM audit WHERE number = 30", ["line 30 is missing"]),
+  ])
+  func `what is taken from a log that made room is missed still`(change: String, problems: [String]) async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        try await fill(store)
+        try await thin(store, 13)
+      }
+      try file.behindTheBack { try $0.run("\(unsafeRawSQL: change)") }
+      try await file.with { store async throws in
+        #expect(try await store.auditProblems(step: 2) == problems)
+        // Making room hides nothing of it.
+        for number in 31...40 { try await store.append(stranger(number)) }
+        try await thin(store, 14)
+        #expect(try await store.auditProblems(step: 2) == problems)
+      }
+    }
+  }
 }

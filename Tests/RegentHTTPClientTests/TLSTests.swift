@@ -122,13 +122,13 @@ private let year: Int64 = 365 * 24 * hour
   @Test(
     arguments: [
       ("right", 0, 0, 0, nil),
-      ("a box without a battery", nil, 0, 0, .notYetValid),
+      ("a box without a battery", nil, 0, 0, .clockBehind),
       ("the same, with the build time", nil, 1, 0, nil),
       ("the same, with a server's time", nil, 0, 1, nil),
-      ("a clock far ahead", 10 * year, 0, 0, .expired),
+      ("a clock far ahead", 10 * year, 0, 0, .clockAhead),
       ("expired, whatever the box says", nil, 0, 10 * year, .expired),
       ("expired by the build time", 0, 10 * year, 0, .expired),
-      ("a clock behind", -2 * year, 0, 0, .notYetValid),
+      ("a clock behind", -2 * year, 0, 0, .clockBehind),
     ] as [(String, Int64?, Int64, Int64, ClientError.TLSFault?)])
   func `certificates are judged at the latest of clock, build and server time`(
     name: String, clock: Int64?, build: Int64, seen: Int64, fault: ClientError.TLSFault?
@@ -143,6 +143,51 @@ private let year: Int64 = 365 * 24 * hour
     }
     let result = await outcome(client, try ClientRequest(.get, ClientURL(server.url)))
     #expect(result.failureKind == fault.map { .tls($0) })
+  }
+
+  /// The server's certificate is good from now on for a while; its clock is what the test says, in years from now.
+  @Test(
+    arguments: [
+      ("the certificate has expired", 10 * year, 10 * year, .expired),
+      ("it begins in the future", -10 * year, -10 * year, .notYetValid),
+      ("this clock is ahead", 10 * year, 0, .clockAhead),
+      ("this clock is behind", -10 * year, 0, .clockBehind),
+      ("both clocks are wrong", 10 * year, -10 * year, .expired),
+      ("the server says no time", 10 * year, nil, .expired),
+    ] as [(String, Int64, Int64?, ClientError.TLSFault)])
+  func `the server's Date tells a wrong clock from a bad certificate`(
+    name: String, clock: Int64, server: Int64?, fault: ClientError.TLSFault
+  ) async throws {
+    let now = Clocks.wallMilliseconds() + 60_000
+    let date = server.map { HTTPDate.text(epochSeconds: (now + $0) / 1_000) } ?? "no time"
+    let server = try TLSServer(world.get(), date: date)
+    let client = try client { $0.wallClock = { now + clock } }
+    #expect(await outcome(client, try ClientRequest(.get, ClientURL(server.url))).failureKind == .tls(fault))
+    // What was asked without trust is no connection for anything else.
+    let trusting = try self.client()
+    #expect(await outcome(trusting, try ClientRequest(.get, ClientURL(server.url))).failureKind == nil)
+    #expect(client.lastSeenServerTime == 0)
+  }
+
+  /// A program that was built a year ago; times in milliseconds from now, `nil` for 1970.
+  @Test(
+    arguments: [
+      ("no file", nil, nil, .clockBehind), ("a file of yesterday", nil, 0, nil),
+      ("a file of a clock that was ahead", nil, 10 * year, .clockBehind),
+      ("the same, and the clock has come", 0, 10 * year, nil),
+    ] as [(String, Int64?, Int64?, ClientError.TLSFault?)])
+  func `the newest file is a lower bound for a clock before the build time, and for no other`(
+    name: String, clock: Int64?, file: Int64?, fault: ClientError.TLSFault?
+  ) async throws {
+    let server = try TLSServer(world.get())
+    let now = Clocks.wallMilliseconds() + 60_000
+    let client = try client { configuration in
+      configuration.wallClock = { clock.map { now + $0 } ?? 0 }
+      configuration.buildTime = now - year
+      configuration.earliestTime = file.map { now + $0 } ?? 0
+    }
+    #expect(
+      await outcome(client, try ClientRequest(.get, ClientURL(server.url))).failureKind == fault.map { .tls($0) })
   }
 
   @Test func `a good server's time counts for the next certificate`() async throws {

@@ -23,6 +23,56 @@ extension StoreConformance {
       let newest = try await stage.store.newestAuditNumber()
       try expect(newest == 7, "ends at \(newest)")
     },
+    ConformanceCheck("of a full audit log the lines of strangers go before those of operators and accounts") { stage in
+      func append(_ actor: AuditEntry.Actor, _ action: String, _ count: Int, refused: Bool = false) async throws {
+        for number in 1...count {
+          try await stage.store.append(
+            AuditEntry(
+              at: stage.at(number), actor: actor, action: action, subject: "local/ann",
+              outcome: refused ? .refused : .done))
+        }
+      }
+      func thin(_ most: Int64) async throws -> Int {
+        let retention = AuditRetention(age: .seconds(86_400), most: most, least: 2)
+        var gone = 0
+        for _ in 1...99 { gone += try await stage.store.forgetAudit(beyond: retention, at: stage.at(99), limit: 7) }
+        return gone
+      }
+      func actions() async throws -> [String: Int] {
+        let lines = try await stage.store.audit(after: 0, limit: 999).map(\.entry.action)
+        return lines.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+      }
+      try await append(.operator(stage.carl), "test.first", 3)
+      try await append(.device(stage.requestor), "platform.decide", 40)
+      try await append(.service, "session.start", 3, refused: true)
+      try await append(.service, "client.register", 40)
+      try await append(.viewer(stage.ann), "code.approve", 2)
+      let nothing = try await thin(88)
+      try expect(nothing == 0, "\(nothing) of a log that is just full")
+      let some = try await thin(60)
+      try expect(some >= 28, "only \(some)")
+      let then = try await actions()
+      try expect(
+        then["test.first"] == 3 && then["session.start"] == 3 && then["code.approve"] == 2
+          && then["client.register"] == 40 && then["platform.decide", default: 0] < 20, "the oldest go first: \(then)")
+      try await append(.service, "client.register", 30)
+      try await append(.operator(stage.carl), "test.last", 4)
+      _ = try await thin(20)
+      let late = try await actions()
+      try expect(
+        late["test.first"] == 3 && late["session.start"] == 3 && late["code.approve"] == 2 && late["test.last"] == 4
+          && late.values.reduce(0, +) <= 20, "strangers alone go: \(late)")
+      let lines = try await stage.store.audit(after: 0, limit: 999)
+      try expect(lines.last?.number == 122 && lines.map(\.number) == lines.map(\.number).sorted(), "numbers: \(lines)")
+      // When that is not enough, the oldest of all.
+      _ = try await thin(5)
+      let left = try await actions()
+      try expect(left["test.last"] == 4 && left["test.first"] == nil, "the newest stay: \(left)")
+      try await stage.store.append(
+        AuditEntry(at: stage.at(99), actor: .service, action: "test.more", subject: "x"))
+      let newest = try await stage.store.newestAuditNumber()
+      try expect(newest == 123, "goes on at \(newest)")
+    },
     ConformanceCheck("of the numbers the last ones are kept") { stage in
       for kind in StoredCounters.allCases {
         let nothing = try await stage.store.keptNumbers(kind)

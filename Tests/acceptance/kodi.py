@@ -9,135 +9,23 @@ from 3.8 to 3.13 that this machine has signs in once; the others are named. kodi
 
 import argparse
 import ast
-import base64
-import contextlib
-import http.server
 import json
 import os
 import pathlib
 import re
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zipfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "oauth")]
-from issuer import Phone as Browser
-from service import PASSWORD, PATIENCE, REQUESTOR, Service, until
+from kodi_house import HERE, ROOT, Browser, House, Pairing, finish, hostile, refuses, verified
+from regentd import serve
+from service import PATIENCE, REQUESTOR, Service, until
 
-ROOT = HERE.parents[1]
-
-
-class Repository:
-    """What `make kodi` makes, and the module unpacked from its zip."""
-
-    def __init__(self, home, version="1.2.3"):
-        self.folder = pathlib.Path(home, "kodi")
-        subprocess.run(
-            [ROOT / "deploy/kodi/build", "http://127.0.0.1:9/kodi/", "--version", version, "--out", self.folder],
-            check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
-        self.version = version
-        zipfile.ZipFile(self.zip("script.module.regent")).extractall(home)
-        self.module = pathlib.Path(home, "script.module.regent/lib")
-
-    def zip(self, addon):
-        return self.folder / addon / f"{addon}-{self.version}.zip"
-
-
-class House:
-    """A service with a viewer, and boxes with the module."""
-
-    def __init__(self, programs, home):
-        self.home, self.repository = pathlib.Path(home), Repository(home)
-        sys.path.insert(0, str(self.repository.module))
-        self.service = Service(programs)
-        self.url, self.control, self.context = self.service.url, self.service.control, None
-        self.control("entitle", "add", "aurora", "--allow", "channel-*")
-        self.count = 0
-
-    def invite(self, uses=1):
-        made = self.control("requestor", "invite", REQUESTOR, "--uses", str(uses), "--json")
-        return f"{self.service.inside}#{made['code']}"
-
-    def folder(self):
-        self.count += 1
-        return str(self.home / f"box{self.count}")
-
-    def box(self, enrolled=True):
-        from regent.service import Service as Box
-        from regent.storage import Storage
-        box = Box(Storage(self.folder()), {"deviceName": "Kodi of the test"})
-        if enrolled:
-            box.enrol(self.invite())
-        return box
-
-    def phone(self, code, word, number=None):
-        """A viewer opens the link, signs in and answers; `number` gives what is typed where the page asks for it."""
-        phone, place = Browser(self), "/D/" + code.replace("-", "")
-        phone.open(place)
-        phone.send(place + "/open")
-        if "/provider" in phone.address:
-            phone.send(place + "/provider", provider="aurora")
-        phone.send(place + "/sign-in?provider=aurora", user="anna", password=PASSWORD)
-        if number is None:
-            return phone.send(f"{place}/{word}")
-        phone.open(place + "/number")
-        phone.send(place + "/number", number=str(number()))
-
-
-class Pairing:
-    """A pairing in a thread of its own, as the window has it."""
-
-    def __init__(self, box, **more):
-        self.box, self.events, self.error = box, [], None
-        self.thread = threading.Thread(target=self.run, kwargs=more, daemon=True)
-        self.thread.start()
-
-    def run(self, **more):
-        try:
-            for event in self.box.pair(**more):
-                self.events.append(event)
-        except Exception as error:
-            self.error = error
-
-    def event(self, kind, count=1):
-        def there():
-            if self.error:
-                raise self.error
-            found = [event for event in self.events if event["event"] == kind]
-            assert self.thread.is_alive() or len(found) >= count, f"no {kind}: {self.names}"
-            return found[count - 1] if len(found) >= count else None
-        return until(f"the event {kind}", there)
-
-    @property
-    def names(self):
-        return [event["event"] for event in self.events]
-
-    def ends(self):
-        self.thread.join(PATIENCE)
-        assert not self.thread.is_alive(), self.names
-        if self.error:
-            raise self.error
-        return self.names
-
-
-@contextlib.contextmanager
-def refuses(code):
-    from regent import RegentError
-    try:
-        yield
-    except RegentError as error:
-        assert error.code == code, f"{error.code}: {error}"
-    else:
-        raise AssertionError(f"no error {code}")
-
-
-# Stories
 
 def vectors(house):
     from regent import aesgcm, wire
@@ -184,6 +72,55 @@ def pictures(house):
         raise AssertionError("a text was encoded that is too long or not ASCII")
     for text in ("BCDF-GHJK", "47"):
         assert picture.word(text, 3).startswith(b"\x89PNG")
+
+
+def screens(house):
+    """Every moment has its words in each language, without a place that was left unfilled."""
+    from regent import words
+    from regent.screen import Screen
+    code = {"event": "code", "code": "BCDFGHJK", "display": "BCDF-GHJK", "url": "x", "address": "tv.example.org", "seconds": 600}
+    moments = [
+        [], [code], [code, {"event": "opened"}], [code, {"event": "match", "number": 47}], [code, {"event": "denied"}],
+        [code, {"event": "match", "number": 47}, {"event": "denied"}], [code, {"event": "expired"}],
+        [code, {"event": "authenticated", "provider": "Aurora TV"}], [{**code, "seconds": None, "expires": 1}]]
+    for problem in ("unreachable", "clock", "captive-portal", "not-trusted", "foreign-address", "busy", "storage", "service", "other"):
+        error = {"event": "error", "code": problem, "message": "a sentence", "host": "tv.example.org", "seconds": 7}
+        moments += [[error], [code, error], [code, error, {"event": "recovered"}]]
+    said = {}
+    for language in words.TEXTS:
+        for number, moment in enumerate(moments):
+            screen = Screen(language)
+            for event in moment:
+                screen.handle(event, 100)
+            lines = screen.lines
+            assert lines and all(line and "{" not in line for line in lines), (language, moment, lines)
+            assert screen.countdown(160) == (("29:00" if moment[0] is moments[8][0] else "9:00") if screen.shows_code else ""), moment
+            said.setdefault(number, set()).add(tuple(lines))
+    assert len(said[0]) == len(words.TEXTS) == 4
+    assert said[4] != said[5] and said[10] != said[11], "a denial at the number and a problem beside a code have words of their own"
+
+
+def fonts(house):
+    """Hangul is looked for in the font itself."""
+    from regent import fonts as module
+    for letter, there in ((0x41, True), (0xB85C, False), (0xFFFF, False)):
+        assert module.has_letter(pathlib.Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").read_bytes(), letter) == there
+    # One range of Hangul, in both forms.
+    four = struct.pack(">7H", 4, 32, 0, 4, 0, 0, 0) + struct.pack(">2H H 2H 2H 2H", 0xD7A3, 0xFFFF, 0, 0xAC00, 0xFFFF, 0x5405, 1, 0, 0)
+    twelve = struct.pack(">HHIII", 12, 0, 28, 0, 1) + struct.pack(">III", 0xAC00, 0xD7A3, 5)
+    for table in (four, twelve):
+        cmap = struct.pack(">HHHHI", 0, 1, 3, 10, 12) + table
+        font = struct.pack(">IHHHH", 0x10000, 1, 0, 0, 0) + b"cmap" + struct.pack(">III", 0, 28, len(cmap)) + cmap
+        for letter, there in ((0xB85C, True), (0xAC00, True), (0xABFF, False), (0x41, False)):
+            assert module.has_letter(font, letter) == there, (table[:2], hex(letter))
+            assert module.has_letter(b"ttcf" + bytes(8) + struct.pack(">I", 16) + font.replace(
+                struct.pack(">I", 28), struct.pack(">I", 44)), letter) == there
+    place = house.home / "Font.xml"
+    place.write_text('<fonts><fontset id="A"><font><name>font13</name><filename>a.ttf</filename></font></fontset><fontset id="B"><font>'
+                     "<name>font13</name><filename>b.ttf</filename></font><font><name>font37</name><filename>c.ttf</filename></font>"
+                     "</fontset></fonts>")
+    assert [module.file_in(place, chosen) for chosen in "ABC"] == ["a.ttf", "c.ttf", None]
+    assert [module.language(tag) for tag in ("it", "es_ES", "de", "EN")] == ["it", "es", "en", "en"]
 
 
 def repository(house):
@@ -246,7 +183,7 @@ def sign_in(house):
     phone.open("/D/" + code["code"])
     phone.send(f"/D/{code['code']}/open")
     pairing.event("opened")
-    finish(house, phone, code["code"], "approve")
+    finish(phone, code["code"], "approve")
     assert pairing.ends()[-1] == "authenticated", pairing.names
     wanted = {"signedIn": True, "requestor": REQUESTOR, "provider": "aurora", "providerName": "Aurora TV"}
     assert wanted.items() <= box.status().items(), box.status()
@@ -265,42 +202,6 @@ def sign_in(house):
         with refuses("not-signed-in"):
             box.media_token("channel-1")
     assert not box.status()["signedIn"] and not box.sign_out()
-
-
-def finish(house, phone, code, word):
-    place = "/D/" + code
-    if "/provider" in phone.address:
-        phone.send(place + "/provider", provider="aurora")
-    phone.send(place + "/sign-in?provider=aurora", user="anna", password=PASSWORD)
-    phone.send(f"{place}/{word}")
-
-
-def verified(house, token, resource):
-    """openssl checks the signature with the published key."""
-    text = base64.b64decode(token)
-    signature, element = re.match(rb"<signatureInfo>(.*?)</signatureInfo>(<shortAuthorizationToken>.*)$", text, re.S).groups()
-    assert f"<resourceID>{resource}<".encode() in element, element
-    key = house.home / "key.pem"
-    import urllib.request
-    keys = json.load(urllib.request.urlopen(house.service.inside + "/oauth/jwks.json", timeout=PATIENCE))["keys"]
-    known = re.search(rb"<keyId>(.*?)</keyId>", element).group(1).decode()
-    key.write_bytes(pem(next(one for one in keys if one["kid"] == known)))
-    (house.home / "signature").write_bytes(base64.b64decode(signature))
-    done = subprocess.run(["openssl", "dgst", "-sha256", "-verify", key, "-signature", house.home / "signature"],
-                          input=element, capture_output=True, timeout=PATIENCE)
-    return done.stdout.strip() == b"Verified OK"
-
-
-def pem(key):
-    """An RSA key of a JWK set as SubjectPublicKeyInfo."""
-    def tlv(tag, data):
-        length = bytes([len(data)]) if len(data) < 128 else b"\x82" + len(data).to_bytes(2, "big")
-        return bytes([tag]) + length + data
-    def integer(text):
-        number = base64.urlsafe_b64decode(text + "==")
-        return tlv(2, b"\0" * (number[0] > 127) + number)
-    body = tlv(0x30, bytes.fromhex("300d06092a864886f70d0101010500") + tlv(3, b"\0" + tlv(0x30, integer(key["n"]) + integer(key["e"]))))
-    return b"-----BEGIN PUBLIC KEY-----\n" + base64.encodebytes(body) + b"-----END PUBLIC KEY-----\n"
 
 
 def answers(house):
@@ -352,7 +253,6 @@ def away(house):
             code = pairing.event("code")["code"]
             other.service.regentd.kill()
             assert pairing.event("error")["code"] == "unreachable"
-            from regentd import serve
             place = other.service.inside.split("//")[1]
             other.service.regentd = serve(
                 programs, other.service.folder.name, "--web", pathlib.Path(other.service.folder.name, "web"),
@@ -406,37 +306,6 @@ def kills(house):
         assert not list(pathlib.Path(folder).glob("*.new")), limit
     assert len(devices) == total
     print(f"   {total} kills", flush=True)
-
-
-class Hostile(http.server.BaseHTTPRequestHandler):
-    """Answers everything with what the test gave, or hands a call on to the service and changes the answer."""
-
-    def answer(self):
-        self.server.seen.append(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, headers, content = self.server.reply(self, body)
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(content)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_GET = do_POST = do_DELETE = answer
-
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def hostile(reply):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
-    server.reply, server.seen = reply, []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server, f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def strangers(house):
@@ -494,6 +363,11 @@ def daemon(house):
     with open(os.open(home / "secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
         file.write(house.service.key["secret"])
     assert not Daemon(f"{home}/regent/agent.sock").is_there
+    # Kodi that a service manager starts has neither variable.
+    bare = subprocess.run(
+        [sys.executable, "-B", "-c", "from regent.local import Daemon; print(*Daemon().paths)"], text=True, capture_output=True,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(house.repository.module)}, timeout=PATIENCE)
+    assert bare.stdout == "/run/regent/agent.sock\n", bare
     environment = {
         "PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": str(home), "REGENT_SERVICE": house.service.inside,
         "REGENT_REQUESTOR": REQUESTOR, "REGENT_PUBLIC_KEY": house.service.key["publicKey"], "REGENT_SECRET_FILE": f"{home}/secret",
@@ -544,7 +418,7 @@ def pythons(house):
     print(f"   not on this machine: Python {', '.join(missing)}" if missing else "   Python 3.8 to 3.13", flush=True)
 
 
-STORIES = (vectors, pictures, repository, enrolment, sign_in, answers, away, kills, strangers, clocks, daemon, pythons)
+STORIES = (vectors, pictures, screens, fonts, repository, enrolment, sign_in, answers, away, kills, strangers, clocks, daemon, pythons)
 
 
 def main():

@@ -21,6 +21,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE / "oauth")]
+from living_faults import FAULTS, Faults
 from quick_viewer import Home, House, event
 from service import PATIENCE, REQUESTOR, Service, until
 
@@ -263,7 +264,7 @@ class Scene(House):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("--only", type=lambda text: text.split(","), default=list(ROWS))
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[*ROWS, *FAULTS])
     given = parser.parse_args()
     if os.geteuid() != 0:
         print("not run: network namespaces need root")
@@ -273,10 +274,16 @@ def main():
         os.execvp("unshare", ["unshare", "-n", sys.executable, *sys.argv])
     red = 0
     with contextlib.closing(Network()) as network:
-        for https in (False, True):
+        with contextlib.closing(Faults(given.programs, network, SERVICE)) as faults:
+            for name in filter(FAULTS.__contains__, given.only):
+                problems = faults.problems(name)
+                red += bool(problems)
+                print(f"{name}: {'; '.join(problems) or 'named'}{' RED' if problems else ''}", flush=True)
+        rows = [name for name in given.only if name in ROWS]
+        for https in (False, True) if rows else ():
             scene = Scene(given.programs, https)
             try:
-                for name in given.only:
+                for name in rows:
                     row, bar = ROWS[name]
                     with contextlib.closing(BoxAtHome(scene, network)) as box:
                         took = row(box)

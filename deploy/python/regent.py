@@ -46,7 +46,7 @@ class Regent:
         except OSError:
             pass
         path = path or os.environ.get("REGENT_AGENT_SOCKET")
-        self.paths = [path] if path else [own + "/regent/agent.sock"] * bool(own) + ["/run/regent/agent.sock"]
+        self.paths = [path] if path else [f"{own}/regent/agent.sock"] * bool(own) + ["/run/regent/agent.sock"]
         self.timeout = timeout
 
     def status(self):

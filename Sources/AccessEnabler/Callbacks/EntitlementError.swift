@@ -1,3 +1,4 @@
+public import RegentHTTPClient
 import RegentPairingWire
 
 /// Why an `async` call of an ``AccessEnabler`` failed.
@@ -48,9 +49,9 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case notTrusted
     /// The service cannot be reached.
     case unreachable
-    /// No safe connection: a certificate is wrong.
+    /// No safe connection: a certificate is wrong, or the handshake failed; `fault` says which.
     case unsafeConnection
-    /// The clock of this device is wrong, so that no certificate is valid.
+    /// The clock of this device is wrong, so that no certificate is valid: the service's own clock says so.
     case clockWrong
     /// A guest network's sign-in page stands between this device and the service.
     case captivePortal
@@ -75,6 +76,8 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public var message: String
   /// What to do about it.
   public var hint: String?
+  /// What is wrong with the connection, when `kind` is `.unsafeConnection` or `.clockWrong`.
+  public var fault: ClientError.TLSFault?
   /// How long the service wants to be left alone, when it said so.
   public var retryAfter: Duration?
 
@@ -123,7 +126,7 @@ extension EntitlementError.Kind {
     case .notTrusted: "the service does not accept this app's credentials"
     case .unreachable: "the service cannot be reached"
     case .unsafeConnection: "there is no safe connection to the service"
-    case .clockWrong: "a certificate is not valid now: check this device's clock"
+    case .clockWrong: "this device's clock is wrong"
     case .captivePortal: "this network wants somebody to sign in to it first"
     case .throttled: "the service is busy"
     case .service: "the service failed"

@@ -124,6 +124,8 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
   public static let numberMatch = StatusID("REGCODE_MATCH")
 
   /// The service cannot be asked about the code for the moment; the code stays good (ours).
+  ///
+  /// `fault` says why where it is known: a case of `ClientError.TLSFault`, or `captivePortal`.
   public static let connectionLost = StatusID("REGCODE_OFFLINE")
   /// The service is there and asks to be left alone for a while, for `retryAfter` seconds when it says how long; the
   /// code stays good (ours).

@@ -198,8 +198,10 @@ extension Machine {
     let trouble: StatusID = failure.asksForPatience ? .serviceBusy : .connectionLost
     guard watch.trouble != trouble else { return }
     watch.trouble = trouble
-    let seconds = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] }
-    tell(trouble, message: failure.message, extras: seconds ?? [:])
+    var extras = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] } ?? [:]
+    // As `EntitlementError.kind` and `fault` say it where a call fails.
+    extras["fault"] = failure.kind == .captivePortal ? "captivePortal" : failure.fault?.rawValue
+    tell(trouble, message: failure.message, extras: extras)
   }
 
   /// Whether the service only repeats the sign-in that was there before: whoever signs in anew waits for another.

@@ -134,10 +134,10 @@ extension Machine {
       return (.accessTokenFailed, EntitlementError(.notTrusted, message: failure.message))
     }
     if let failure = first({ $0.kind == .clockWrong }) {
-      return (.clockWrong, EntitlementError(.clockWrong, message: failure.message))
+      return (.clockWrong, EntitlementError(.clockWrong, failure))
     }
     if let failure = first({ $0.kind == .unsafeConnection }) {
-      return (.unsafeConnection, EntitlementError(.unsafeConnection, message: failure.message))
+      return (.unsafeConnection, EntitlementError(.unsafeConnection, failure))
     }
     if let failure = first({ $0.kind == .captivePortal }) {
       return (
@@ -284,5 +284,13 @@ extension Machine {
     }
     if tokens.pending != nil { store(.pending(nil)) }
     return signIn
+  }
+}
+
+extension EntitlementError {
+  /// An error with what a failed call says about it.
+  init(_ kind: Kind, status: StatusID? = nil, _ failure: ServiceFailure) {
+    self.init(kind, status: status, message: failure.message)
+    fault = failure.fault
   }
 }

@@ -64,6 +64,7 @@ extension Machine {
     error.status = status
     error.message = failure.details ?? failure.message
     error.retryAfter = failure.retryAfter
+    error.fault = failure.fault
     end(login, .genericAuthentication, error)
   }
 

@@ -90,6 +90,6 @@ extension Machine {
       case .status(401), .registration, .accessToken: .notTrusted
       case .unreadable, .status: .service
       }
-    fail(request, EntitlementError(kind, message: failure.message))
+    fail(request, EntitlementError(kind, failure))
   }
 }

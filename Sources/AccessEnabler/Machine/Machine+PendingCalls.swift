@@ -179,7 +179,9 @@ extension Machine {
     ) -> (EntitlementCode, EntitlementError) {
       // Only what the provider itself said is for the viewer's eyes.
       let text = code == .userNotAuthorized ? failure.details ?? "" : failure.message
-      return (code, EntitlementError(kind, status: status, message: text))
+      var error = EntitlementError(kind, status: status, message: text)
+      error.fault = failure.fault
+      return (code, error)
     }
     switch failure.code {
     case .authorizationDeniedByParentalControls?:

@@ -75,7 +75,6 @@ extension Machine {
       }
     tell(.preauthorizationFailed, message: failure.message)
     tell(.preauthorizedResources([]), request)
-    fail(
-      request, EntitlementError(kind, status: .preauthorizationFailed, message: failure.message))
+    fail(request, EntitlementError(kind, status: .preauthorizationFailed, failure))
   }
 }

@@ -1,3 +1,4 @@
+import RegentHTTPClient
 import RegentPairing
 import RegentPairingWire
 
@@ -124,9 +125,9 @@ struct ServiceFailure: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// Nobody answered, or not in time, or not to the end.
     case unreachable
-    /// A certificate is wrong.
+    /// A certificate is wrong, or the TLS handshake failed.
     case unsafeConnection
-    /// A certificate that is over or not valid yet by this device's clock.
+    /// This device's clock is wrong, so that a good certificate looks expired or not yet valid.
     case clockWrong
     /// Somebody answered in the service's place: a guest network's sign-in page.
     case captivePortal
@@ -150,6 +151,8 @@ struct ServiceFailure: Hashable, Sendable {
   var details: String?
   /// How long the service wants to be left alone.
   var retryAfter: Duration?
+  /// What is wrong with the certificate, the handshake or this device's clock.
+  var fault: ClientError.TLSFault?
   /// How a service that could not be reached seems to have gone.
   var absence: Absence?
 

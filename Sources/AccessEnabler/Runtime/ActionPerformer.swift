@@ -9,6 +9,7 @@ actor ActionPerformer {
   private let configuration: EnablerConfiguration
   private let store: TokenStore
   private let caller: ServiceCaller
+  nonisolated let clock: ServerClock
   private let platform: PlatformLink?
   private let dispatcher: EventDispatcher
   private let outbox: AsyncStream<EnablerRuntime.Envelope>.Continuation
@@ -26,6 +27,7 @@ actor ActionPerformer {
     self.dispatcher = dispatcher
     self.outbox = outbox
     caller = ServiceCaller(configuration, store, device)
+    clock = caller.clock
     platform = PlatformLink(configuration.platformAccount)
     keptServerTime = store.serverTime
     machine = Machine(

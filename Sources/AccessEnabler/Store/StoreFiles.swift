@@ -28,6 +28,8 @@ struct StoreFiles: Sendable {
     try PrivateDirectory.ensure(folder)
   }
 
+  var newestTime: Int64 { [installationPath, tokensPath].compactMap(FileTime.modified).max() ?? 0 }
+
   func lock() throws(FileError) -> FileLock {
     try FileLock(at: "\(folder)/lock", patience: .seconds(5))
   }

@@ -123,6 +123,9 @@ final class TokenStore: Sendable {
 
   func client(_ key: String) -> RegisteredClient? { state.withLock { $0.content.clients[key] } }
 
+  /// When an earlier run wrote here last, in epoch milliseconds; 0 when it did not.
+  var newestFileTime: Int64 { files?.newestTime ?? 0 }
+
   var serverTime: Int64 { state.withLock { $0.content.serverTime } }
 
   /// Looks whether another process changed the file.

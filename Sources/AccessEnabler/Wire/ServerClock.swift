@@ -1,3 +1,4 @@
+import RegentHTTPClient
 import RegentPairing
 import RegentPlatform
 
@@ -70,6 +71,24 @@ final class ServerClock: Sendable {
       state.own[service] = Anchor(
         server: isClose ? max(here, date &+ 1_000) : date, uptime: uptime())
     }
+  }
+
+  /// Says that this device's clock is wrong where a certificate seemed to be, when the clocks of other services, or an
+  /// earlier answer, show that; the service that was called did not say its time.
+  func judged(_ failure: ServiceFailure) -> ServiceFailure {
+    guard let main = state.withLock({ $0.main }) else { return failure }
+    let ahead = wall() &- time(main)
+    let fault: ClientError.TLSFault
+    switch failure.fault {
+    case .expired where ahead > Self.wrong: fault = .clockAhead
+    case .notYetValid where ahead < -Self.wrong: fault = .clockBehind
+    default: return failure
+    }
+    var judged = failure
+    judged.kind = .clockWrong
+    judged.fault = fault
+    judged.message = fault.description
+    return judged
   }
 
   private func time(_ anchor: Anchor?) -> Int64 {

@@ -145,16 +145,17 @@ struct AnswerReader: Sendable {
   static func failure(_ error: ClientError) -> ServiceFailure {
     let kind: ServiceFailure.Kind =
       switch error.kind {
-      case .tls(.expired), .tls(.notYetValid): .clockWrong
+      case .tls(.clockAhead), .tls(.clockBehind): .clockWrong
       case .tls: .unsafeConnection
-      case .redirectRefused, .malformed: .captivePortal
-      case .tooLarge: .unreadable
+      case .redirectRefused where error.origin?.scheme == .http: .captivePortal
+      case .redirectRefused, .malformed, .tooLarge: .unreadable
       case .invalidRequest, .unreachable, .timedOut, .connectionLost, .cancelled, .libraryMissing,
         .system:
         .unreachable
       }
     var failure = ServiceFailure(kind: kind, message: error.description)
     switch error.kind {
+    case .tls(let fault): failure.fault = fault
     case .connectionLost: failure.absence = .lost
     case .unreachable(.refused): failure.absence = .refused
     default: break
@@ -228,6 +229,8 @@ extension ClientResponse {
 
   /// Whether a guest network's sign-in page answered: a page, or the way to one, where the service would send neither.
   fileprivate var isFromPortal: Bool {
+    // Nobody can answer in the service's place over TLS.
+    guard url.origin.scheme == .http else { return false }
     let status = Int(self.status.rawValue)
     if status == 511 { return true }
     if (301...308).contains(status) { return header(.location) != nil }

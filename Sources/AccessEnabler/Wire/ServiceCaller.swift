@@ -39,6 +39,7 @@ final class ServiceCaller: Sendable {
       wallClock: configuration.wallClock, buildTime: configuration.buildTime,
       lastSeenServerTime: store.serverTime)
     settings.authorities = configuration.authorities
+    settings.earliestTime = store.newestFileTime
     client = Client(settings)
     reader = AnswerReader(metadataKey: configuration.metadataKey)
     identity = Locked(Identity())
@@ -184,7 +185,7 @@ final class ServiceCaller: Sendable {
       for header in wire.headers { request.addHeader(header.name, header.value) }
       return try await client.send(request)
     } catch {
-      throw AnswerReader.failure(error)
+      throw clock.judged(AnswerReader.failure(error))
     }
   }
 }

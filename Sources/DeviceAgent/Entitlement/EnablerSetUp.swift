@@ -120,7 +120,7 @@ extension EntitlementError.Kind {
     case .notTrusted:
       "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"
     case .unreachable: "check the network and the service's address: regent doctor"
-    case .unsafeConnection: "look at the certificate, then: regent doctor"
+    case .unsafeConnection: "regent doctor says what is wrong with the certificate"
     case .clockWrong: "check date and time of this box, then: regent doctor"
     case .captivePortal: "sign in to the network with a browser, or check the service's address: regent doctor"
     case .tooManyResources: "ask for fewer at once: five, unless the service's operator allows more"
@@ -140,7 +140,8 @@ extension AgentFailure {
       switch error.kind {
       case .unreachable: .offline(host: host)
       case .clockWrong: .clock
-      case .unsafeConnection, .captivePortal: .portal
+      case .unsafeConnection: .certificate(error.fault ?? .refusedCertificate)
+      case .captivePortal: .portal
       case .throttled: .busy(seconds: error.secondsAsked)
       case .notTrusted, .unknownRequestor, .unknownProvider, .dataNeeded: .refused
       default: .service

@@ -13,13 +13,13 @@ enum OAuthTrouble: Error {
   /// The server says no, with a word of the standard.
   case refused(code: String, CommandError)
   /// It is away or busy: time may mend it.
-  case away(CommandError, asked: Duration?)
-  /// What answers is no server of OAuth.
-  case broken(CommandError)
+  case away(CommandError, asked: Duration?, fault: ClientError.TLSFault? = nil)
+  /// What answers is no server of OAuth, or not to be trusted.
+  case broken(CommandError, fault: ClientError.TLSFault? = nil)
 
   var error: CommandError {
     switch self {
-    case .refused(_, let error), .away(let error, _), .broken(let error): error
+    case .refused(_, let error), .away(let error, _, _), .broken(let error, _): error
     }
   }
 }
@@ -175,8 +175,11 @@ final class OAuthCaller: Sendable {
       return .away(
         CommandError(error.description, hint: error.hint, code: "unreachable", exit: .unreachable), asked: nil)
     case .tls(let fault):
-      let known = CommandError(error.description, hint: error.hint, code: "certificate", exit: .unreachable)
-      return fault == .notYetValid || fault == .expired ? .away(known, asked: nil) : .broken(known)
+      let isClock = fault == .clockAhead || fault == .clockBehind
+      let known = CommandError(
+        error.description, hint: error.hint, code: isClock ? "clock" : "certificate", exit: .unreachable)
+      return isClock || fault == .notYetValid || fault == .expired
+        ? .away(known, asked: nil, fault: fault) : .broken(known, fault: fault)
     case .libraryMissing:
       return .broken(CommandError(error.description, hint: error.hint, code: "failed"))
     case .invalidRequest, .tooLarge, .malformed, .redirectRefused:

@@ -68,7 +68,7 @@ final class OAuthLink: PairLink {
         return await ask(code, server, key, sink)
       } catch {
         if Task.isCancelled { return }
-        guard case .away(_, let asked) = error else {
+        guard case .away(_, let asked, _) = error else {
           sink.yield(.failed(failure(error)))
           return
         }
@@ -188,8 +188,9 @@ final class OAuthLink: PairLink {
   private func failure(_ trouble: OAuthTrouble) -> AgentFailure {
     let obstacle: PairingObstacle =
       switch (trouble, trouble.error.code) {
-      case (_, "certificate"): .portal
-      case (.away(_, let asked), "busy"): .busy(seconds: asked?.components.seconds)
+      case (.away(_, _, .some), "clock"): .clock
+      case (.away(_, _, let fault?), _), (.broken(_, let fault?), _): .certificate(fault)
+      case (.away(_, let asked, _), "busy"): .busy(seconds: asked?.components.seconds)
       case (.away, _): .offline(host: client.host)
       case (_, "foreign-address"): .foreignAddress
       case (_, "storage"): .storage

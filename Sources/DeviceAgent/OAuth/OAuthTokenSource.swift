@@ -129,7 +129,7 @@ struct OAuthTokenSource: Sendable {
         throw Self.notSignedIn(folder.name)
       case .away where (tokens.remaining(at: .now()) ?? 0) > 0: return tokens
       // Also when it is switched off over there for a while: the refresh token stays, and stays good.
-      case .away(let away, _):
+      case .away(let away, _, _):
         throw CommandError(
           away.message, hint: "the sign-in is kept: \(away.hint ?? "try again later")", code: away.code, exit: away.exit
         )

@@ -1,5 +1,6 @@
 import AccessEnabler
 import CommandKit
+import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform
@@ -164,7 +165,7 @@ final class EnablerLink: PairLink {
       sink.yield(.opened)
       if let match { sink.yield(.match(match)) }
     case .status(let status) where status.id == .connectionLost:
-      let error = EntitlementError(.unreachable, message: status.message)
+      let error = EntitlementError(status)
       sink.yield(.trouble(AgentFailure(error, host: host)))
     case .status(let status) where status.id == .serviceBusy:
       let seconds = status.extras["retryAfter"].flatMap { Int64($0) }
@@ -194,7 +195,7 @@ final class EnablerLink: PairLink {
           hint: "if phones open another host than this box does, say so with --public-host HOST",
           trouble: .foreignAddress))
     }
-    let remaining = Self.remaining(offer.expires.milliseconds, wall: Clocks.wallMilliseconds())
+    let remaining = Self.remaining(offer.expires.milliseconds, now: enabler.time(of: offer.service).milliseconds)
     let boot = Int64(Clocks.bootNanoseconds() / 1_000_000)
     return .code(
       ShownCode(
@@ -205,10 +206,11 @@ final class EnablerLink: PairLink {
 
   /// How long a code lives from now on; a clock that cannot be right is not believed.
   ///
-  /// The service says when a code ends by its own clock. A box that was switched on without network may be years off:
-  /// then the usual half hour is assumed, and the service says when it is really over.
-  static func remaining(_ expires: Int64, wall: Int64) -> Int64 {
-    let remaining = Instant(milliseconds: expires).since(Instant(milliseconds: wall))
+  /// The service says when a code ends by its own clock, and its answer says what that clock shows. A code of an
+  /// earlier run that is shown before the service has answered is compared with the box's clock, which may be years
+  /// off: then the usual half hour is assumed, and the service says when it is really over.
+  static func remaining(_ expires: Int64, now: Int64) -> Int64 {
+    let remaining = Instant(milliseconds: expires).since(Instant(milliseconds: now))
       .wholeMilliseconds
     let longest: Int64 = 36_000_000
     return (1_000...longest).contains(remaining) ? remaining : 1_800_000
@@ -221,5 +223,21 @@ extension SignIn {
     guard source == .regular, userID.utf8.count <= 32, !userID.isEmpty else { return nil }
     let isNumber = userID.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2d }
     return isNumber ? nil : userID
+  }
+}
+
+extension EntitlementError {
+  /// Why the service cannot be asked about a code that is shown.
+  fileprivate init(_ status: EntitlementStatus) {
+    let word = status.extras["fault"]
+    let fault = word.flatMap(ClientError.TLSFault.init)
+    let kind: Kind =
+      switch fault {
+      case .clockAhead, .clockBehind: .clockWrong
+      case .some: .unsafeConnection
+      case nil: word == "captivePortal" ? .captivePortal : .unreachable
+      }
+    self.init(kind, message: status.message)
+    self.fault = fault
   }
 }

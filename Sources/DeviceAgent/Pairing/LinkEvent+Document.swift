@@ -1,3 +1,4 @@
+import RegentHTTPClient
 import RegentJSON
 
 // What happens in a sign-in that the daemon does for another program, as it travels over the daemon's socket.
@@ -90,6 +91,7 @@ extension AgentFailure {
     switch trouble {
     case .offline(let host): object["host"] = .string(host)
     case .busy(let seconds?): object["seconds"] = .integer(seconds)
+    case .certificate(let fault): object["fault"] = .string(fault.rawValue)
     default: break
     }
     return .object(object)
@@ -111,6 +113,7 @@ extension PairingObstacle {
     case .offline: "offline"
     case .clock: "clock"
     case .portal: "portal"
+    case .certificate: "certificate"
     case .refused: "refused"
     case .foreignAddress: "foreign-address"
     case .busy: "busy"
@@ -124,6 +127,8 @@ extension PairingObstacle {
     case "offline": self = .offline(host: document["host"]?.string ?? "")
     case "clock": self = .clock
     case "portal": self = .portal
+    case "certificate":
+      self = .certificate(document["fault"]?.string.flatMap(ClientError.TLSFault.init) ?? .refusedCertificate)
     case "refused": self = .refused
     case "foreign-address": self = .foreignAddress
     case "busy": self = .busy(seconds: document["seconds"]?.int64)

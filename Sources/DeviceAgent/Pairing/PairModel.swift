@@ -71,7 +71,7 @@ struct PairModel: Sendable {
     case .signedIn: .done
     case .denied, .deniedAtNumber: .denied
     case .expired: .expired
-    case .failed(.offline, _), .failed(.portal, _), .failed(.busy(_), _): .unreachable
+    case .failed(.offline, _), .failed(.portal, _), .failed(.certificate, _), .failed(.busy(_), _): .unreachable
     case .failed: .failed
     case .starting, .resting: view.trouble == nil ? .notSignedIn : .unreachable
     case .choosing, .waiting, .connected, .number: .notSignedIn

@@ -1,3 +1,5 @@
+import RegentHTTPClient
+
 /// A registration code as the screen shows it; its address was checked before this value was made.
 struct ShownCode: Sendable, Equatable {
   /// The wire form, without dash.
@@ -41,8 +43,10 @@ struct ShownCode: Sendable, Equatable {
 enum PairingObstacle: Sendable, Equatable {
   /// The service cannot be reached.
   case offline(host: String)
-  /// Certificates look expired or not yet valid: the clock is wrong.
+  /// Good certificates look expired or not yet valid: the clock is wrong.
   case clock
+  /// The service's certificate or the TLS handshake.
+  case certificate(ClientError.TLSFault)
   /// Something else answered in the service's place.
   case portal
   /// The service is reached and refuses the box.

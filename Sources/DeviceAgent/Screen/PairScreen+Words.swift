@@ -1,4 +1,5 @@
 import CommandKit
+import RegentHTTPClient
 import RegentPlatform
 
 extension PairScreen {
@@ -102,6 +103,7 @@ extension PairScreen {
     case .offline(let host): texts[.offline, ["host": host]]
     case .clock: texts[.problemClock]
     case .portal: texts[.problemPortal]
+    case .certificate(let fault): texts[fault.phrase]
     case .refused: texts[.problemRefused]
     case .foreignAddress: texts[.problemForeignAddress]
     case .busy(let seconds?): texts[.problemBusyFor, ["count": String(seconds)]]
@@ -128,8 +130,23 @@ extension PairingObstacle {
   /// Whether waiting helps.
   var mendsItself: Bool {
     switch self {
-    case .offline, .portal, .busy, .service, .clock: true
+    case .offline, .portal, .certificate, .busy, .service, .clock: true
     case .refused, .foreignAddress, .storage: false
+    }
+  }
+}
+
+extension ClientError.TLSFault {
+  fileprivate var phrase: Phrase {
+    switch self {
+    case .untrusted: .certificateUntrusted
+    case .wrongHost: .certificateOtherName
+    case .expired: .certificateExpired
+    case .notYetValid: .certificateNotYetValid
+    case .refusedCertificate: .certificateRefused
+    case .noAuthorities: .noAuthorities
+    case .handshake: .handshakeFailed
+    case .clockAhead, .clockBehind: .problemClock
     }
   }
 }

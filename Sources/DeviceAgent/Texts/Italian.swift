@@ -31,6 +31,13 @@ func italianWords(_ phrase: Phrase) -> String {
   case .problemRefused: "Il servizio non accetta le credenziali di questo dispositivo."
   case .problemForeignAddress:
     "Il servizio ha indicato l’indirizzo di un altro host. Non viene mostrato."
+  case .certificateUntrusted: "Certificato del servizio di un’autorità sconosciuta. Imposta ca-file."
+  case .certificateOtherName: "Il certificato del servizio è per un altro nome. Controlla l’indirizzo."
+  case .certificateExpired: "Il certificato del servizio è scaduto. Deve rinnovarlo il gestore."
+  case .certificateNotYetValid: "Il certificato del servizio non è ancora valido. Deve cambiarlo il gestore."
+  case .certificateRefused: "Il certificato del servizio è stato rifiutato. Chiedi al gestore."
+  case .noAuthorities: "Impossibile leggere le autorità di certificazione. Controlla ca-file."
+  case .handshakeFailed: "Handshake TLS con il servizio non riuscito. Controlla indirizzo e porta."
   case .problemBusy: "Il servizio è occupato."
   case .problemBusyFor: "Il servizio è occupato e chiede di attendere {count} s."
   case .problemService: "Il servizio ha un problema."

@@ -35,6 +35,8 @@ enum Phrase: String, CaseIterable, Sendable {
   case denied, deniedAtNumber, expired, resting, restingWhy
   case offline, offlineRetry, codeStays
   case problemClock, problemPortal, problemRefused, problemForeignAddress
+  case certificateUntrusted, certificateOtherName, certificateExpired, certificateNotYetValid, certificateRefused
+  case noAuthorities, handshakeFailed
   case problemBusy, problemBusyFor, problemService, problemStorage
   case noRoomForCode, useFramebuffer, useFile, pictureElsewhere, pictureInFile
   case chooseProvider, search, noProvider, moreProviders

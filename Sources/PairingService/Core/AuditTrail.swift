@@ -94,17 +94,21 @@ package final class AuditTrail: Sendable {
     _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false,
     onceFor thing: String? = nil, from address: IPAddress? = nil
   ) {
+    note(
+      entry(actor, action, subject, outcome, detail: detail), onceFor: thing ?? (once ? subject : nil), from: address)
+  }
+
+  /// Writes a line behind the answer that was made before, as ``strangerEntry(_:_:_:detail:at:from:)`` makes it.
+  package func note(_ line: AuditEntry, onceFor key: String? = nil, from address: IPAddress?) {
     let now = clock.uptime
-    let key = thing ?? (once ? subject : nil)
-    let bucket = Self.bucket(of: address, subject)
+    let bucket = Self.bucket(of: address, line.subject)
     let isWanted = recent.withLock { recent -> Bool in
-      if let key, !recent[bucket].isNew("\(action) \(key)", at: now) { return false }
+      if let key, !recent[bucket].isNew("\(line.action) \(key)", at: now) { return false }
       guard recent[bucket].waiting < Self.mostWaiting else { return false }
       recent[bucket].waiting += 1
       return true
     }
     guard isWanted else { return }
-    let line = entry(actor, action, subject, outcome, detail: detail)
     Task { [self] in
       await append(line)
       recent.withLock { $0[bucket].waiting -= 1 }

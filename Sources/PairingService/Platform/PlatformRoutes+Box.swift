@@ -38,7 +38,7 @@ extension PlatformRoutes {
         .device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text, at: call.requestor.id,
         from: call.request.clientAddress)
       {
-        core.audit.note(line.actor, line.action, line.subject, detail: line.detail, from: call.request.clientAddress)
+        core.audit.note(line, from: call.request.clientAddress)
       }
       let document: JSONObject = ["box": .string(id.text)]
       return V1Reply(response: Response(.ok, type: "application/json", body: document.bytes()))

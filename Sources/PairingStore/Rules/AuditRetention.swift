@@ -17,8 +17,8 @@ public struct AuditRetention: Hashable, Sendable {
     self.least = least
   }
 
-  /// Whether a line of that time goes, when so many lines are newer.
-  public func forgets(_ time: Instant, newer: Int64, at now: Instant) -> Bool {
-    newer >= most || (newer >= least && time <= now - age)
+  /// Whether a line of that time goes for its age, when so many lines are newer.
+  public func isOld(_ time: Instant, newer: Int64, at now: Instant) -> Bool {
+    newer >= least && time <= now - age
   }
 }

@@ -1,6 +1,7 @@
 public import RegentPairing
 
-/// The audit log: append only, numbered without gaps, forgotten from its beginning.
+/// The audit log: append only, numbered without gaps, forgotten from its beginning; of a full one the lines that strangers
+/// caused go first, and a line tells of them.
 public protocol AuditStore: Sendable {
   /// Appends a line.
   func append(_ entry: AuditEntry) async throws(StoreError)
@@ -11,7 +12,8 @@ public protocol AuditStore: Sendable {
   /// The number of the newest line; zero when there is none.
   func newestAuditNumber() async throws(StoreError) -> Int64
 
-  /// Forgets the oldest lines, at most `limit`, that are too old or too many.
+  /// Forgets the oldest lines, at most `limit`, that are too old. When there are too many, the oldest of those go that
+  /// strangers caused (``AuditEntry/isOfStranger``), and the oldest of all only when that is not enough.
   ///
   /// - Returns: how many went.
   func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int) async throws(StoreError) -> Int

@@ -34,7 +34,7 @@ struct Survey {
             continue
           }
           guard isAudit, let head, case .integer(let number) = values[0] else { continue }
-          if number > head.floor, number <= head.newest { lines?.take(number, signature) }
+          if number > head.floor, number <= head.newest { lines?.take(number, signature, DroppedLines(values)) }
         }
         return bad
       }

@@ -27,21 +27,44 @@ extension RowStore {
     }
   }
 
-  /// Forgets the oldest lines that are too old or too many.
+  /// Forgets the oldest lines that are too old; when there are too many, those of strangers before all others.
   public func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int)
     async throws(StoreError) -> Int
   {
+    let thinning = thinning
     // Looked at by a reader first: nearly always there is nothing to do.
-    let isDue = try await read { context, rows in
-      try !rows.oldLines(context, beyond: retention, at: now, limit: 1).isEmpty
+    let due = try await read { context, rows -> (isOld: Bool, surplus: Int64) in
+      guard let head = try rows.storedHead(context)?.record else { return (false, 0) }
+      let isOld = try !rows.oldLines(context, head, limit: 1) { retention.isOld($0, newer: $1, at: now) }.isEmpty
+      guard thinning.most(of: head) > retention.most else { return (isOld, 0) }
+      let count: Int64 =
+        try context.value("SELECT count(*) FROM audit WHERE number > \(head.floor) AND number <= \(head.newest)") ?? 0
+      thinning.note(count, of: head)
+      return (isOld, count - retention.most)
     }
-    guard isDue else { return 0 }
-    return try await write { context, rows in
-      let old = try rows.oldLines(context, beyond: retention, at: now, limit: limit)
-      guard let stored = try rows.storedHead(context), let last = old.last else { return 0 }
+    if due.isOld {
+      let gone = try await forgetOldest(limit) { retention.isOld($0, newer: $1, at: now) }
+      if gone > 0 { return gone }
+    }
+    guard due.surplus > 0 else { return 0 }
+    // Somewhat more, so that a million lines are not counted again soon.
+    let wanted = Int(clamping: due.surplus + retention.most / 100)
+    let dropped = try await dropLinesOfStrangers(min(limit, wanted))
+    if dropped > 0 { return dropped }
+    return try await forgetOldest(min(limit, Int(clamping: due.surplus))) { _, _ in true }
+  }
+
+  private func forgetOldest(
+    _ limit: Int, _ isOver: @escaping @Sendable (Instant, Int64) -> Bool
+  ) async throws(StoreError) -> Int {
+    try await write { context, rows in
+      guard let stored = try rows.storedHead(context) else { return 0 }
+      let old = try rows.oldLines(context, stored.record, limit: limit, isOver)
+      guard let last = old.last else { return 0 }
       var head = stored.record
-      head.floorChain = old.reduce(head.floorChain) { AuditHead.link($0, $1.signature) }
-      head.floor = last.record.number
+      var walk = AuditWalk(from: head)
+      for line in old { walk.take(line) }
+      (head.floor, head.floorChain) = (last.record.number, walk.chain)
       try rows.put(context, Tables.auditHead, head, over: stored)
       // With those that do not verify: they have no place in the log.
       try context.run("DELETE FROM audit WHERE number <= \(head.floor)")
@@ -62,18 +85,12 @@ extension RowStore {
       let (floor, lines) = try await read { context, rows in
         (
           try rows.storedHead(context)?.record,
-          try rows.some(
-            step, context, Tables.audit,
-            """
-            \(all: Tables.audit) WHERE number > \(last) AND number <= \(head.newest) ORDER BY number
-            """)
+          try rows.lines(context, after: last, upTo: head.newest, limit: step)
         )
       }
       // Lines may be forgotten meanwhile, which is no gap.
       if let floor, floor.floor > last { walk.skip(to: floor) }
-      for line in lines where line.record.number > walk.reached {
-        walk.take(line.record.number, line.signature)
-      }
+      for line in lines where line.record.number > walk.reached { walk.take(line) }
       if lines.count < step { break }
     }
     return walk.problems(upTo: head)
@@ -85,22 +102,37 @@ struct AuditWalk {
   static let noHead = "what says how far it reaches was removed or changed"
 
   private(set) var reached: Int64
-  private var chain: [UInt8]
+  private(set) var chain: [UInt8]
+  /// Whether a line tells of dropped lines that do not fit what stands before it.
+  private(set) var hasMismatch = false
   private var gaps: [String] = []
 
   init(from head: AuditHead) { (reached, chain) = (head.floor, head.floorChain) }
 
+  /// The same place, for a walk that is kept: what is missing so far is told by those that look for it.
+  var forgettingGaps: AuditWalk {
+    var walk = self
+    (walk.gaps, walk.hasMismatch) = ([], false)
+    return walk
+  }
+
   mutating func skip(to head: AuditHead) { (reached, chain) = (head.floor, head.floorChain) }
 
-  mutating func take(_ number: Int64, _ signature: [UInt8]) {
+  mutating func take(_ line: Stored<NumberedAuditEntry>) {
+    take(line.record.number, line.signature, DroppedLines(line.record))
+  }
+
+  mutating func take(_ number: Int64, _ signature: [UInt8], _ dropped: DroppedLines?) {
     // Behind the floor and in rising order, so nothing here can overflow.
-    if number - 1 > reached { miss(reached + 1, number - 1) }
-    (reached, chain) = (number, AuditHead.link(chain, signature))
+    let first = dropped?.first ?? number
+    if first - 1 > reached { miss(reached + 1, first - 1) }
+    if let dropped, dropped.before != chain || dropped.first <= reached { hasMismatch = true }
+    (reached, chain) = (number, dropped?.after ?? AuditHead.link(chain, signature))
   }
 
   consuming func problems(upTo head: AuditHead) -> [String] {
     if reached < head.newest { miss(reached + 1, head.newest) }
-    guard gaps.isEmpty, chain != head.chain else { return gaps }
+    guard gaps.isEmpty, chain != head.chain || hasMismatch else { return gaps }
     return ["a line was exchanged for an earlier one of the same number"]
   }
 
@@ -110,29 +142,30 @@ struct AuditWalk {
 }
 
 extension SignedRows {
-  /// The oldest lines, as far as they are to be forgotten.
+  /// The oldest lines, up to the first that is not over.
   fileprivate func oldLines<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, beyond retention: AuditRetention, at now: Instant, limit: Int
+    _ context: borrowing Context, _ head: AuditHead, limit: Int, _ isOver: (Instant, Int64) -> Bool
   ) throws -> [Stored<NumberedAuditEntry>] {
-    guard let head = try storedHead(context)?.record else { return [] }
     var old: [Stored<NumberedAuditEntry>] = []
     try walk(
       context, Tables.audit, "\(all: Tables.audit) WHERE number > \(head.floor) ORDER BY number", expecting: limit
     ) { line in
-      let newer = head.newest - line.record.number
-      guard retention.forgets(line.record.entry.at, newer: newer, at: now) else { return false }
+      guard isOver(line.record.entry.at, head.newest - line.record.number) else { return false }
       old.append(line)
       return old.count < limit
     }
     return old
   }
 
-  /// The first rows that verify, with their signatures.
-  fileprivate func some<Context: Querying & ~Copyable, Record>(
-    _ limit: Int, _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL
-  ) throws -> [Stored<Record>] {
-    var found: [Stored<Record>] = []
-    try walk(context, table, sql, expecting: limit) {
+  /// The lines that verify behind a number, in order.
+  func lines<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, after number: Int64, upTo newest: Int64, limit: Int
+  ) throws -> [Stored<NumberedAuditEntry>] {
+    var found: [Stored<NumberedAuditEntry>] = []
+    try walk(
+      context, Tables.audit,
+      "\(all: Tables.audit) WHERE number > \(number) AND number <= \(newest) ORDER BY number", expecting: limit
+    ) {
       found.append($0)
       return found.count < limit
     }

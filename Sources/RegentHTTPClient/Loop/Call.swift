@@ -12,6 +12,8 @@ final class Call {
   var phase = ClientError.Phase.connecting
   /// A kept connection may have died unseen; then the call is repeated once, on a new one.
   var needsNewConnection: Bool
+  /// Why a certificate was refused, while its server is asked for the time.
+  var doubt: ClientError.TLSFault?
   private var redirectsSeen = 0
 
   init(_ ticket: CallTicket) {

@@ -264,7 +264,7 @@ extension ClientLoop {
   private func expire(_ now: UInt64) {
     for call in Array(calls.values) where call.ticket.deadline <= now {
       if call.carrier == .tls { tls?.notePhase(of: call) }
-      abandon(call, .timedOut(call.phase))
+      abandon(call, call.doubt.map { .tls($0) } ?? .timedOut(call.phase))
     }
     plain.expire(now)
     tls?.expire(now)

@@ -18,6 +18,9 @@ public struct ClientConfiguration: Sendable {
   public var wallClock: @Sendable () -> Int64
   /// When the program was built, in epoch milliseconds: no clock that is right says less.
   public var buildTime: Int64
+  /// A time that is not later than the real one, in epoch milliseconds, for a wall clock before the build time; the
+  /// age of the newest file of an earlier run is one.
+  public var earliestTime: Int64 = 0
   /// The latest server time that earlier runs have seen, in epoch milliseconds.
   public var lastSeenServerTime: Int64
   /// Whether somebody may listen on the Unix socket at that path.

@@ -63,11 +63,15 @@ public struct ClientError: Error, Hashable, Sendable {
   }
 
   /// What is wrong with the other side of a TLS connection.
-  public enum TLSFault: Hashable, Sendable {
+  public enum TLSFault: String, Hashable, Sendable {
     /// The certificate is past its end.
     case expired
-    /// The certificate begins in the future: usually our clock is wrong.
+    /// The certificate begins in the future.
     case notYetValid
+    /// The certificate looks expired because this machine's clock is ahead.
+    case clockAhead
+    /// The certificate looks not yet valid because this machine's clock is behind.
+    case clockBehind
     /// No certificate authority that we trust stands behind it.
     case untrusted
     /// It is for another host.
@@ -179,11 +183,16 @@ extension ClientError.Phase {
   }
 }
 
-extension ClientError.TLSFault {
+extension ClientError.TLSFault: CustomStringConvertible {
+  /// What is wrong and what to do, in one sentence.
+  public var description: String { "\(words); \(hint)" }
+
   fileprivate var words: String {
     switch self {
     case .expired: "its certificate has expired"
     case .notYetValid: "its certificate is not valid yet"
+    case .clockAhead: "this machine's clock is ahead of the server's, so that its certificate looks expired"
+    case .clockBehind: "this machine's clock is behind, so that its certificate looks not yet valid"
     case .untrusted: "its certificate comes from nobody we trust"
     case .wrongHost: "its certificate is for another host"
     case .refusedCertificate: "its certificate was refused"
@@ -195,7 +204,8 @@ extension ClientError.TLSFault {
   fileprivate var hint: String {
     switch self {
     case .expired: "the service's certificate must be renewed"
-    case .notYetValid: "check this machine's clock: date"
+    case .notYetValid: "the service needs a certificate that is valid now"
+    case .clockAhead, .clockBehind: "set this machine's clock: timedatectl set-ntp true, or date -s"
     case .untrusted:
       "name the authority of its certificate, a PEM file: --ca-file FILE, SSL_CERT_FILE=FILE, or for the whole machine "
         + "/usr/local/share/ca-certificates/NAME.crt and update-ca-certificates"

@@ -108,6 +108,9 @@ public struct ClientURL: Hashable, Sendable {
     self.target = target
   }
 
+  /// The same server's first page.
+  var root: ClientURL { ClientURL(origin: origin, target: "/") }
+
   /// The URL that a reference, as found in a Location header, means when it comes from this one.
   ///
   /// - Parameter reference: an absolute URL, a path or a query.

@@ -25,7 +25,8 @@ import Glibc
     let parameters: regent_ssl_ctx_get0_param
     let setTime: regent_verify_param_set_time
     let peerCertificate: regent_ssl_get1_peer_certificate
-    let notAfter: regent_x509_get0_not_after
+    let notBefore: regent_x509_get0_time
+    let notAfter: regent_x509_get0_time
     let compareTime: regent_x509_cmp_time
     let freeCertificate: regent_x509_free
   }
@@ -55,6 +56,7 @@ import Glibc
       parameters: try find("SSL_CTX_get0_param", in: handle),
       setTime: try find("X509_VERIFY_PARAM_set_time", in: handle),
       peerCertificate: try find("SSL_get1_peer_certificate", in: handle),
+      notBefore: try find("X509_get0_notBefore", in: handle),
       notAfter: try find("X509_get0_notAfter", in: handle),
       compareTime: try find("X509_cmp_time", in: handle),
       freeCertificate: try find("X509_free", in: handle))

@@ -6,6 +6,13 @@ import RegentPlatform
 /// One call on its way through libcurl: what libcurl was given and what came back.
 @safe final class TLSTransfer {
   let call: Call
+  /// What is sent: the call's request, or the question for the server's time.
+  let request: ClientRequest
+  /// Why the certificate of an earlier transfer was refused, when this one asks for the server's time.
+  let doubt: ClientError.TLSFault?
+  /// That time, and whether the server's certificate is valid then.
+  private(set) var serverClock: (date: Int64, isValid: Bool)?
+  let addresses: [SocketAddress]
   let easy: UnsafeMutableRawPointer
   /// The socket that libcurl waits for on its behalf.
   var socket: CInt?
@@ -27,10 +34,13 @@ import RegentPlatform
   private static let headLimits = HeadLimits(line: 8_192, fields: 32_768, count: 128)
 
   init(
-    _ call: Call, _ easy: UnsafeMutableRawPointer, _ library: CurlLibrary, checkTime: Int64,
-    _ serverTime: ServerTimeBox
+    _ call: Call, _ addresses: [SocketAddress], _ easy: UnsafeMutableRawPointer, _ library: CurlLibrary,
+    checkTime: Int64, _ serverTime: ServerTimeBox, doubt: ClientError.TLSFault? = nil
   ) {
     self.call = call
+    self.addresses = addresses
+    self.doubt = doubt
+    request = doubt == nil ? call.request : .serverTime(of: call.request.url)
     unsafe self.easy = unsafe easy
     unsafe self.library = unsafe library
     self.checkTime = checkTime
@@ -45,12 +55,12 @@ import RegentPlatform
   /// Tells libcurl what to do.
   ///
   /// - Returns: false when an option that safety depends on was refused.
-  func prepare(_ configuration: ClientConfiguration, addresses: [String]) -> Bool {
-    let request = call.request
+  func prepare(_ configuration: ClientConfiguration) -> Bool {
+    let addresses = addresses.compactMap(\.numericHost)
     var codes = [
       set(CURLOPT_URL, "\(request.url.origin)\(request.url.target)"),
       set(CURLOPT_PROTOCOLS, regent_protocol_https()),
-      set(CURLOPT_SSL_VERIFYPEER, 1), set(CURLOPT_SSL_VERIFYHOST, 2),
+      set(CURLOPT_SSL_VERIFYPEER, doubt == nil ? 1 : 0), set(CURLOPT_SSL_VERIFYHOST, doubt == nil ? 2 : 0),
       set(CURLOPT_SSLVERSION, regent_tls_version()),
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
@@ -65,8 +75,11 @@ import RegentPlatform
     ]
     codes += trust(configuration.authorities)
     // libcurl repeats any method when a kept connection turns out dead; only these may be.
-    if !request.isIdempotent || call.needsNewConnection {
+    if !request.isIdempotent || call.needsNewConnection || doubt != nil {
       codes.append(set(CURLOPT_FRESH_CONNECT, 1))
+    }
+    if doubt != nil {
+      codes += [set(CURLOPT_FORBID_REUSE, 1), set(CURLOPT_TIMEOUT_MS, ClientRequest.serverTimeMilliseconds)]
     }
     if request.method == .head { codes.append(set(CURLOPT_NOBODY, 1)) }
     if request.announcedLength != nil {
@@ -194,19 +207,19 @@ extension TLSTransfer {
     }
     hasHead = true
     headers = head.headers(in: headBytes)
-    if case .length(let length) = head.framing(answering: call.request.method),
-      length > call.request.responseLimit
+    if case .length(let length) = head.framing(answering: request.method),
+      length > request.responseLimit
     {
-      failure = .tooLarge(limit: call.request.responseLimit)
+      failure = .tooLarge(limit: request.responseLimit)
       return false
     }
-    noteServerTime()
+    if doubt == nil { noteServerTime() } else { noteServerClock() }
     return true
   }
 
   fileprivate func take(body piece: UnsafeRawBufferPointer) -> Bool {
-    guard hasHead, piece.count <= call.request.responseLimit - body.count else {
-      failure = hasHead ? .tooLarge(limit: call.request.responseLimit) : .malformed(nil)
+    guard hasHead, piece.count <= request.responseLimit - body.count else {
+      failure = hasHead ? .tooLarge(limit: request.responseLimit) : .malformed(nil)
       return false
     }
     unsafe body.append(contentsOf: piece)
@@ -216,16 +229,30 @@ extension TLSTransfer {
   /// Remembers the server's time, but never one after the end of its own certificate: a server that we trusted once
   /// could otherwise make every other certificate look expired.
   private func noteServerTime() {
-    guard let time = ClientResponse.serverDate(in: headers),
-      let ssl = unsafe regent_get_ssl(library.getInfo, easy),
-      let certificate = unsafe library.openSSL.peerCertificate(ssl)
-    else { return }
-    defer { unsafe library.openSSL.freeCertificate(certificate) }
-    var seconds = time_t(time / 1_000)
-    guard let end = unsafe library.openSSL.notAfter(certificate),
-      unsafe library.openSSL.compareTime(end, &seconds) > 0
+    guard let time = ClientResponse.serverDate(in: headers), certificateValidity(at: time)?.isBeforeEnd == true
     else { return }
     serverTime.note(time)
+  }
+
+  private func noteServerClock() {
+    guard let date = ClientResponse.serverDate(in: headers), let validity = certificateValidity(at: date)
+    else { return }
+    serverClock = (date, validity.hasBegun && validity.isBeforeEnd)
+  }
+
+  /// How the server's own certificate stands to a time in epoch milliseconds.
+  private func certificateValidity(at time: Int64) -> (hasBegun: Bool, isBeforeEnd: Bool)? {
+    guard let ssl = unsafe regent_get_ssl(library.getInfo, easy),
+      let certificate = unsafe library.openSSL.peerCertificate(ssl)
+    else { return nil }
+    defer { unsafe library.openSSL.freeCertificate(certificate) }
+    var seconds = time_t(time / 1_000)
+    guard let begin = unsafe library.openSSL.notBefore(certificate),
+      let end = unsafe library.openSSL.notAfter(certificate)
+    else { return nil }
+    return unsafe (
+      library.openSSL.compareTime(begin, &seconds) <= 0, library.openSSL.compareTime(end, &seconds) > 0
+    )
   }
 
   private func set(_ option: CURLoption, _ value: Int) -> CURLcode {

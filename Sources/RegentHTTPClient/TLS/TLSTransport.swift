@@ -32,18 +32,21 @@ import RegentPlatform
   var nextTimer: UInt64 { transfers.values.reduce(timer) { min($0, $1.secondTry) } }
 
   func start(_ call: Call, _ addresses: [SocketAddress]) throws(ClientError.Kind) {
-    guard let easy = unsafe library.makeEasy() else { throw .system("out of memory for a call") }
-    let configuration = loop.configuration
-    // A box without a battery starts in 1970: the latest of what is known is the nearest to the truth.
-    let time = max(
-      configuration.wallClock(), configuration.buildTime, loop.serverTime.latest)
-    let transfer = unsafe TLSTransfer(
-      call, easy, library, checkTime: time, loop.serverTime)
-    guard
-      transfer.prepare(configuration, addresses: addresses.compactMap(\.numericHost))
-    else { throw .libraryMissing("it refuses an option that safety depends on") }
+    let transfer = try carry(call, addresses, doubt: nil)
     if call.request.isIdempotent, !call.needsNewConnection {
       transfer.secondTry = Clocks.bootNanoseconds() + TCPLiveness.secondTry
+    }
+  }
+
+  @discardableResult
+  private func carry(
+    _ call: Call, _ addresses: [SocketAddress], doubt: ClientError.TLSFault?
+  ) throws(ClientError.Kind) -> TLSTransfer {
+    guard let easy = unsafe library.makeEasy() else { throw .system("out of memory for a call") }
+    let transfer = unsafe TLSTransfer(
+      call, addresses, easy, library, checkTime: checkTime, loop.serverTime, doubt: doubt)
+    guard transfer.prepare(loop.configuration) else {
+      throw .libraryMissing("it refuses an option that safety depends on")
     }
     transfers[call.ticket.id] = transfer
     call.carrier = .tls
@@ -51,6 +54,11 @@ import RegentPlatform
       transfers[call.ticket.id] = nil
       throw .system("libcurl does not take the call")
     }
+    return transfer
+  }
+
+  private var checkTime: Int64 {
+    loop.configuration.checkTime(wall: loop.configuration.wallClock(), seen: loop.serverTime.latest)
   }
 
   func handle(_ event: Poller.Event) {
@@ -122,12 +130,37 @@ import RegentPlatform
   }
 
   private func finish(_ transfer: TLSTransfer, _ result: CURLcode) {
+    let wall = loop.configuration.wallClock()
+    if let doubt = transfer.doubt {
+      return loop.fail(transfer.call, .tls(doubt.judged(by: transfer.serverClock, wall: wall)))
+    }
     do throws(ClientError.Kind) {
       if let failure = transfer.failure { throw failure }
       guard result == CURLE_OK else { throw transfer.kind(of: result) }
       loop.answer(transfer.call, try transfer.response())
     } catch {
-      loop.fail(transfer.call, error)
+      if case .tls(let fault) = error, fault == .expired || fault == .notYetValid {
+        doubtTheClock(transfer, fault, wall: wall)
+      } else {
+        loop.fail(transfer.call, error)
+      }
+    }
+  }
+
+  /// A certificate that is not valid now, or a clock that is wrong: asks the server which.
+  private func doubtTheClock(_ transfer: TLSTransfer, _ fault: ClientError.TLSFault, wall: Int64) {
+    let call = transfer.call
+    let time = checkTime
+    guard time <= wall else {
+      // The clock is behind for sure, and a file's time may be one that is later than now.
+      let isExpired = fault == .expired && time != loop.configuration.earliestTime
+      return loop.fail(call, .tls(isExpired ? .expired : .clockBehind))
+    }
+    call.doubt = fault
+    do throws(ClientError.Kind) {
+      try carry(call, transfer.addresses, doubt: fault)
+    } catch {
+      loop.fail(call, .tls(fault))
     }
   }
 

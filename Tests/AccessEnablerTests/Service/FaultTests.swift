@@ -170,6 +170,25 @@ struct FaultTests {
     await live.kill()
   }
 
+  @Test(arguments: [25, -60, 30 * 24 * 60] as [Int64])
+  func `a code lives by the clock of the service, whatever the device's clock says`(minutes: Int64) async throws {
+    let live = try await LocalService()
+    let enabler = try await live.enabler { configuration in
+      configuration.wallClock = { Clocks.wallMilliseconds() + minutes * 60_000 }
+    }
+    let (offers, seen) = AsyncStream<RegistrationOffer>.makeStream()
+    let signingIn = Task {
+      try await enabler.authenticate(.provider(Sample.provider)) { event in
+        if case .registrationCode(let offer) = event { seen.yield(offer) }
+      }
+    }
+    let offer = try #require(await offers.first { _ in true })
+    signingIn.cancel()
+    let left = offer.expires.since(enabler.time(of: offer.service))
+    #expect(left > .seconds(29 * 60) && left <= .seconds(30 * 60 + 5))
+    await live.kill()
+  }
+
   @Test(arguments: [-4_000, -1_500, -300] as [Int64])
   func `a clock that is a little behind a service that just started is no wrong key`(
     milliseconds: Int64

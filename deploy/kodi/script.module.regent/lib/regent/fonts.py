@@ -26,7 +26,7 @@ def _can_draw(letter):
         path = _font_file()
         with open(path, "rb") as file:
             return has_letter(file.read(), letter)
-    except (OSError, ValueError, struct.error, xml.etree.ElementTree.ParseError):
+    except (KeyError, OSError, ValueError, struct.error, xml.etree.ElementTree.ParseError):
         return False
 
 

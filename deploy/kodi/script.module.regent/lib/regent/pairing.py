@@ -158,6 +158,7 @@ class _Pairing:
                 record = self._record(answer)
                 yield from self._recovered()
             except Failure as failure:
+                record["held"] = True  # What follows has a pause of its own, or needs none.
                 if self._shortens(failure):
                     continue
                 if time.monotonic() >= end:
@@ -165,7 +166,6 @@ class _Pairing:
                     yield {"event": "expired", "opened": opened}
                     return True
                 yield from self._away(failure)
-                record["held"] = True
 
     def _news(self, code, sequence):
         self.asked = time.monotonic()

@@ -39,8 +39,8 @@ class SignIn(xbmcgui.WindowXMLDialog):
     def begin(self, box, screen, force, number_matching):
         self.box, self.screen, self.force, self.number_matching = box, screen, force, number_matching
         self.lock, self.asks, self.is_over = threading.Lock(), threading.Event(), threading.Event()
-        self.failure, self.is_left, self.shown, self.pictures = None, False, None, []
-        self.threads = []
+        self.failure, self.shown, self.pictures = None, None, []
+        self.threads, self.is_aborted = [], False
         self.folder = xbmcvfs.translatePath("special://temp/")
 
     def onInit(self):
@@ -72,12 +72,18 @@ class SignIn(xbmcgui.WindowXMLDialog):
                 # The service withdraws the old code when the new one is made.
                 self.box.leave(keeps_code=True)
 
-    def leave(self, keeps_code=False):
-        self.is_left = self.screen.stage != "signed-in"
+    def leave(self):
         self.is_over.set()
         self.asks.set()
-        self.box.leave(keeps_code)
+        self.box.leave()
         self.close()
+
+    def abort(self):
+        """Kodi ends: the code stays for the next start. Closing the window would wait for Kodi, which waits for us."""
+        self.is_aborted = True
+        self.is_over.set()
+        self.asks.set()
+        self.box.leave(keeps_code=True)
 
     # Threads
 
@@ -99,28 +105,29 @@ class SignIn(xbmcgui.WindowXMLDialog):
                     self.failure = error
                     self.screen.fail(error)
                     self.draw()
+                self.asks.wait()
                 if not self.is_over.is_set():
-                    self.asks.wait()
                     self.failure = None
                     self.screen = Screen(self.screen.language)
         except Exception as error:  # The window would stay for ever.
             self.failure = error
         finally:
             self.is_over.set()
-            self.close()
+            if not self.is_aborted:
+                self.close()
 
     def tick(self):
         """Counts down, and ends when Kodi does."""
         monitor = xbmc.Monitor()
         while not self.is_over.is_set():
             if monitor.waitForAbort(0.5):
-                self.leave(keeps_code=True)
-                return
+                return self.abort()
             self.draw_time()
 
     def finish(self):
         """Waits for the threads, removes the pictures and raises what the sign-in ended with."""
-        self.is_over.set()
+        if not self.is_over.is_set():
+            self.abort()  # Nothing of ours closed the window: Kodi ends.
         for thread in self.threads:
             thread.join(10)
         for path in self.pictures:
