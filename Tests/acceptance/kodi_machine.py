@@ -30,7 +30,7 @@ def enter():
 
 
 def make_root(root, suite):
-    """A Debian with Kodi, made once."""
+    """A Debian with Kodi, made once, before `enter`: a namespace of our own has no network."""
     mark = root.with_name(root.name + ".made-of")
     wanted = " ".join((suite, *PACKAGES))
     if not (mark.exists() and mark.read_text() == wanted):
@@ -41,6 +41,9 @@ def make_root(root, suite):
             ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, str(root)],
             check=True, stdin=subprocess.DEVNULL, timeout=1500)
         mark.write_text(wanted)
+
+
+def mount_root(root):
     for kind, place in (("proc", "proc"), (None, "dev"), ("tmpfs", "tmp"), ("tmpfs", "home")):
         words = ["-t", kind, kind] if kind else ["--rbind", "/dev"]
         subprocess.run(["mount", *words, root / place], check=True)
@@ -83,9 +86,11 @@ class Kodi:
         (self.data / "addons").mkdir(parents=True)
         (self.data / "userdata").mkdir()
         (self.home / ".asoundrc").write_text("pcm.!default { type null }\nctl.!default { type null }\n")
+        # Kodi 20 has no JSON-RPC unless it is allowed to be controlled.
         # As after "Settings, System, Add-ons, Unknown sources". Kodi ignores the file without the last two elements.
         (self.data / "userdata/guisettings.xml").write_text(
             '<settings version="2"><setting id="addons.unknownsources">true</setting>'
+            '<setting id="services.esenabled">true</setting>'
             '<resolutions/><viewstates/></settings>')
         self.process, self.line, self.runs, self.calls = None, None, 0, 0
 

@@ -12,7 +12,7 @@ import time
 import wave
 
 from kodi_house import HERE, ROOT, House, verified
-from kodi_machine import Kodi, Screen, make_root, until
+from kodi_machine import Kodi, Screen, mount_root, until
 from service import PATIENCE, Service
 
 ADDRESS = "http://127.0.0.1:8000"
@@ -37,7 +37,7 @@ class Stage:
     def __init__(self, programs, home, kept, suite):
         self.home, self.kept, self.pages = pathlib.Path(home), kept, pathlib.Path(home, "pages")
         self.root = ROOT / f".build/kodi-{suite}"
-        make_root(self.root, suite)
+        mount_root(self.root)
         # Debian's python3-regent, which Debian's Kodi sees, too.
         shutil.copy(ROOT / "deploy/python/regent.py", self.root / "usr/lib/python3/dist-packages")
         self.build("0.1.0")
