@@ -327,6 +327,8 @@ def main():
         except BaseException:
             with contextlib.suppress(Exception):
                 stage.shot("failed")
+                for answer in sorted(stage.root.glob(f"tmp/{stage.box.home.name}-*")):
+                    print(answer.name, answer.read_text()[:500], file=sys.stderr)
                 print(stage.box.kodi_log()[-3000:], file=sys.stderr)
             raise
         finally:

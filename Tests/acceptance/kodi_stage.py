@@ -76,6 +76,15 @@ class Stage:
         self.box.rpc("Addons.SetAddonEnabled", addonid="script.regent.test", enabled=True)
         return self.box
 
+    def add(self, addon):
+        """Copies one of the test's add-ons into a Kodi that runs."""
+        shutil.copytree(HERE.parent / "fixtures/kodi-addons" / addon, self.box.data / "addons" / addon)
+        self.box.own()
+        self.box.builtin("UpdateLocalAddons")
+        until(addon, lambda: self.box.addon(addon))
+        self.box.rpc("Addons.SetAddonEnabled", addonid=addon, enabled=True)
+        close_dialogs(self.box)
+
     def install(self, addon, yes="Yes"):
         self.box.builtin(f"InstallAddon({addon})")
         self.box.wait_for("Yes / No dialog")
@@ -102,6 +111,7 @@ class Stage:
         until("the repository's index is known", lambda: offered(box, self))
         self.install("script.regent")
         until("the add-on", lambda: box.addon("script.regent"))
+        self.add("script.regent.player")
         if enrolled:
             self.enrol()
         return box
@@ -132,7 +142,7 @@ class Stage:
         return until("a QR code on the screen", read)
 
     def play(self):
-        return self.box.begin("play", "channel-1", f"{ADDRESS}/channel-1.wav")
+        return self.box.begin("channel-1", f"{ADDRESS}/channel-1.wav", addon="script.regent.player")
 
     def is_playing(self):
         return self.box.rpc("Player.GetActivePlayers")
