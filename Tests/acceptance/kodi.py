@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from kodi_house import HERE, Browser, House, Pairing, finish, hostile, refuses, verified
+from kodi_house import HERE, ROOT, Browser, House, Pairing, finish, hostile, refuses, verified
 from kodi_parts import fonts, pictures, repository, screens, vectors
 from regentd import serve
 from service import PATIENCE, REQUESTOR, Service, until
@@ -259,6 +259,13 @@ def daemon(house):
         [sys.executable, "-B", "-c", "from regent.local import Daemon; print(*Daemon().paths)"], text=True, capture_output=True,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(house.repository.module)}, timeout=PATIENCE)
     assert bare.stdout == "/run/regent/agent.sock\n", bare
+    # Kodi 20 finds Debian's python3-regent first: it makes room for the module, and is itself where there is none.
+    for more, wanted in ((f":{house.repository.module}", "True True"), ("", "False True")):
+        found = subprocess.run(
+            [sys.executable, "-B", "-c", "import regent; from regent import Regent; print(hasattr(regent, 'media_token'), Regent().timeout == 60)"],
+            text=True, capture_output=True, timeout=PATIENCE,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "deploy/python") + more})
+        assert found.stdout.strip() == wanted, found
     environment = {
         "PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": str(home), "REGENT_SERVICE": house.service.inside,
         "REGENT_REQUESTOR": REQUESTOR, "REGENT_PUBLIC_KEY": house.service.key["publicKey"], "REGENT_SECRET_FILE": f"{home}/secret",

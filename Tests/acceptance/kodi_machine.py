@@ -30,7 +30,7 @@ def enter():
 
 
 def make_root(root, suite):
-    """A Debian with Kodi, made once."""
+    """A Debian with Kodi, made once, before `enter`: a namespace of our own has no network."""
     mark = root.with_name(root.name + ".made-of")
     wanted = " ".join((suite, *PACKAGES))
     if not (mark.exists() and mark.read_text() == wanted):
@@ -40,7 +40,12 @@ def make_root(root, suite):
         subprocess.run(
             ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, str(root)],
             check=True, stdin=subprocess.DEVNULL, timeout=1500)
+        # Kodi 20 looks it up before it listens.
+        (root / "etc/hosts").write_text("127.0.0.1 localhost\n")
         mark.write_text(wanted)
+
+
+def mount_root(root):
     for kind, place in (("proc", "proc"), (None, "dev"), ("tmpfs", "tmp"), ("tmpfs", "home")):
         words = ["-t", kind, kind] if kind else ["--rbind", "/dev"]
         subprocess.run(["mount", *words, root / place], check=True)
@@ -180,11 +185,11 @@ class Kodi:
     def wait_for(self, window, seconds=20):
         until(f"the window {window}", lambda: self.window()["currentwindow"]["label"] == window, seconds)
 
-    def begin(self, *words):
-        """Runs the test's add-on; `ended` gives its answer."""
+    def begin(self, *words, addon="script.regent.test"):
+        """Runs one of the test's add-ons; `ended` gives its answer."""
         self.runs += 1
         answer = f"/tmp/{self.home.name}-{self.runs}"
-        self.rpc("Addons.ExecuteAddon", addonid="script.regent.test", params=[answer, *words])
+        self.rpc("Addons.ExecuteAddon", addonid=addon, params=[answer, *words])
         return self.root / answer[1:]
 
     @staticmethod

@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-from kodi_house import Browser, finish
-from kodi_machine import USER, enter, until
+from kodi_house import ROOT, Browser, finish
+from kodi_machine import USER, enter, make_root, until
 from kodi_stage import Stage, fails
 from regentd import serve
 
@@ -313,6 +313,8 @@ def main():
     options = parser.parse_args()
     if os.geteuid():
         return print("kodi: NOT RUN, only root can make a Debian with Kodi")
+    if not os.environ.get("REGENT_KODI_INSIDE"):
+        make_root(ROOT / f".build/kodi-{options.suite}", options.suite)
     enter()
     with tempfile.TemporaryDirectory(prefix="regent-kodi-") as home:
         stage = Stage(options.programs.resolve(), home, options.keep, options.suite)
@@ -325,6 +327,8 @@ def main():
         except BaseException:
             with contextlib.suppress(Exception):
                 stage.shot("failed")
+                for answer in sorted(stage.root.glob(f"tmp/{stage.box.home.name}-*")):
+                    print(answer.name, answer.read_text()[:500], file=sys.stderr)
                 print(stage.box.kodi_log()[-3000:], file=sys.stderr)
             raise
         finally:

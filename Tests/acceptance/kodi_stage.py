@@ -12,7 +12,7 @@ import time
 import wave
 
 from kodi_house import HERE, ROOT, House, verified
-from kodi_machine import Kodi, Screen, make_root, until
+from kodi_machine import Kodi, Screen, mount_root, until
 from service import PATIENCE, Service
 
 ADDRESS = "http://127.0.0.1:8000"
@@ -37,7 +37,7 @@ class Stage:
     def __init__(self, programs, home, kept, suite):
         self.home, self.kept, self.pages = pathlib.Path(home), kept, pathlib.Path(home, "pages")
         self.root = ROOT / f".build/kodi-{suite}"
-        make_root(self.root, suite)
+        mount_root(self.root)
         # Debian's python3-regent, which Debian's Kodi sees, too.
         shutil.copy(ROOT / "deploy/python/regent.py", self.root / "usr/lib/python3/dist-packages")
         self.build("0.1.0")
@@ -76,6 +76,15 @@ class Stage:
         self.box.rpc("Addons.SetAddonEnabled", addonid="script.regent.test", enabled=True)
         return self.box
 
+    def add(self, addon):
+        """Copies one of the test's add-ons into a Kodi that runs."""
+        shutil.copytree(HERE.parent / "fixtures/kodi-addons" / addon, self.box.data / "addons" / addon)
+        self.box.own()
+        self.box.builtin("UpdateLocalAddons")
+        until(addon, lambda: self.box.addon(addon))
+        self.box.rpc("Addons.SetAddonEnabled", addonid=addon, enabled=True)
+        close_dialogs(self.box)
+
     def install(self, addon, yes="Yes"):
         self.box.builtin(f"InstallAddon({addon})")
         self.box.wait_for("Yes / No dialog")
@@ -102,6 +111,7 @@ class Stage:
         until("the repository's index is known", lambda: offered(box, self))
         self.install("script.regent")
         until("the add-on", lambda: box.addon("script.regent"))
+        self.add("script.regent.player")
         if enrolled:
             self.enrol()
         return box
@@ -132,7 +142,7 @@ class Stage:
         return until("a QR code on the screen", read)
 
     def play(self):
-        return self.box.begin("play", "channel-1", f"{ADDRESS}/channel-1.wav")
+        return self.box.begin("channel-1", f"{ADDRESS}/channel-1.wav", addon="script.regent.player")
 
     def is_playing(self):
         return self.box.rpc("Player.GetActivePlayers")
