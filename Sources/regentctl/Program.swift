@@ -46,7 +46,7 @@ let regentctl = Program(
     CommandOffer("doctor", UpkeepVerbs.doctor),
   ],
   seeAlso: ["regentd(8)", "regent(1)"], manualSection: 8,
-  explain: { error in (error as? AdminError).map(CommandError.init) })
+  explain: { error in (error as? AdminError).map(CommandError.init) }, nearWords: NearWords.of)
 
 extension CommandError {
   init(_ error: AdminError) {
