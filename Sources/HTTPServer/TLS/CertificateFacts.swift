@@ -62,7 +62,7 @@ public struct CertificateFacts: Sendable, Hashable {
 
 /// A time of a certificate, in seconds since 1970.
 private func seconds(_ time: UnsafePointer<ASN1_TIME>) -> Int64? {
-  var parts = tm()
+  var parts = unsafe tm()
   guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
   return Int64(unsafe timegm(&parts))
 }
