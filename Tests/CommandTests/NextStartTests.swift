@@ -21,7 +21,7 @@ import Testing
         #expect(foreign.outputText.contains("\(key) is not the key of this database"), "\(foreign.outputText)")
         try shell.get("rm \(key)")
         // The running service still has the key, and keeps it for older backups.
-        try shell.get("regentctl master-key change")
+        try shell.get("regentctl master-key change --yes")
         #expect(try shell.get("cmp \(folder)/old \(key).until-*") == "")
         #expect(try shell.get("regentctl doctor | grep master-key").contains("ok    master-key"))
         service.program.signal(SIGTERM)
