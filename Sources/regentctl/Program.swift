@@ -43,6 +43,7 @@ let regentctl = Program(
     CommandOffer("export", ProvisioningVerbs.export),
     CommandOffer("backup", UpkeepVerbs.backup),
     CommandOffer("restore", UpkeepVerbs.restore),
+    CommandOffer("why", WhyVerb.command),
     CommandOffer("doctor", UpkeepVerbs.doctor),
   ],
   seeAlso: ["regentd(8)", "regent(1)"], manualSection: 8,
