@@ -2,6 +2,7 @@ internal import Administration
 internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPairingWire
 
 // Why a box may watch a title or may not: everything that decides, in the order in which the service looks at it.
 

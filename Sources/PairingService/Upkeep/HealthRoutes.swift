@@ -2,6 +2,7 @@ package import HTTPServer
 internal import RegentHTTPCodec
 internal import RegentJSON
 internal import PairingStore
+internal import RegentPlatform
 
 /// Whether the service is alive, and whether it is ready to serve.
 package struct HealthRoutes: Sendable {
