@@ -137,11 +137,10 @@ struct MasterKeyFile {
 
   /// Seals the data keys anew: from the key in the file, else from the one that the database was opened with.
   private func reseal(_ store: any OpenedStore, with new: Secret, _ held: HeldMasterKey) async throws -> Secret {
-    let stored = try? stored()
-    if let stored {
+    if let key = try? stored() {
       do {
-        try await store.changeMasterKey(from: stored, to: new)
-        return stored
+        try await store.changeMasterKey(from: key, to: new)
+        return key
       } catch StoreKeyFailure.wrongMasterKey {}
     }
     guard let key = held.current else { throw missing }
