@@ -52,6 +52,7 @@ CHECK = (
     swift_tests("programs"),
     swift_tests("servers"),
     Step("archive", "source archive", ("Tests/dist",), 120, ()),
+    Step("arm", "what can be tested for ARM", ("Tests/acceptance/arm.py", DEBUG), 300),
     Step("rows", "every row of the entitlement API has run", shell(
         'for xml in .build/results/tests-{services,others}.xml; do [ -f "$xml" ] || '
         '{ echo "$xml is missing; run make test first" >&2; exit 1; }; done; Tests/rows-ran .build/results/*.xml'),

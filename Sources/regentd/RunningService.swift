@@ -99,7 +99,7 @@ struct RunningService {
   func close(by end: UInt64) async -> Bool {
     let (kept, ended) = AsyncStream<Never>.makeStream()
     Task { [core] in
-      await Upkeep(core).keepEverything()
+      await Upkeep(core).stop()
       ended.finish()
     }
     // A disk that hangs, or another program that holds the database, must not keep the service from ending. A thread

@@ -60,7 +60,7 @@ def main():
         made = pathlib.Path(home, "kodi")
         subprocess.run([ROOT / "deploy/kodi/build", "https://packages.example.org/kodi", "--out", made], check=True, stdout=subprocess.DEVNULL)
         mirror = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Mirror)
-        mirror.index, mirror.seen = index(ROOT / ".build/kodi-root", made), []
+        mirror.index, mirror.seen = index(ROOT / ".build/kodi-trixie", made), []
         threading.Thread(target=mirror.serve_forever, daemon=True).start()
         place = f"http://127.0.0.1:{mirror.server_port}"
         failed = False

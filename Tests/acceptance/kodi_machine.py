@@ -16,7 +16,6 @@ import time
 
 PACKAGES = ("kodi", "kodi-bin", "xvfb", "imagemagick", "zbar-tools", "python3", "libgl1-mesa-dri", "procps", "openssl",
             "ca-certificates", "fonts-dejavu-core")
-SUITE = "trixie"
 USER, DISPLAY = 1500, ":77"
 SECONDS = 60
 
@@ -30,16 +29,16 @@ def enter():
     os.execvp("unshare", ["unshare", "--mount", "--net", "--", sys.executable, "-B", *sys.argv])
 
 
-def make_root(root):
+def make_root(root, suite):
     """A Debian with Kodi, made once."""
     mark = root.with_name(root.name + ".made-of")
-    wanted = " ".join((SUITE, *PACKAGES))
+    wanted = " ".join((suite, *PACKAGES))
     if not (mark.exists() and mark.read_text() == wanted):
         shutil.rmtree(root, ignore_errors=True)
         root.parent.mkdir(parents=True, exist_ok=True)
         print("   making a Debian with Kodi, once (some minutes)", flush=True)
         subprocess.run(
-            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)],
+            ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, str(root)],
             check=True, stdin=subprocess.DEVNULL, timeout=1500)
         mark.write_text(wanted)
     for kind, place in (("proc", "proc"), (None, "dev"), ("tmpfs", "tmp"), ("tmpfs", "home")):
@@ -97,10 +96,11 @@ class Kodi:
         self.own()
         self.log = open(f"{self.root}/tmp/kodi.out", "ab")
         inside = str(self.home)[len(str(self.root)):]
+        program = "/" + str(next(pathlib.Path(self.root).glob("usr/lib/*/kodi/kodi.bin")).relative_to(self.root))
         self.process = subprocess.Popen(
             ["chroot", f"--userspec={USER}:{USER}", self.root, "/usr/bin/env", "-i", f"HOME={inside}", f"DISPLAY={DISPLAY}",
              "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "LIBGL_ALWAYS_SOFTWARE=1", "KODI_HOME=/usr/share/kodi",
-             "/usr/lib/x86_64-linux-gnu/kodi/kodi.bin", "--standalone", "--windowing=x11"],
+             program, "--standalone", "--windowing=x11"],
             stdout=self.log, stderr=self.log, start_new_session=True)
         until("Kodi answers", self.answers)
 
@@ -183,7 +183,7 @@ class Kodi:
     def begin(self, *words):
         """Runs the test's add-on; `ended` gives its answer."""
         self.runs += 1
-        answer = f"/tmp/answer{self.runs}"
+        answer = f"/tmp/{self.home.name}-{self.runs}"
         self.rpc("Addons.ExecuteAddon", addonid="script.regent.test", params=[answer, *words])
         return self.root / answer[1:]
 

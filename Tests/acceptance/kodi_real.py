@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A real Kodi (Debian 13's), its add-ons from `make kodi`, a real regentd, and a phone: from the repository's zip to playing.
+"""A real Kodi of Debian 13 (or of another release, --suite), its add-ons from `make kodi`, a real regentd, and a phone: from the repository's zip to playing.
 
-    kodi_real.py PROGRAMS [--only WORD] [--keep FOLDER]
+    kodi_real.py PROGRAMS [--only WORD] [--keep FOLDER] [--suite bookworm]
 
-PROGRAMS is the folder with regentd, regentctl and regent. Needs root, for a Debian in .build/kodi-root with Kodi in it,
+PROGRAMS is the folder with regentd, regentctl and regent. Needs root, for a Debian in .build/kodi-SUITE with Kodi in it,
 and namespaces of its own. --keep FOLDER keeps the screenshots.
 """
 
@@ -309,12 +309,13 @@ def main():
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--suite", default="trixie")
     options = parser.parse_args()
     if os.geteuid():
         return print("kodi: NOT RUN, only root can make a Debian with Kodi")
     enter()
     with tempfile.TemporaryDirectory(prefix="regent-kodi-") as home:
-        stage = Stage(options.programs.resolve(), home, options.keep)
+        stage = Stage(options.programs.resolve(), home, options.keep, options.suite)
         try:
             for story in STORIES:
                 if options.only in story.__name__:

@@ -34,10 +34,10 @@ class Web(http.server.SimpleHTTPRequestHandler):
 class Stage:
     """All of it: `house` is the service and its phone (kodi.py), `box` the Kodi that is on."""
 
-    def __init__(self, programs, home, kept):
+    def __init__(self, programs, home, kept, suite):
         self.home, self.kept, self.pages = pathlib.Path(home), kept, pathlib.Path(home, "pages")
-        self.root = ROOT / ".build/kodi-root"
-        make_root(self.root)
+        self.root = ROOT / f".build/kodi-{suite}"
+        make_root(self.root, suite)
         # Debian's python3-regent, which Debian's Kodi sees, too.
         shutil.copy(ROOT / "deploy/python/regent.py", self.root / "usr/lib/python3/dist-packages")
         self.build("0.1.0")
@@ -61,7 +61,7 @@ class Stage:
                        check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
     def new_box(self, name):
-        """A Kodi that nobody has used, with the test's own add-on, and the repository's zip on a stick."""
+        """A new Kodi, with the test's own add-on, and the repository's zip on a stick."""
         if self.box:
             self.box.stop()
         self.box = Kodi(self.root, name)
@@ -86,7 +86,7 @@ class Stage:
         self.box.run("setting", "code", self.house.invite())
 
     def set_up(self, name, enrolled=True):
-        """A Kodi with the add-ons, enrolled, and nobody signed in."""
+        """A Kodi with the add-ons, enrolled, not signed in."""
         box = self.new_box(name)
         stick = next((self.root / "home/stick").glob("*.zip")).name
         box.builtin("InstallFromZip")

@@ -119,6 +119,7 @@ package final class ServiceCore: Sendable {
     nonces = UsedNonces(
       startingAt: clock.now,
       keptAs: try await store.kept(.nonces, asNode: node),
+      afterCut: try await store.keptNumbers(.running, of: node) == Upkeep.isRunning,
       capacity: options.limits.nonces, sharedBy: .nonces(store, log: log))
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)

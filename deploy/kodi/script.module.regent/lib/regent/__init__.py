@@ -37,7 +37,7 @@ def sign_in(force=False):
 
 
 def sign_out():
-    """Signs this device out; whether somebody was signed in."""
+    """Signs this device out; returns whether it was signed in."""
     from . import kodi
     return kodi.box().sign_out()
 

@@ -3,7 +3,6 @@
 import socket
 
 from .daemon import Regent, RegentError
-from .wire import Cancelled
 
 
 class Daemon(Regent):
@@ -35,8 +34,8 @@ class Daemon(Regent):
         return self.logout()
 
     def leave(self, keeps_code=False):
-        # A code of the daemon's that only its program left stays good for a minute.
-        self._left, self._keeps = True, keeps_code
+        """The daemon takes its code back in any case."""
+        self._left = True
 
     def pair(self, number_matching=False, force=False):
         """The events of `regent pair --json`, and {"event": "recovered"}."""
@@ -59,5 +58,3 @@ class Daemon(Regent):
             self._recovered = True
         return answer
 
-
-__all__ = ["Cancelled", "Daemon"]

@@ -214,7 +214,7 @@ class _Pairing:
         return True
 
     def _fetch_another(self):
-        """The same, but not the sign-in that was there before the code: whoever signs in anew waits for another."""
+        """As `_fetch`, but refuses the sign-in that was there before this code: the viewer waits for a new one."""
         self._fetch(self.box.state().get("signedIn"))
 
     def _fetch(self, earlier=None):

@@ -87,7 +87,7 @@ class Service:
         failure = caller.line.failure(answer)
         if _means_not_signed_in(answer):
             self.note(signedIn=None)
-            raise nobody()
+            raise not_signed_in()
         if failure.code == "service" and answer.status == 403:
             raise RegentError("not-authorized", failure.details or failure.message, None, 4)
         raise failure
@@ -174,7 +174,7 @@ class Service:
         self._stop.wait(seconds)
 
     def sign_out(self):
-        """Signs out here, then at the service; whether somebody was signed in.
+        """Signs out here, then at the service; returns whether the device was signed in.
 
         Where the service cannot be reached the device is signed out all the same, and the service hears of it before the
         next sign-in."""
@@ -209,17 +209,17 @@ class Service:
         if answer.status != 200:
             if _means_not_signed_in(answer):
                 self.note(signedIn=None)
-                raise nobody()
+                raise not_signed_in()
             raise caller.line.failure(answer)
         return [one["id"] for one in answer.document.get("resources") or [] if one.get("authorized")]
 
     def _needs_sign_in(self):
         if not self.status()["signedIn"]:
-            raise nobody()
+            raise not_signed_in()
 
 
-def nobody():
-    return RegentError("not-signed-in", "nobody is signed in on this device", "sign in first", 3)
+def not_signed_in():
+    return RegentError("not-signed-in", "this device is not signed in", "sign in first", 3)
 
 
 def _means_not_signed_in(answer):

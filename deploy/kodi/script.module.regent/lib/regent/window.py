@@ -42,6 +42,9 @@ class SignIn(xbmcgui.WindowXMLDialog):
         self.failure, self.shown, self.pictures = None, None, []
         self.threads, self.is_aborted = [], False
         self.folder = xbmcvfs.translatePath("special://temp/")
+        for name in os.listdir(self.folder):
+            if name.startswith("regent-") and name.endswith(".png"):
+                os.remove(os.path.join(self.folder, name))  # Of a Kodi that was killed.
 
     def onInit(self):
         if self.threads:
