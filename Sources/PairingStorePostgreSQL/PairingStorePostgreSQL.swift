@@ -142,6 +142,14 @@ public final class PostgreSQLStore: Store {
     let (old, new) = (try DataKeys.masterKey(old), try DataKeys.masterKey(new))
     try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
   }
+
+  /// Sees whether a master key opens the data keys that are stored; nothing is written.
+  ///
+  /// - Throws: `StoreKeyFailure` for another key.
+  public func checkMasterKey(_ key: Secret) async throws {
+    let master = try DataKeys.masterKey(key)
+    try await database.read { context in _ = try DataKeys.look(in: context, with: master) }
+  }
 }
 
 /// How the store is opened.

@@ -14,12 +14,14 @@ import SQLite
 actor DatabaseUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: SQLiteStore
+  private let nextStart: NextStart
   private var copy: WaitingCopy?
   private let turn = UpkeepTurn()
 
-  init(_ paths: ServicePaths, _ store: SQLiteStore) {
+  init(_ paths: ServicePaths, _ store: SQLiteStore, _ nextStart: NextStart) {
     self.paths = paths
     self.store = store
+    self.nextStart = nextStart
     // Of a service that was killed while it made one; nobody can fetch it any more.
     removeCopy(copyPath)
   }
@@ -74,7 +76,7 @@ actor DatabaseUpkeep: AdminUpkeep {
     try await turn.take { () throws(AdminError) in
       let kept: String
       do {
-        kept = try await MasterKeyFile(paths).change(of: store)
+        kept = try await MasterKeyFile(paths).change(of: store, nextStart.key)
       } catch {
         throw AdminError(copying: error)
       }
@@ -100,7 +102,7 @@ actor DatabaseUpkeep: AdminUpkeep {
       let said = AdminError(copying: error)
       findings.append(Finding("database", .bad, said.message, fix: said.hint))
     }
-    findings.append(masterKeyFinding(paths))
+    findings += await nextStart.findings(of: store)
     findings.append(await diskFinding())
     return findings
   }
