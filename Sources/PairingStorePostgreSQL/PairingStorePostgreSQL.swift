@@ -117,6 +117,9 @@ public final class PostgreSQLStore: Store {
     if database.health.isFull.isSo { try await lookForRoom() }
   }
 
+  /// The disk is the server's: how much of it is free is not told to clients.
+  func requireMoreThanReserve() async throws(StoreError) {}
+
   /// How many writes wait for the one that is under way.
   package var waitingWrites: Int { database.waitingWrites }
 

@@ -21,6 +21,7 @@ public final class SQLiteStore: Store {
   let thinning = AuditThinning()
   let known = VerifiedRowCache()
   let liveCodes = LiveCodeBound()
+  let reserve: DiskReserve
   let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
@@ -47,6 +48,7 @@ public final class SQLiteStore: Store {
       throw error
     }
     self.database = database
+    reserve = DiskReserve(options.path)
     wallClock = options.wallClock
   }
 

@@ -118,6 +118,11 @@ actor DatabaseUpkeep: AdminUpkeep {
     do throws(SystemError) {
       let free = try DiskSpace.free(at: place)
       let said = "\(free >> 20) MiB are free in \(place)"
+      if await store.isOnReserve {
+        return Finding(
+          "disk", .bad, "\(said), which are kept for sign-outs and operators: nothing new is paired or permitted",
+          fix: "make room, pairing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+      }
       guard free < Self.scarce else { return Finding("disk", .good, said) }
       return Finding(
         "disk", .warning, said, fix: "make room before writing ends: du -xh \(shellQuoted(place))")

@@ -76,7 +76,11 @@ extension CallError {
     case .unkeepable: self.init(.badRequest, details: error.description)
     case .tooManyLiveCodes:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
-    case .diskFull, .unavailable, .unknownOutcome:
+    case .diskFull:
+      self.init(
+        .serviceUnavailable, details: "the service has no room for anything new: try again later",
+        retryAfter: Self.outagePause)
+    case .unavailable, .unknownOutcome:
       // The reason names files of this machine: it is for the log.
       self.init(.serviceUnavailable, retryAfter: Self.outagePause)
     }

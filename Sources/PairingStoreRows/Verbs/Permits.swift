@@ -26,6 +26,7 @@ extension RowStore {
       return Permit.isWorthWriting(over: existing?.permit, at: now) ? nil : existing?.permit
     }
     if let good { return good }
+    try await requireMoreThanReserve()
     return try await write { context, rows in
       let record = try rows.usable(context, permit.authentication, at: now).record
       return try rows.keep(context, permit, of: record, among: most, at: now)
@@ -36,7 +37,8 @@ extension RowStore {
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
-    try await write { context, rows in
+    try await requireMoreThanReserve()
+    return try await write { context, rows in
       let stored = try rows.usable(context, authentication, at: now)
       let record = stored.record
       let requestor = record.authentication.requestor
