@@ -52,6 +52,7 @@ CHECK = (
     swift_tests("programs"),
     swift_tests("servers"),
     Step("archive", "source archive", ("Tests/dist",), 120, ()),
+    Step("arm", "what can be tested for ARM", ("Tests/acceptance/arm.py", DEBUG), 300),
     Step("rows", "every row of the entitlement API has run", shell(
         'for xml in .build/results/tests-{services,others}.xml; do [ -f "$xml" ] || '
         '{ echo "$xml is missing; run make test first" >&2; exit 1; }; done; Tests/rows-ran .build/results/*.xml'),
@@ -68,6 +69,8 @@ CHECK = (
     Step("fresh-box", "a fresh box and its apps", ("Tests/acceptance/run", "fresh_box"), 300),
     # Alone: it measures milliseconds from the approval to the box.
     Step("quick-viewer", "an approval within seconds of opening the page", ("Tests/acceptance/quick_viewer.py", DEBUG), 400, alone=True),
+    # Alone: it compares times. `make long ONLY=disk` gives the attack half an hour.
+    Step("full-disk", "a small disk that one viewer, one address and one app fill", ("Tests/acceptance/full_disk.py", DEBUG), 400, alone=True),
     Step("engines", "the pages in three browser engines", ("Tests/acceptance/run", "engines"), 900),
     Step("box-kills", "the box, killed", ("Tests/acceptance/box-kills.py", DEBUG, "24"), 600),
     Step("account", "apps of the box's account, killed and hostile", ("Tests/acceptance/account.py", DEBUG, "10"), 900),

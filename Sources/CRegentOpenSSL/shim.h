@@ -17,6 +17,8 @@
 #include <openssl/ec.h>
 #include <openssl/core_names.h>
 #include <openssl/param_build.h>
+#include <openssl/x509v3.h>
+#include <arpa/inet.h>
 
 // Macros with casts or function-like macros inside, which Swift does not see.
 static inline uint64_t regent_tls_server_options(void) {
@@ -25,6 +27,44 @@ static inline uint64_t regent_tls_server_options(void) {
 }
 static inline long regent_tls_modes(void) {
   return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
+}
+
+// The subject alternative name at a place (a DNS name or an IP address) as text; -1 behind the last one, 0 for others.
+static inline int regent_certificate_name(const X509 *certificate, int place, char *text, int room) {
+  GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  int length = place < sk_GENERAL_NAME_num(names) ? 0 : -1;
+  if (length == 0) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, place);
+    if (name->type == GEN_DNS && ASN1_STRING_length(name->d.dNSName) < room) {
+      length = ASN1_STRING_length(name->d.dNSName);
+      memcpy(text, ASN1_STRING_get0_data(name->d.dNSName), (size_t)length);
+    } else if (name->type == GEN_IPADD) {
+      const int bytes = ASN1_STRING_length(name->d.iPAddress);
+      const int family = bytes == 4 ? AF_INET : AF_INET6;
+      if ((bytes == 4 || bytes == 16) && inet_ntop(family, ASN1_STRING_get0_data(name->d.iPAddress), text, (socklen_t)room))
+        length = (int)strlen(text);
+    }
+  }
+  GENERAL_NAMES_free(names);
+  return length;
+}
+
+// Why the authorities of this machine do not lead to the certificate of a context; 0 when they do. Dates are not looked at.
+static inline int regent_certificate_chain_error(SSL_CTX *context) {
+  STACK_OF(X509) *rest = NULL;
+  SSL_CTX_get0_chain_certs(context, &rest);
+  X509_STORE *authorities = X509_STORE_new();
+  X509_STORE_CTX *check = X509_STORE_CTX_new();
+  int error = X509_V_ERR_OUT_OF_MEM;
+  if (authorities && check && X509_STORE_set_default_paths(authorities) == 1 &&
+      X509_STORE_CTX_init(check, authorities, SSL_CTX_get0_certificate(context), rest) == 1) {
+    X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(check), X509_V_FLAG_NO_CHECK_TIME);
+    error = X509_verify_cert(check) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(check);
+  }
+  X509_STORE_CTX_free(check);
+  X509_STORE_free(authorities);
+  ERR_clear_error();
+  return error;
 }
 
 // SHA-1 and SHA-256 as a plain value, which a copy of its bytes goes on from. A context of EVP is three allocations, and

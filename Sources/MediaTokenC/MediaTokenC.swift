@@ -80,7 +80,7 @@ public func field(
   let bytes = Array(value.utf8)
   if let buffer = unsafe buffer, size > 0 {
     let count = min(bytes.count, size - 1)
-    for place in 0..<count { unsafe buffer[place] = CChar(bitPattern: bytes[place]) }
+    for place in 0..<count { unsafe buffer[place] = CChar(truncatingIfNeeded: bytes[place]) }
     unsafe buffer[count] = 0
   }
   return bytes.count

@@ -117,6 +117,9 @@ public final class PostgreSQLStore: Store {
     if database.health.isFull.isSo { try await lookForRoom() }
   }
 
+  /// The disk is the server's: how much of it is free is not told to clients.
+  func requireMoreThanReserve() async throws(StoreError) {}
+
   /// How many writes wait for the one that is under way.
   package var waitingWrites: Int { database.waitingWrites }
 
@@ -138,6 +141,14 @@ public final class PostgreSQLStore: Store {
   public func changeMasterKey(from old: Secret, to new: Secret) async throws {
     let (old, new) = (try DataKeys.masterKey(old), try DataKeys.masterKey(new))
     try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
+  }
+
+  /// Sees whether a master key opens the data keys that are stored; nothing is written.
+  ///
+  /// - Throws: `StoreKeyFailure` for another key.
+  public func checkMasterKey(_ key: Secret) async throws {
+    let master = try DataKeys.masterKey(key)
+    try await database.read { context in _ = try DataKeys.look(in: context, with: master) }
   }
 }
 

@@ -21,6 +21,7 @@ public final class SQLiteStore: Store {
   let thinning = AuditThinning()
   let known = VerifiedRowCache()
   let liveCodes = LiveCodeBound()
+  let reserve: DiskReserve
   let wallClock: @Sendable () -> Instant
 
   /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
@@ -47,6 +48,7 @@ public final class SQLiteStore: Store {
       throw error
     }
     self.database = database
+    reserve = DiskReserve(options.path)
     wallClock = options.wallClock
   }
 
@@ -67,6 +69,14 @@ public final class SQLiteStore: Store {
   public func changeMasterKey(from old: Secret, to new: Secret) async throws {
     let (old, new) = (try DataKeys.masterKey(old), try DataKeys.masterKey(new))
     try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
+  }
+
+  /// Sees whether a master key opens the data keys that are stored; nothing is written.
+  ///
+  /// - Throws: `StoreKeyFailure` for another key.
+  public func checkMasterKey(_ key: Secret) async throws {
+    let master = try DataKeys.masterKey(key)
+    try await database.read { context in _ = try DataKeys.look(in: context, with: master) }
   }
 }
 

@@ -46,7 +46,7 @@ private struct Request {
       return unsafe QRcode_encodeData(Int32(clamping: bytes.count), bytes, version, level)
     }
     // Splits the text into numeric, alphanumeric and byte segments, whatever takes the least room.
-    let string = bytes.map { CChar(bitPattern: $0) } + [0]
+    let string = bytes.map { CChar(truncatingIfNeeded: $0) } + [0]
     return unsafe QRcode_encodeString(string, version, level, QR_MODE_8, 1)
   }
 

@@ -5,6 +5,6 @@ public func machineName() -> String? {
   var buffer = [CChar](repeating: 0, count: 256)
   let code = unsafe gethostname(&buffer, buffer.count - 1)
   guard code == 0 else { return nil }
-  let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+  let bytes = buffer.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }
   return String(validating: bytes, as: UTF8.self)
 }

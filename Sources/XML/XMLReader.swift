@@ -32,7 +32,7 @@ extension XMLElement {
   init(_ limits: XMLLimits) {
     self.limits = limits
     // Whatever encoding the document claims, it is read as UTF-8: what was checked as text is what is parsed.
-    unsafe parser = XML_ParserCreateNS("UTF-8", XML_Char(bitPattern: Self.separator))
+    unsafe parser = XML_ParserCreateNS("UTF-8", XML_Char(truncatingIfNeeded: Self.separator))
   }
 
   deinit { unsafe XML_ParserFree(parser) }

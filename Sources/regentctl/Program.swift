@@ -43,10 +43,11 @@ let regentctl = Program(
     CommandOffer("export", ProvisioningVerbs.export),
     CommandOffer("backup", UpkeepVerbs.backup),
     CommandOffer("restore", UpkeepVerbs.restore),
+    CommandOffer("why", WhyVerb.command),
     CommandOffer("doctor", UpkeepVerbs.doctor),
   ],
   seeAlso: ["regentd(8)", "regent(1)"], manualSection: 8,
-  explain: { error in (error as? AdminError).map(CommandError.init) })
+  explain: { error in (error as? AdminError).map(CommandError.init) }, nearWords: NearWords.of)
 
 extension CommandError {
   init(_ error: AdminError) {

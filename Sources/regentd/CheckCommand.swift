@@ -20,8 +20,11 @@ enum CheckCommand {
 
       While the service runs its database is its own: regentctl doctor checks it then. A database on a server is looked \
       at as it is at one moment, also while services use it.
+
+      With --settings-only it does not look at the database: the units do so before a reload, so that "systemctl reload" \
+      fails when the new certificate cannot be used.
       """,
-    inputs: ServeCommand.inputs, sections: ServeCommand.sections, rules: ServeCommand.rules,
+    inputs: ServeCommand.inputs + [settingsOnly], sections: ServeCommand.sections, rules: ServeCommand.rules,
     environmentPrefix: "REGENT_",
     example:
       "regentd check --database /var/lib/regentd/regent.db --master-key /var/lib/regentd/master-key"
@@ -29,10 +32,19 @@ enum CheckCommand {
     try StateOwner.become(ofDatabase: try ServicePaths.ownFile(call))
     let settings = try ServiceSettings(call, makesFolder: false)
     let (paths, console) = (settings.paths, call.console)
-    if let tls = settings.tls { try load(tls) }
+    for remark in settings.remarks(variables: ProcessEnvironment.all().keys) {
+      note(remark.message, remark.hint, console)
+    }
+    if let tls = settings.tls {
+      try load(tls)
+      let found = tls.finding(for: settings.publicURL?.host.description, at: Clocks.wallMilliseconds() / 1000)
+      if found.status == .bad { throw CommandError(found.detail, hint: found.fix) }
+      if found.status == .warning { note(found.detail, found.fix ?? "", console) }
+    }
     console.print("configuration: good")
     _ = try pages(in: paths.web)
     console.print("pages: \(paths.web) is complete")
+    if call[settingsOnly] { return }
     if let server = paths.server { return try await checkServer(server, paths, console) }
     try MovedDatabase(of: paths.database).refuseService()
     guard try PrivateDirectory.owner(of: folder(of: paths.database)) != nil,
@@ -52,6 +64,15 @@ enum CheckCommand {
     }
     try await checkDatabase(copy.path, paths, console)
   }
+
+  private static let settingsOnly = Input.flag(
+    "settings-only", "look at settings, certificate and pages, and not at the database"
+  ).saidEachTime()
+}
+
+private func note(_ message: String, _ hint: String, _ console: Console) {
+  console.note("regentd: warning: \(message)")
+  console.note("  hint: \(hint)")
 }
 
 /// Reads the certificate and its key as the service would; the port is any that is free, and is given back at once.

@@ -14,12 +14,14 @@ import SQLite
 actor DatabaseUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: SQLiteStore
+  private let nextStart: NextStart
   private var copy: WaitingCopy?
   private let turn = UpkeepTurn()
 
-  init(_ paths: ServicePaths, _ store: SQLiteStore) {
+  init(_ paths: ServicePaths, _ store: SQLiteStore, _ nextStart: NextStart) {
     self.paths = paths
     self.store = store
+    self.nextStart = nextStart
     // Of a service that was killed while it made one; nobody can fetch it any more.
     removeCopy(copyPath)
   }
@@ -74,7 +76,7 @@ actor DatabaseUpkeep: AdminUpkeep {
     try await turn.take { () throws(AdminError) in
       let kept: String
       do {
-        kept = try await MasterKeyFile(paths).change(of: store)
+        kept = try await MasterKeyFile(paths).change(of: store, nextStart.key)
       } catch {
         throw AdminError(copying: error)
       }
@@ -100,7 +102,7 @@ actor DatabaseUpkeep: AdminUpkeep {
       let said = AdminError(copying: error)
       findings.append(Finding("database", .bad, said.message, fix: said.hint))
     }
-    findings.append(masterKeyFinding(paths))
+    findings += await nextStart.findings(of: store)
     findings.append(await diskFinding())
     return findings
   }
@@ -118,6 +120,11 @@ actor DatabaseUpkeep: AdminUpkeep {
     do throws(SystemError) {
       let free = try DiskSpace.free(at: place)
       let said = "\(free >> 20) MiB are free in \(place)"
+      if await store.isOnReserve {
+        return Finding(
+          "disk", .bad, "\(said), which are kept for sign-outs and operators: nothing new is paired or permitted",
+          fix: "make room, pairing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+      }
       guard free < Self.scarce else { return Finding("disk", .good, said) }
       return Finding(
         "disk", .warning, said, fix: "make room before writing ends: du -xh \(shellQuoted(place))")

@@ -23,6 +23,7 @@ struct MasterKeyFile {
   /// `isSealed` says whether the database is there: then it must not be given a new key.
   func open<Opened>(isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
     guard let pending = try read(next) else { return try openCurrent(isSealed, open) }
+    guard try read(paths.masterKey) != nil || !isSealed() else { return try openAfterLoss(pending, open) }
     do {
       let store = try openCurrent(isSealed, open)
       // The change never reached the database: nothing is sealed with the new key.
@@ -30,8 +31,19 @@ struct MasterKeyFile {
       return store
     } catch StoreKeyFailure.wrongMasterKey {
       let store = try open(pending)
-      try adopt(pending)
+      try adopt(pending, old: nil)
       return store
+    }
+  }
+
+  /// A change that was cut short in a service whose key file was lost: only the new key can open the database.
+  private func openAfterLoss<Opened>(_ pending: Secret, _ open: (Secret) throws -> Opened) throws -> Opened {
+    do {
+      let store = try open(pending)
+      try adopt(pending, old: nil)
+      return store
+    } catch StoreKeyFailure.wrongMasterKey {
+      throw missing
     }
   }
 
@@ -64,7 +76,10 @@ struct MasterKeyFile {
 
   /// Opens a database with whichever of the two keys fits; nothing is settled, and no key is made.
   func look<Opened>(_ open: (Secret) throws -> Opened) throws -> Opened {
-    let key = try current()
+    guard let key = try read(paths.masterKey) else {
+      guard let pending = try read(next) else { throw missing }
+      return try open(pending)
+    }
     do {
       return try open(key)
     } catch StoreKeyFailure.wrongMasterKey(let name) {
@@ -88,28 +103,65 @@ struct MasterKeyFile {
     )
   }
 
-  /// Makes a new key and seals the data keys with it.
+  /// The key in the file; nil when there is none.
+  func stored() throws -> Secret? { try read(paths.masterKey) }
+
+  /// Makes a new key and seals the data keys with it, also when the file of the old one is lost.
   ///
+  /// - Parameters:
+  ///   - store: what is sealed.
+  ///   - held: the key that the database was opened with.
   /// - Returns: where the old key is kept, for the backups that it opens.
-  func change(of store: any OpenedStore) async throws -> String {
+  /// - Throws: `CommandError` when neither key opens the database, or when the new one cannot be written.
+  func change(of store: any OpenedStore, _ held: HeldMasterKey) async throws -> String {
     guard paths.masterKeyMode == 0o600 else {
       throw CommandError(
         "the master key is a credential of the service manager, which the service cannot write",
         hint: "give the service a file of its own with --master-key, then change it")
     }
-    let old = try current()
     let new = Random.secret(32)
     try write(new, to: next)
-    try await store.changeMasterKey(from: old, to: new)
-    return try adopt(new)
+    let old: Secret
+    do {
+      old = try await reseal(store, with: new, held)
+    } catch StoreKeyFailure.wrongMasterKey {
+      // Nothing was sealed with it.
+      try? DurableFile.remove(next)
+      throw CommandError(
+        "\(paths.masterKey) is not the key of this database, and the service has not the one that is",
+        hint: "another service on this database changed it: put that one's key there")
+    }
+    held.hold(new)
+    return try adopt(new, old: old)
   }
 
-  /// Gives a key its place; the one that was there keeps another name, because a lost key is lost for every backup.
+  /// Seals the data keys anew: from the key in the file, else from the one that the database was opened with.
+  private func reseal(_ store: any OpenedStore, with new: Secret, _ held: HeldMasterKey) async throws -> Secret {
+    if let key = try? stored() {
+      do {
+        try await store.changeMasterKey(from: key, to: new)
+        return key
+      } catch StoreKeyFailure.wrongMasterKey {}
+    }
+    guard let key = held.current else { throw missing }
+    try await store.changeMasterKey(from: key, to: new)
+    return key
+  }
+
+  /// Gives a key its place; the old one, else the file that is there, keeps another name, because a lost key is lost
+  /// for every backup.
   @discardableResult
-  private func adopt(_ key: Secret) throws -> String {
+  private func adopt(_ key: Secret, old: Secret?) throws -> String {
     let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
     let kept = "\(paths.masterKey).until-\(stamp.filter { $0 != ":" })"
-    try DurableFile.keep(paths.masterKey, as: kept)
+    let there = try? stored()
+    if let old, there.map({ $0.exposedBytes() == old.exposedBytes() }) != true {
+      // The file was lost, or has another database's key: that one is kept, too.
+      try write(old, to: kept)
+      if there != nil { try DurableFile.keep(paths.masterKey, as: "\(kept).other") }
+    } else if there != nil {
+      try DurableFile.keep(paths.masterKey, as: kept)
+    }
     try write(key, to: paths.masterKey)
     try DurableFile.remove(next)
     return kept

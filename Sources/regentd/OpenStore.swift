@@ -11,13 +11,16 @@ import SQLite
 
 /// Opens the database with its master key; the first start makes both.
 func openStore(
-  _ paths: ServicePaths, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
+  _ paths: ServicePaths, holding held: HeldMasterKey? = nil,
+  onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
   onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
   try MovedDatabase(of: paths.database).refuseService()
   try RestoredDatabase(of: paths.database).finish()
   return try MasterKeyFile(paths).open(isSealed: { try PrivateFile.check(paths.database) }) { key in
-    try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
+    let store = try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
+    held?.hold(key)
+    return store
   }
 }
 

@@ -15,6 +15,8 @@ protocol OpenedStore: Store {
   func giveUp()
   /// Seals the data keys with another master key.
   func changeMasterKey(from old: Secret, to new: Secret) async throws
+  /// Sees whether a master key is the one of the database.
+  func checkMasterKey(_ key: Secret) async throws
   /// How many rows do not verify.
   func verifyRows(step: Int) async throws(StoreError) -> Int
   /// What is missing from the audit log, in words.
@@ -34,7 +36,7 @@ let rowsInStep = 500
 ///
 /// Several services may use it, each under a name of its own.
 func openStore(
-  on server: ConnectionSettings, _ paths: ServicePaths, as node: NodeID,
+  on server: ConnectionSettings, _ paths: ServicePaths, as node: NodeID, holding held: HeldMasterKey,
   _ change: (inout PostgreSQLStoreOptions) -> Void
 ) throws -> PostgreSQLStore {
   try refuseBeginning(on: server, paths)
@@ -44,7 +46,9 @@ func openStore(
       wallClock: { Instant(milliseconds: Clocks.wallMilliseconds()) })
     options.version = regentVersion
     change(&options)
-    return try PostgreSQLStore(options)
+    let store = try PostgreSQLStore(options)
+    held.hold(key)
+    return store
   }
 }
 

@@ -25,13 +25,13 @@ struct RunningService {
   ///
   /// `onMigration` is told while a database of an earlier version is brought to this one.
   init(
-    _ settings: ServiceSettings, publicURL: String, of server: Server, _ log: Log,
+    _ settings: ServiceSettings, publicURL: String, of server: Server, _ nextStart: NextStart, _ log: Log,
     onMigration: @escaping @Sendable (MigrationProgress) -> Void
   ) async throws {
     // First, because nothing is to be created for pages that cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
-    let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, log, onMigration: onMigration)
+    let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, nextStart, log, onMigration: onMigration)
     do {
       options.limits = settings.limits
       options.auditRetention = settings.auditRetention
@@ -66,9 +66,11 @@ struct RunningService {
       self.store = store
       upkeep = Task {
         async let following: Void = follower.run(from: position)
+        async let watching: Void = nextStart.watch(store, core, log)
         await reportTamperedRows(store, log)
         await Upkeep(core).run()
         await following
+        await watching
       }
     } catch {
       store.close()
@@ -97,7 +99,7 @@ struct RunningService {
   func close(by end: UInt64) async -> Bool {
     let (kept, ended) = AsyncStream<Never>.makeStream()
     Task { [core] in
-      await Upkeep(core).keepEverything()
+      await Upkeep(core).stop()
       ended.finish()
     }
     // A disk that hangs, or another program that holds the database, must not keep the service from ending. A thread
@@ -138,11 +140,12 @@ extension ListenAddress {
 
 /// Opens the database that was named, with what the admin socket does below it and its numbers.
 private func openDatabase(
-  _ settings: ServiceSettings, _ log: Log, onMigration: @escaping @Sendable (MigrationProgress) -> Void
+  _ settings: ServiceSettings, _ nextStart: NextStart, _ log: Log,
+  onMigration: @escaping @Sendable (MigrationProgress) -> Void
 ) throws -> (store: any OpenedStore, upkeep: any AdminUpkeep, numbers: @Sendable () -> String) {
   let paths = settings.paths
   if let server = paths.server {
-    let store = try openStore(on: server, paths, as: settings.node) { options in
+    let store = try openStore(on: server, paths, as: settings.node, holding: nextStart.key) { options in
       options.wakeups = settings.wakeups
       options.onDisplaced = { error in
         // Two of one name would hide each other's work: the service manager starts us again.
@@ -168,7 +171,7 @@ private func openDatabase(
           + "that listens and is in a transaction for hours (pg_stat_activity, xact_start)")
     }
     return (
-      store, ServerUpkeep(paths, store),
+      store, ServerUpkeep(paths, store, nextStart),
       {
         databaseAway(store.awayFor) + standbyAwaited(store.awaitsStandby)
           + bellUnheard(store.isDeaf || store.isFlooded || store.isMute)
@@ -176,12 +179,12 @@ private func openDatabase(
       }
     )
   }
-  let store = try openStore(paths, onMigration: onMigration) { error in
+  let store = try openStore(paths, holding: nextStart.key, onMigration: onMigration) { error in
     // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
     log.error("store-stopped", ["reason": .text(error.description)])
     Glibc._exit(70)
   }
-  return (store, DatabaseUpkeep(paths, store), { exposition(store.statistics) })
+  return (store, DatabaseUpkeep(paths, store, nextStart), { exposition(store.statistics) })
 }
 
 /// The phone's pages, with every mistake in them found now and not when somebody opens one.

@@ -39,9 +39,12 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   if settings.isPlainOnTheNetwork {
     log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
   }
+  let remarks = settings.remarks(variables: variables.keys)
+  for remark in remarks { log.warning("setting", ["reason": .text(remark.message), "hint": .text(remark.hint)]) }
+  let nextStart = NextStart(settings, remarks)
   let service: RunningService
   do {
-    service = try await RunningService(settings, publicURL: publicURL, of: server, log) { progress in
+    service = try await RunningService(settings, publicURL: publicURL, of: server, nextStart, log) { progress in
       manager.migrating(progress)
     }
   } catch {
@@ -71,16 +74,21 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
       break
     }
     manager.reloading()
+    var status = "listening on \(addresses.joined(separator: ", "))"
     do {
       // Looked at again: what was a file may be a pipe by now, and reading it would never end.
       try settings.tls?.check()
       try server.reloadCertificates()
+      nextStart.noteLoadedCertificate()
       log.info("reloaded")
     } catch {
       // The old certificates go on; ending the service would help nobody.
-      log.error("not-reloaded", ["reason": .text(explained(error)?.message ?? "\(error)")])
+      let reason = explained(error)?.message ?? "\(error)"
+      log.error(
+        "not-reloaded", ["reason": .text(reason), "hint": "the certificate that was loaded before stays in use"])
+      status += "; reload failed, the certificate before stays in use: \(reason)"
     }
-    manager.ready("listening on \(addresses.joined(separator: ", "))")
+    manager.ready(status)
   }
   await end(service, of: server, manager, log)
 }

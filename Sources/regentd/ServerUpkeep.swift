@@ -10,13 +10,15 @@ import RegentPlatform
 actor ServerUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: PostgreSQLStore
+  private let nextStart: NextStart
   private var copy: WaitingCopy?
   private var room: DatabaseCopy?
   private let turn = UpkeepTurn()
 
-  init(_ paths: ServicePaths, _ store: PostgreSQLStore) {
+  init(_ paths: ServicePaths, _ store: PostgreSQLStore, _ nextStart: NextStart) {
     self.paths = paths
     self.store = store
+    self.nextStart = nextStart
   }
 
   // MARK: - Copies
@@ -58,7 +60,7 @@ actor ServerUpkeep: AdminUpkeep {
   func changeMasterKey() async throws(AdminError) -> Finding {
     try await turn.take { () throws(AdminError) in
       do {
-        return masterKeyChanged(paths, kept: try await MasterKeyFile(paths).change(of: store))
+        return masterKeyChanged(paths, kept: try await MasterKeyFile(paths).change(of: store, nextStart.key))
       } catch {
         let said = explained(error)
         throw AdminError(.failed, said?.message ?? "\(error)", hint: said?.hint)
@@ -81,7 +83,7 @@ actor ServerUpkeep: AdminUpkeep {
         Finding(
           "database", .bad, "\(error)", fix: "see whether the server runs and lets this role in: pg_isready, psql"))
     }
-    findings.append(masterKeyFinding(paths))
+    findings += await nextStart.findings(of: store)
     return findings
   }
 
@@ -298,16 +300,6 @@ func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(Store
         "audit", .bad, "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
         fix: whoWrote),
   ]
-}
-
-/// Whether the file of the master key is what it must be.
-func masterKeyFinding(_ paths: ServicePaths) -> Finding {
-  do throws(FileError) {
-    _ = try PrivateFile.check(paths.masterKey, widest: paths.masterKeyMode)
-    return Finding("master-key", .good, "\(paths.masterKey) is private")
-  } catch {
-    return Finding("master-key", .bad, error.description, fix: error.hint)
-  }
 }
 
 /// What is said after a change of the master key.

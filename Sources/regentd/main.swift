@@ -12,6 +12,7 @@ StandardStreams.fill()
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
 Random.serveOpenSSL()
+InstalledService.adopt(CommandLine.arguments)
 TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 Program(

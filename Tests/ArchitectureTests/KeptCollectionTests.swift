@@ -1,26 +1,27 @@
 import Testing
 
-/// What the service keeps between two calls can be filled by somebody, so each such collection has a cap, and a row in
-/// docs/limits.md that says what happens then.
+/// Each collection that outlives a call has a limit, because a client can fill it.
+///
+/// Its row in Sources/limits.md says what happens when it is full.
 @Suite struct `Collections that are kept` {
   private static let targets: Set = [
     "PairingService", "HTTPServer", "DeviceAgent", "PairingStoreRows", "PairingStoreSQLite", "PairingStorePostgreSQL",
   ]
 
-  @Test func `are all in docs/limits`() throws {
-    let page = try text("docs/limits.md")
+  @Test func `all have a row in the register of limits`() throws {
+    let page = try text("Sources/limits.md")
     let listed = Set(codeSpans(page).map(String.init))
     for file in try swiftFiles(below: "Sources") where Self.targets.contains(file.target) {
       for kept in Self.collections(in: file.codeLines) {
         let hasRow = listed.contains(kept.name)
-        #expect(hasRow, "docs/limits.md has no row for \(kept.name) (\(file.path):\(kept.line))")
+        #expect(hasRow, "Sources/limits.md has no row for \(kept.name) (\(file.path):\(kept.line))")
       }
     }
   }
 
   /// A row on disk outlives every call, and a table is forgotten sooner than a member.
-  @Test func `and so are all tables`() throws {
-    let rows = try text("docs/limits.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+  @Test func `and so have all tables`() throws {
+    let rows = try text("Sources/limits.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
     // In the first cell: a table that another row only mentions has none of its own.
     let named = Set(rows.flatMap { codeSpans(String($0.split(separator: "|").first ?? "")) }.map(String.init))
     var tables: [String: String] = [:]
@@ -32,7 +33,7 @@ import Testing
     #expect(tables.count > 30)
     for (table, path) in tables {
       let hasRow = named.contains(table)
-      #expect(hasRow, "docs/limits.md has no row for the table \(table) (\(path))")
+      #expect(hasRow, "Sources/limits.md has no row for the table \(table) (\(path))")
     }
   }
 

@@ -218,5 +218,5 @@ actor CountingSource: EntitlementSource {
   func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] { resources }
   func metadata(_ key: String) async throws(CommandError) -> JSONValue { .null }
   func header(method: String, path: String) async throws(CommandError) -> String { "" }
-  func signOut() async throws(CommandError) -> Bool { true }
+  func signOut() async throws(CommandError) -> SignOutEnd { .told }
 }

@@ -44,12 +44,12 @@ import Testing
 
       let daemon = try box.start(["daemon"], output: "daemon")
       try await box.daemonListens()
-      // The viewer goes back: the code is taken back at once.
+      // The viewer goes back: the code is taken back.
       let cancelled = try start(box, play, output: "cancelled", more: ["KODI_CANCEL": "\(folder)/back"])
       let first = try await code(of: "cancelled", box)
       try writeFile("\(folder)/back", [])
       #expect(try await eventually("the end") { cancelled.poll() } == 0)
-      #expect(try service.isWithdrawn(first))
+      try await eventually("the end of the code") { try service.isWithdrawn(first) }
       #expect(!box.printed("cancelled").contains("play"))
 
       let playing = try start(box, play, output: "playing")
@@ -94,6 +94,18 @@ import Testing
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }
+  }
+
+  @Test(arguments: ["", "XDG_RUNTIME_DIR=", "XDG_RUNTIME_DIR=/nowhere", "HOME=/nowhere"])
+  func `the module needs nothing of its environment`(variable: String) async throws {
+    let ask = "from regent import Regent, RegentError\ntry: Regent().status()\nexcept RegentError as e: print(e.code)"
+    let answer = try await Task.detached {
+      try run(
+        "env",
+        ["-i", "PYTHONPATH=\(packageFolder())/deploy/python"] + (variable.isEmpty ? [] : [variable])
+          + [try #require(installedProgram("python3")), "-B", "-c", ask])
+    }.value
+    #expect(answer.status == 0 && !answer.outputText.isEmpty, "\(answer.errorText)")
   }
 
   private static let script = """

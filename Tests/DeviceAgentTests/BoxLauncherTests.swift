@@ -79,12 +79,12 @@ import Testing
 }
 
 @Suite struct `Words of the box` {
-  @Test func `say that nobody was signed in, and that a secret's file is empty`() async throws {
+  @Test func `say that the box was not signed in, and that a secret's file is empty`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
-      #expect(try await box.run(["logout"]).outputText == "nobody was signed in\n")
+      #expect(try await box.run(["logout"]).outputText == "this box was not signed in\n")
       let daemon = try box.start(["daemon"], output: "daemon")
       try await box.daemonListens()
       let asked = try await box.run(["logout", "--json"])

@@ -37,6 +37,22 @@ import Testing
     }
   }
 
+  @Test func `is told that the requestor is wrong when the key pair is another requestor's`() async throws {
+    let service = try await BoxService()
+    defer { service.stop() }
+    try await withTemporaryFolder { folder in
+      let box = try Box(folder, service.url)
+      let other = try await box.run(["pair", "--requestor", "OTHER"])
+      #expect(other.errorText.contains("the key pair belongs to another requestor"), "\(other.errorText)")
+      #expect(other.errorText.contains("check the requestor"), "\(other.errorText)")
+      // A client without the secret hears nothing of whose key pair it is.
+      try writeFile("\(folder)/secret", "another secret".utf8)
+      let stranger = try await box.run(["pair", "--requestor", "OTHER"])
+      #expect(!stranger.errorText.contains("another requestor"), "\(stranger.errorText)")
+      #expect(stranger.errorText.contains("check --public-key and --secret-file"), "\(stranger.errorText)")
+    }
+  }
+
   @Test func `hears that the service is busy and for how long, and the same code goes on`()
     async throws
   {

@@ -293,5 +293,5 @@ private actor Screens: BoxAccount {
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String { "" }
-  func signOut() async throws(CommandError) -> Bool { false }
+  func signOut() async throws(CommandError) -> SignOutEnd { .wasNotSignedIn }
 }

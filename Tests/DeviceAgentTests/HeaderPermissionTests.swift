@@ -117,5 +117,5 @@ private struct EchoingSource: EntitlementSource {
   func providers() async throws(CommandError) -> [ProviderEntry] { [] }
   func preauthorize(_ resources: [String]) async throws(CommandError) -> [String] { resources }
   func metadata(_ key: String) async throws(CommandError) -> JSONValue { .null }
-  func signOut() async throws(CommandError) -> Bool { true }
+  func signOut() async throws(CommandError) -> SignOutEnd { .told }
 }

@@ -292,5 +292,5 @@ actor HeldAccount: BoxAccount {
   func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions? {
     throw CommandError("nothing is decided elsewhere")
   }
-  func signOut() async throws(CommandError) -> Bool { isIn }
+  func signOut() async throws(CommandError) -> SignOutEnd { isIn ? .told : .wasNotSignedIn }
 }

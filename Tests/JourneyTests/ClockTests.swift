@@ -190,6 +190,40 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
+  @Test func `a service that was killed takes no header twice that is dated ahead`() async throws {
+    try await withService { service, client in
+      let running = Task { await Upkeep(service.core).run() }
+      try await eventually("the mark") {
+        try await service.core.store.keptNumbers(.running, of: nil) == Upkeep.isRunning
+      }
+      running.cancel()
+      await running.value
+      let ahead = try service.signature("GET", path, at: service.clock.now + .seconds(200))
+      #expect(try await client.get(path, headers: [ahead]).status == 200)
+      // Killed: nothing is written down.
+      service.clock.pass(.seconds(3))
+      func restarted() async throws -> (core: ServiceCore, client: InProcessClient) {
+        let core = try await TestService(restarting: service, on: service.core.store).core
+        return (core, InProcessClient(try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse)))
+      }
+      let (core, later) = try await restarted()
+      #expect(try await later.get(path, headers: [ahead]).status == 401)
+      for (lead, status) in [(4, 200), (6, 401), (299, 401)] as [(Int, UInt16)] {
+        let header = try service.signature("GET", path, at: service.clock.now + .seconds(lead))
+        let answer = try await later.get(path, headers: [header])
+        #expect(answer.status == status && answer.header("date") != nil, "\(lead) s")
+      }
+      // After one window, and after a stop, clocks may be ahead again.
+      service.clock.pass(.seconds(301))
+      let header = try service.signature("GET", path, at: service.clock.now + .seconds(200))
+      #expect(try await later.get(path, headers: [header]).status == 200)
+      await Upkeep(core).stop()
+      let stopped = try await restarted().client
+      let fresh = try service.signature("GET", path, at: service.clock.now + .seconds(120))
+      #expect(try await stopped.get(path, headers: [fresh]).status == 200)
+    }
+  }
+
   private func withService(
     _ body: (TestService, any TestClient) async throws -> Void
   ) async throws {

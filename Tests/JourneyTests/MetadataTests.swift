@@ -163,6 +163,16 @@ import Testing
       #expect(try clear.get().outputText == "12345,SW1A 1AA")
       let again = try await box.get("/api/v1/tokens/usermetadata").object("data")["zip"]
       #expect(again != answer.object("data")["zip"], "the same text twice would show who moved")
+      // 245 bytes fit one block; a byte more is a JWE, which any JOSE library decrypts.
+      try await service.account { $0.attributes.zipCodes = [String(repeating: "1", count: 245)] }
+      let fits = try await box.get("/api/v1/tokens/usermetadata").object("data")["zip"]
+      #expect(try Base64.decode(try #require(fits)).count == 256)
+      let long = ["SW1A 1AA", String(repeating: "1", count: 240)]
+      try await service.account { $0.attributes.zipCodes = long }
+      let message = try #require(try await box.get("/api/v1/tokens/usermetadata").object("data")["zip"])
+      let key = try RSADecryptionKey(pem: Secret(String(decoding: try readFile("\(folder)/key.pem"), as: UTF8.self)))
+      let json = try #require(JWE.decrypt(message, with: key))
+      #expect(String(decoding: json, as: UTF8.self) == #"["SW1A 1AA","\#(long[1])"]"#)
     }
   }
 

@@ -212,7 +212,7 @@ func withOAuth(
       let code = try await box.begin()
       try await service.approve(code.user)
       try await service.disable(Sample.account)
-      #expect(try await box.ask(code.device).error == "authorization_pending")
+      #expect(try await box.ask(code.device).error == "access_denied")
       service.clock.pass(.seconds(1800))
       #expect(try await box.ask(code.device).error == "expired_token")
     }

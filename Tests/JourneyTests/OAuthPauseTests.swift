@@ -92,9 +92,27 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test(arguments: Switch.allCases)
-  func `is not begun meanwhile: an approved code waits, and is redeemed when that ends`(what: Switch) async throws {
+  @Test func `is refused at once to a code whose account was disabled after the approval`() async throws {
     let service = try await TestService()
+    try await withOAuth(service) { client in
+      let box = try await OAuthBox(service, client)
+      let code = try await box.begin()
+      try await service.approve(code.user)
+      try await Switch.account.set(false, service)
+      #expect(try await box.ask(code.device).error == "access_denied")
+      #expect(try await service.core.store.grants(GrantFilter(), after: nil, limit: 9, at: service.clock.now).isEmpty)
+      // A client that asks again after the operator has changed his mind is let in.
+      try await Switch.account.set(true, service)
+      #expect(try await box.ask(code.device).status == 200)
+      // The answer that got lost before the account was disabled comes again.
+      try await Switch.account.set(false, service)
+      #expect(try await box.ask(code.device).status == 200)
+    }
+  }
+
+  @Test func `is not begun meanwhile: an approved code waits for its integration`() async throws {
+    let service = try await TestService()
+    let what = Switch.integration
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
       let code = try await box.begin()

@@ -118,7 +118,11 @@ extension PhoneBrowser {
       var phone = PhoneBrowser(client)
       try await phone.reachApproval(code)
       try await phone.send("approve")
-      service.clock.pass(.seconds(31))
+      service.clock.pass(.seconds(3))
+      #expect(try await phone.open("/D/\(code)/wait?state=approved").text == #"{"state":"late"}"#)
+      let late = try await phone.open("/D/\(code)/result").text
+      #expect(late.contains("data-state=\"late\"") && late.contains("has not picked it up yet"), "\(late)")
+      service.clock.pass(.seconds(28))
       #expect(try await phone.open("/D/\(code)/wait?state=approved").text == #"{"state":"silent"}"#)
       #expect(try await phone.open("/D/\(code)/result").text.contains("data-state=\"silent\""))
     }

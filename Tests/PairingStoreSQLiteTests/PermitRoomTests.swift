@@ -7,10 +7,47 @@ import Testing
 @testable import StoreConformance
 
 @Suite struct `permits in the file` {
+  /// As version 0.1.0 wrote its rows.
+  private static let earlier = Table<PermitRecord>(
+    "permit", signer: .rowPair, key: 2,
+    [.text("authentication"), .longText("resource"), .number("issued"), .number("expires"), .text("public_key")]
+  ) { record, _ in
+    [
+      .text(record.permit.authentication.text), .text(record.permit.resource.text),
+      .integer(record.permit.issued.milliseconds), .integer(record.permit.expires.milliseconds),
+      .text(record.rowKey.text),
+    ]
+  } decode: { _, _ throws(UnreadableRow) in
+    throw UnreadableRow()
+  }
+
+  @Test func `of an earlier version are found by their whole names, and renewed in their rows`() async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        let stage = try await ConformanceFixture(store)
+        let signIn = try await stage.signedIn(1)
+        let resource: ResourceID = try ConformanceFixture.name(String(repeating: "t", count: 1_024))
+        func permit(_ second: Int) -> Permit {
+          Permit(resource, for: signIn.authentication, lifetime: .seconds(100), at: stage.at(second))
+        }
+        let old = PermitRecord(permit: permit(3), rowKey: signIn.rowKey)
+        _ = try await store.write { context, rows in try rows.insert(context, Self.earlier, old) }
+        let found = try await store.permit(signIn.authentication.id, resource, at: stage.at(4))
+        #expect(found == .inForce(old.permit))
+        #expect(try await store.record(permit(99), at: stage.at(99)) == permit(99))
+        let count = try await store.database.read { try $0.value("SELECT count(*) FROM permit") ?? 0 }
+        #expect(count == 1)
+        #expect(try await store.verifyRows() == 0)
+      }
+    }
+  }
+
   @Test func `name a long resource by its hash, and an ordinary one as it came`() async throws {
     try await withStoreFile { file in
-      let fragment = "<rss><channel><title>\(String(repeating: "t", count: 400))</title></channel></rss>"
-      let (ordinary, long) = ([fragment, "ESPN"], [String(repeating: "x", count: 8_000), "sha256:abc"])
+      let (title, fragment) = (String(repeating: "t", count: 128), "<rss><channel><title>News</title></channel></rss>")
+      let (ordinary, long) = (
+        [fragment, title, "ESPN"], [title + "t", String(repeating: "x", count: 8_000), "sha256:abc"]
+      )
       try await file.with { store in
         let stage = try await ConformanceFixture(store)
         let authentication = try await stage.signedIn(1).authentication
@@ -21,7 +58,7 @@ import Testing
         }
       }
       let names = try file.behindTheBack { try $0.all("SELECT resource FROM permit") { try $0.text(0) } }
-      #expect(Set(names).isSuperset(of: ordinary) && names.count == 4)
+      #expect(Set(names).isSuperset(of: ordinary) && names.count == 6)
       for name in names where !ordinary.contains(name) {
         #expect(name.hasPrefix("sha256:") && name.utf8.count == 71 && !long.contains(name))
       }

@@ -64,7 +64,7 @@ import Testing
     }
     let client = Self.client()
     let request = try ClientRequest(.get, ClientURL(server.url))
-    // These calls block their threads. On the pool, which other tests fill, the test itself would wait for their deadline.
+    // These calls block their threads. On the pool, which other tests fill, the test would wait for their deadline.
     let cancelled = Task(executorPreference: OnDemandThread(named: "first call")) {
       await outcome(client, request).failureKind
     }

@@ -149,7 +149,7 @@ import Testing
     }
     for (name, value) in [
       ("iss", "other"), ("sub", "other"), ("aud", "https://tv.example.com"), ("aud", nil), ("jti", ""), ("jti", nil),
-      ("exp", nil), ("exp", .integer(now.milliseconds / 1000 - 61)), ("exp", .integer(now.milliseconds / 1000 + 3600)),
+      ("exp", nil), ("exp", .integer(now.milliseconds / 1000 - 61)), ("exp", .integer(now.milliseconds / 1000 + 3661)),
       ("nbf", .integer(now.milliseconds / 1000 + 3600)), ("nbf", "soon"),
       ("exp", .double(Double(now.milliseconds / 1000) - 60.5)), ("exp", .double(1e300)), ("exp", .double(-1e300)),
       // For somebody beside us, also when both are ours.
@@ -162,5 +162,23 @@ import Testing
     }
     let other = try SigningKey.generate(.es256)
     #expect(refusal { _ = try check(whole, with: other) } == .invalidClient)
+    // Without `iat` it counts until its end, within an hour; with it ten minutes from then, whatever the end.
+    let second = now.milliseconds / 1000
+    for (issued, end, until) in [
+      (nil, 3600, 3600), (0, 3600, 600), (-300, 3600, 300), (0, 86_400 * 400, 600), (0, 60, 60), (-659, 3600, -59),
+      (59, 3600, 659), (-660, 3600, nil), (61, 3600, nil), (3600, 7200, nil), (-10_000, 3600, nil),
+    ] as [(Int64?, Int64, Int64?)] {
+      var timed = whole
+      timed["exp"] = .integer(second + end)
+      timed["iat"] = issued.map { .integer(second + $0) }
+      guard let until else {
+        #expect(refusal { _ = try check(timed) } == .invalidClient, "iat \(issued ?? 0)")
+        continue
+      }
+      #expect(try check(timed).expires == Instant(milliseconds: (second + until) * 1000))
+    }
+    var broken = whole
+    broken["iat"] = "now"
+    #expect(refusal { _ = try check(broken) } == .invalidClient)
   }
 }

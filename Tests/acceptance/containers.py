@@ -76,6 +76,7 @@ def each_image_says_what_is_in_it():
         root = unpacked(tag)
         parts = json.loads((root / labels["org.regent.sbom"][1:]).read_text())["components"]
         versions = {part["name"]: part["version"] for part in parts}
+        assert len(versions) == len(parts), "a part is listed twice"
         debian = ROOTS / f"debian{number}"
         for package in ("libsqlite3-0", "libpq5", "libc6", "libgnutls30" if number == 12 else "libgnutls30t64"):
             form = said("dpkg-query", f"--admindir={debian}/var/lib/dpkg", "-W", "-f", "${Version}", package)

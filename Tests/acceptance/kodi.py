@@ -290,6 +290,22 @@ def daemon(house):
         process.wait(timeout=PATIENCE)
 
 
+def signs_in(house, *python):
+    """A box with this Python: enrolled by code, signed in, with a media token that openssl verifies."""
+    child = subprocess.Popen(
+        [*python, "-B", "-W", "error", HERE / "kodi_box.py", house.repository.module, house.folder(), "enrol", house.invite(), "pair",
+         "token", "channel-1"], stdout=subprocess.PIPE, text=True)
+    is_verified = False
+    for line in child.stdout:
+        said = json.loads(line)
+        if said.get("event") == "code":
+            house.control("code", "approve", said["code"], "--provider", "aurora", "--account", "anna")
+        if "token" in said:
+            is_verified = verified(house, said["token"], "channel-1")
+    assert child.wait(PATIENCE) == 0 and is_verified, python
+    child.stdout.close()
+
+
 def pythons(house):
     """Each Python that Kodi has: 3.8 in Kodi 19 to 3.13 in Debian's Kodi 21."""
     missing = []
@@ -301,18 +317,7 @@ def pythons(house):
         else:
             missing.append(f"3.{minor}")
             continue
-        child = subprocess.Popen(
-            [place, "-B", "-W", "error", HERE / "kodi_box.py", house.repository.module, house.folder(), "enrol", house.invite(), "pair",
-             "token", "channel-1"], stdout=subprocess.PIPE, text=True)
-        for line in child.stdout:
-            said = json.loads(line)
-            if said.get("event") == "code":
-                house.control("code", "approve", said["code"], "--provider", "aurora", "--account", "anna")
-            if "token" in said:
-                assert verified(house, said["token"], "channel-1")
-                break
-        assert child.wait(PATIENCE) == 0, place
-        child.stdout.close()
+        signs_in(house, place)
     print(f"   not on this machine: Python {', '.join(missing)}" if missing else "   Python 3.8 to 3.13", flush=True)
 
 

@@ -101,10 +101,11 @@ class Kodi:
         self.own()
         self.log = open(f"{self.root}/tmp/kodi.out", "ab")
         inside = str(self.home)[len(str(self.root)):]
+        program = "/" + str(next(pathlib.Path(self.root).glob("usr/lib/*/kodi/kodi.bin")).relative_to(self.root))
         self.process = subprocess.Popen(
             ["chroot", f"--userspec={USER}:{USER}", self.root, "/usr/bin/env", "-i", f"HOME={inside}", f"DISPLAY={DISPLAY}",
              "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "LIBGL_ALWAYS_SOFTWARE=1", "KODI_HOME=/usr/share/kodi",
-             "/usr/lib/x86_64-linux-gnu/kodi/kodi.bin", "--standalone", "--windowing=x11"],
+             program, "--standalone", "--windowing=x11"],
             stdout=self.log, stderr=self.log, start_new_session=True)
         until("Kodi answers", self.answers)
 

@@ -24,7 +24,7 @@ import termios
 import threading
 import time
 
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+FAKETIME = next(map(str, pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), "libfaketime.so.1")
 # Beyond this a box that must say something says nothing.
 PATIENCE = 30
 

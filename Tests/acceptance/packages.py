@@ -111,7 +111,7 @@ def the_nightly_backup_can_be_put_back():
     newest = stage.machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | tail -n 1").strip()
     stage.machine.run("regentctl", "requestor", "add", "later")
     stage.machine.run("systemctl", "stop", "regentd")
-    said = stage.machine.run("env", "STATE_DIRECTORY=/var/lib/regentd", "regentctl", "restore", newest, "--yes")
+    said = stage.machine.run("regentctl", "restore", newest, "--yes")
     assert "what was there before is" in said, said
     stage.machine.run("systemctl", "start", "regentd")
     running()

@@ -119,6 +119,8 @@ each("[role=timer][data-seconds]", (timer) => {
     timer.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     show("[data-time-nearly-over]", left > 0 && left <= 60);
     show("[data-time-over]", left === 0);
+    // The service would refuse it; a denial it still reports.
+    if (left === 0) each("button.approve", (button) => { button.disabled = true; });
     if (left > 0) setTimeout(tick, 1000);
   };
   tick();

@@ -48,8 +48,8 @@ public protocol EntitlementDelegate: AnyObject, Sendable {
 
   /// The platform's picker must be shown; answer with ``AccessEnabler/answerTvProviderDialog(_:)``.
   ///
-  /// An app that leaves this out, and reads no events either, gets `displayProviderDialog` in its place. A dialog without
-  /// an answer counts as cancelled after ``EnablerTiming/dialog``.
+  /// An app that leaves this out, and reads no events either, gets `displayProviderDialog` in its place. A dialog
+  /// without an answer counts as cancelled after ``EnablerTiming/dialog``.
   func presentTvProviderDialog(_ dialog: ProviderDialog) async
 
   /// The platform's picker must be removed.

@@ -94,7 +94,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case .notAuthenticated, .cancelled, .denied, .codeExpired, .codeWithdrawn,
       .temporaryPassExpired, .dataNeeded, .unknownProvider:
       .authentication
-    case .notAuthorized, .parentalControls, .tooManyResources, .malformedResource: .authorization
+    case .notAuthorized, .parentalControls, .malformedResource: .authorization
     default: .other
     }
   }

@@ -8,16 +8,18 @@ extension AccessEnabler {
   ///
   /// - Parameters:
   ///   - softwareStatement: identifies the application.
-  ///   - storage: where tokens are kept; a folder of this program's in the user's state directory if nobody says.
-  ///   - delegate: who hears the callbacks.
+  ///   - storage: where tokens are kept; by default a folder of this program in the user's state directory.
+  ///   - login: on a phone, or in a browser on this device.
+  ///   - delegate: receives the callbacks.
   /// - Throws: `FileError` when the token store's folder cannot be used.
   public convenience init(
-    softwareStatement: String, storage: TokenStorage = .usual, delegate: (any EntitlementDelegate)? = nil
+    softwareStatement: String, storage: TokenStorage = .usual, login: LoginMethod = .secondScreen,
+    delegate: (any EntitlementDelegate)? = nil
   ) throws(FileError) {
-    try self.init(
-      EnablerConfiguration(
-        credentials: .softwareStatement(Secret(softwareStatement)), storage: storage),
-      delegate: delegate)
+    var configuration = EnablerConfiguration(
+      credentials: .softwareStatement(Secret(softwareStatement)), storage: storage)
+    configuration.login = login
+    try self.init(configuration, delegate: delegate)
   }
 
   /// An enabler without credentials; the `setRequestor` with a secret gives it some.
@@ -68,7 +70,7 @@ extension AccessEnabler {
     setRequestor(requestor, serviceProviders: serviceProviders)
   }
 
-  /// Establishes the programmer's identity and signs the calls of this app with a key pair, with the original's order of
+  /// Establishes the programmer's identity and signs the calls of this app with a key pair: the original's order of
   /// arguments.
   ///
   /// - Parameters:

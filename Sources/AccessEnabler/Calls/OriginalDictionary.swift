@@ -1,6 +1,6 @@
 internal import RegentJSON
 
-/// A dictionary as the original's calls take it: any keys and values, of which texts, numbers and truth values are read.
+/// A dictionary as the original's calls take it; of its members those with texts, numbers and truth values are read.
 struct OriginalDictionary {
   private let members: [String: Any]
 

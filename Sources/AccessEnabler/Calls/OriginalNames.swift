@@ -168,7 +168,8 @@ extension AccessEnabler {
 
   /// Sets options by their historic names; values may be texts, numbers and truth values.
   ///
-  /// - Parameter options: the same names as in ``setOptions(_:)-([String:String])``; `device_info` may also be a dictionary.
+  /// - Parameter options: the same names as in ``setOptions(_:)-([String:String])``; `device_info` may also be a
+  ///   dictionary.
   public func setOptions(_ options: [AnyHashable: Any]) {
     setOptions(EnablerOptions(OriginalDictionary(options).options))
   }
@@ -177,7 +178,8 @@ extension AccessEnabler {
   ///
   /// `arguments` of the callback names the operation as a text, whatever the call had.
   ///
-  /// - Parameter arguments: `METADATA_OPCODE_KEY` with a ``MetadataOpcode``, its number or its name, and what it is about.
+  /// - Parameter arguments: `METADATA_OPCODE_KEY` with a ``MetadataOpcode``, its number or its name, and what it is
+  ///   about.
   public func getMetadata(_ arguments: [AnyHashable: Any]) {
     getMetadata(OriginalDictionary(arguments).metadataArguments)
   }

@@ -2,8 +2,8 @@ import RegentPairing
 
 /// Remembers denials, so that an app in a loop does not ask for ever.
 ///
-/// A viewer who has just bought the resource is not kept waiting: once a second the enabler asks the service whether the
-/// resource may be watched now, which costs the service no decision and no audit line.
+/// A viewer who has just bought the resource is not kept waiting: once a second the enabler asks the service whether
+/// it may be watched now, which costs the service no decision and no audit line.
 struct DenialLog: Hashable, Sendable {
   /// So many denials of one resource within the span, and the service is not asked for it any more.
   static let most = 5

@@ -110,8 +110,15 @@ extension Machine {
   // MARK: The browser
 
   mutating func tellLoginPage(_ choice: Choice, _ offer: RegistrationOffer) {
-    guard case .browser(let redirectURL) = settings.login else { return }
+    guard let redirectURL = redirectURL(for: choice.provider) else { return }
     navigate(to: loginURL(choice, offer, redirectURL: redirectURL), for: choice.provider)
+  }
+
+  /// Where the browser of a provider comes back to; `nil` for an app that signs in on a phone.
+  func redirectURL(for provider: MVPD?) -> String? {
+    guard case .browser(let page) = settings.login else { return nil }
+    let isSheet = provider?.wantsSecureSheet == true && (options.handlesSecureSheet || settings.opensBrowser)
+    return isSheet ? settings.sheetRedirectURL ?? page : page
   }
 
   /// Sends a browser to a page of a service.
@@ -139,7 +146,9 @@ extension Machine {
 
   /// The browser came back; what is not the address of the flow under way is left alone, whoever opened it.
   mutating func handleExternalURL(_ url: String, _ request: RequestID) {
-    guard case .browser(let redirectURL) = settings.login, url.isEmpty || url.comesBack(to: redirectURL) else {
+    guard case .browser(let page) = settings.login,
+      url.isEmpty || [page, settings.sheetRedirectURL ?? page].contains(where: url.comesBack)
+    else {
       let why = "this is not the redirect URL of this app"
       tell(.internalError, message: "handleExternalURL: \(why)", extras: ["url": String(url.prefix(256))])
       return fail(request, EntitlementError(.outOfOrder, message: why))

@@ -225,7 +225,7 @@ extension Machine {
   }
 
   mutating func timerRang(_ timer: TimerID) {
-    if dialogDeadlinePassed(timer) { return }
+    if dialogDeadlinePassed(timer) || preauthorizationPaused(timer) || signingOutDeadlinePassed(timer) { return }
     guard case .waiting(let login, let choice, var watch) = phase else { return patienceEnded(timer) }
     switch timer {
     case watch.timer:

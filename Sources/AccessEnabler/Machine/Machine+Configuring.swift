@@ -127,6 +127,14 @@ extension Machine {
     if let failure = first({ $0.kind == .registration }) {
       return (.registrationFailed, EntitlementError(.notTrusted, message: failure.message))
     }
+    if let failure = first({ $0.status == 401 && $0.details == ErrorDetails.otherRequestor }) {
+      return (
+        .notTrusted,
+        EntitlementError(
+          .notTrusted, message: failure.details ?? "",
+          hint: "check the requestor: the key pair is right, and another requestor's")
+      )
+    }
     if let failure = first({ [401, 403].contains($0.status) }) {
       return (.notTrusted, EntitlementError(.notTrusted, message: failure.details ?? failure.message))
     }

@@ -32,11 +32,21 @@ extension Machine {
       open.insert(send(.logout, to: service, for: .logout(service: service, requestor: requestor)))
     }
     var browser: LogoutPage?
-    if case .browser(let redirectURL) = settings.login, let kept {
+    if let kept, let redirectURL = redirectURL(for: kept.signIn.provider) {
       browser = LogoutPage(service: kept.service, redirectURL: redirectURL, provider: kept.signIn.provider)
     }
-    phase = .signingOut(SigningOut(requests: [request], open: open, browser: browser))
+    let deadline = startDeadline(settings.timing.logout)
+    phase = .signingOut(SigningOut(requests: [request], open: open, browser: browser, deadline: deadline))
     endSigningOutIfDone()
+  }
+
+  /// Stops waiting for services that do not answer; their calls go on, and what stays untold is told at the next start.
+  mutating func signingOutDeadlinePassed(_ timer: TimerID) -> Bool {
+    guard case .signingOut(var leaving) = phase, leaving.deadline == timer else { return false }
+    leaving.open = []
+    phase = .signingOut(leaving)
+    endSigningOutIfDone()
+    return true
   }
 
   mutating func logoutCame(
@@ -65,6 +75,7 @@ extension Machine {
 
   private mutating func endSigningOutIfDone() {
     guard case .signingOut(let leaving) = phase, leaving.open.isEmpty else { return }
+    drop(leaving.deadline)
     if let browser = leaving.browser {
       phase = .leaving(leaving.requests)
       navigate(to: logoutURL(browser), for: browser.provider)
@@ -93,7 +104,8 @@ extension Machine {
   /// The app does not wait for this call any more: nothing is told for it from here on.
   mutating func cancel(_ request: RequestID) {
     queue.removeAll { $0.request == request }
-    if pendingCalls.removeValue(forKey: request) != nil {
+    if let pendingCall = pendingCalls.removeValue(forKey: request) {
+      if case .preauthorizing(let work) = pendingCall { drop(work.timer) }
       for (call, purpose) in calls where purpose == .pendingCall(request) { drop(call) }
     }
     switch phase {
@@ -177,6 +189,7 @@ extension Machine {
         end(login, .providerNotSelected, EntitlementError(.cancelled))
       }
     case .signingOut(let leaving):
+      drop(leaving.deadline)
       // The calls go on: the service must hear of it.
       for request in leaving.requests { tellSignedOut(request) }
     case .leaving(let requests): for request in requests { tellSignedOut(request) }
@@ -203,7 +216,8 @@ extension Machine {
     switch pendingCall {
     case .authorizing(let work):
       tellNoToken(work.resource, .userNotAuthenticated, error, request)
-    case .preauthorizing:
+    case .preauthorizing(let work):
+      drop(work.timer)
       tell(.preauthorizedResources([]), request)
       fail(request, error)
     case .checking: tellNotSignedIn(.userNotAuthenticated, error, request)

@@ -77,9 +77,7 @@ extension Machine {
     switch pendingCall {
     case .authorizing(let work) where work.isProbe: probed(answer, work, request)
     case .authorizing(let work): authorizationCame(answer, work, request)
-    case .preauthorizing(let resources):
-      pendingCalls[request] = nil
-      preauthorizationCame(answer, resources, request)
+    case .preauthorizing(let work): preauthorizationCame(answer, work, request)
     case .metadata(let key, let arguments):
       pendingCalls[request] = nil
       metadataCame(answer, key, arguments, request)

@@ -1,7 +1,8 @@
 import RegentPairing
 import RegentPairingWire
 
-// Which of these? One call about many resources, answered from memory where that is allowed.
+// Which of these? Answered from memory where that is allowed, else by one call; by several, one after the other, where
+// the service takes fewer resources at once.
 
 /// What a service answered: good for exactly these resources.
 struct Preauthorization: Hashable, Sendable {
@@ -20,6 +21,18 @@ struct Preauthorization: Hashable, Sendable {
   }
 }
 
+/// A question about many resources under way.
+struct Preauthorizing: Hashable, Sendable {
+  var resources: [String]
+  /// Those that have not been asked about yet.
+  var rest: [String]
+  /// Those of the call under way.
+  var asked: [String] = []
+  var allowed: [String] = []
+  /// The pause that a service wanted between two calls.
+  var timer: TimerID?
+}
+
 extension Machine {
   mutating func preauthorize(_ resources: [String], usesCache: Bool, _ request: RequestID) {
     guard let kept = validAuthentication else {
@@ -31,8 +44,53 @@ extension Machine {
     if usesCache, let cached = preauthorization, cached.isAbout(resources) {
       return tellAllowed(cached.allowed(of: resources), request)
     }
-    pendingCalls[request] = .preauthorizing(resources)
-    _ = send(.preauthorize(resources), to: kept.service, for: .pendingCall(request))
+    askNext(Preauthorizing(resources: resources, rest: resources), at: kept.service, request)
+  }
+
+  private mutating func askNext(_ work: Preauthorizing, at service: String, _ request: RequestID) {
+    var work = work
+    work.timer = nil
+    work.asked = Array(work.rest.prefix(preauthorizationLimit ?? work.rest.count))
+    work.rest.removeFirst(work.asked.count)
+    pendingCalls[request] = .preauthorizing(work)
+    _ = send(.preauthorize(work.asked), to: service, for: .pendingCall(request))
+  }
+
+  /// Takes a failure that is only about how many resources were asked for, or how soon.
+  ///
+  /// - Returns: whether the question goes on.
+  private mutating func goOn(
+    with work: Preauthorizing, after failure: ServiceFailure, _ request: RequestID
+  ) -> Bool {
+    guard let service = tokens.authentication?.service else { return false }
+    var work = work
+    work.rest = work.asked + work.rest
+    // "at most 5 resources at once"; a service that was not asked for enhanced errors gives no code besides.
+    let limit = failure.details.flatMap { $0.hasPrefix("at most ") ? Int($0.dropFirst(8).prefix { $0.isNumber }) : nil }
+    switch failure.status {
+    case 403? where work.asked.count > 1 && (limit != nil || failure.code == .tooManyResources):
+      preauthorizationLimit = max(1, min(limit ?? 5, work.asked.count - 1))
+      askNext(work, at: service, request)
+    case 429? where work.rest.count < work.resources.count:
+      work.timer = startTimer(max(failure.retryAfter ?? .seconds(1), .seconds(1)))
+      pendingCalls[request] = .preauthorizing(work)
+    default: return false
+    }
+    return true
+  }
+
+  mutating func preauthorizationPaused(_ timer: TimerID) -> Bool {
+    for (request, pendingCall) in pendingCalls {
+      guard case .preauthorizing(let work) = pendingCall, work.timer == timer else { continue }
+      if let service = tokens.authentication?.service {
+        askNext(work, at: service, request)
+      } else {
+        pendingCalls[request] = nil
+        preauthorizationFailed(ServiceFailure(kind: .status(403), message: ErrorMessage.notAuthenticated), request)
+      }
+      return true
+    }
+    return false
   }
 
   private mutating func tellAllowed(_ allowed: [String], _ request: RequestID) {
@@ -41,13 +99,21 @@ extension Machine {
   }
 
   mutating func preauthorizationCame(
-    _ answer: ServiceAnswer, _ resources: [String], _ request: RequestID
+    _ answer: ServiceAnswer, _ work: Preauthorizing, _ request: RequestID
   ) {
+    if case .failed(let failure) = answer, goOn(with: work, after: failure, request) { return }
+    if case .preauthorized(let ids) = answer, !work.rest.isEmpty, let service = tokens.authentication?.service {
+      var work = work
+      work.allowed += ids
+      return askNext(work, at: service, request)
+    }
+    pendingCalls[request] = nil
     switch answer {
     case .preauthorized(let ids):
-      let allowed = resources.filter { asked in ids.contains { $0.isSameText(as: asked) } }
+      let found = work.allowed + ids
+      let allowed = work.resources.filter { asked in found.contains { $0.isSameText(as: asked) } }
       if tokens.authentication != nil {
-        preauthorization = Preauthorization(asked: resources, allowed: allowed)
+        preauthorization = Preauthorization(asked: work.resources, allowed: allowed)
       }
       tellAllowed(allowed, request)
     case .failed(let failure):

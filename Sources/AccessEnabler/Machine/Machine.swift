@@ -22,6 +22,8 @@ struct Machine: Sendable {
   var configurationProblem: EntitlementError?
   /// The last answer of its kind: for this run of the app, and for this sign-in.
   var preauthorization: Preauthorization?
+  /// How many resources a service takes in one call, once one has refused more.
+  var preauthorizationLimit: Int?
   /// Calls of the app that wait for the configuration or for the end of signing out, in order.
   var queue: [QueuedCall] = []
   private var isQueueFull = false
@@ -67,7 +69,10 @@ struct Machine: Sendable {
     case .cancel(let request): cancel(request)
     case .setOptions(let options):
       // Another profile has other rules.
-      if options.applicationProfile != self.options.applicationProfile { preauthorization = nil }
+      if options.applicationProfile != self.options.applicationProfile {
+        preauthorization = nil
+        preauthorizationLimit = nil
+      }
       self.options = options
     case .answered(let id, let answer): take(answer, of: id)
     case .timer(let timer): timerRang(timer)
@@ -143,6 +148,7 @@ enum Selection: Hashable, Sendable {
 /// What a machine knows from the beginning.
 struct MachineSettings: Sendable {
   var login = LoginMethod.secondScreen
+  var sheetRedirectURL: String?
   /// Whether the configuration names a browser.
   var opensBrowser = false
   var services: [String] = []
@@ -244,7 +250,7 @@ extension Machine {
     if case .platform(let question) = operation { return settings.timing.platform(question) }
     return switch purpose {
     case .configuration, .synchronization: settings.timing.configuration
-    case .openLogout, .logout: settings.timing.logout
+    case .openLogout, .logout: settings.timing.logout + settings.timing.silence
     case .login, .pendingCall, .joining, .nothing: settings.timing.call
     }
   }

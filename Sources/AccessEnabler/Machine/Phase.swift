@@ -83,6 +83,8 @@ struct SigningOut: Hashable, Sendable {
   var open: Set<CallID>
   /// The browser that is signed out afterwards, if there is one.
   var browser: LogoutPage?
+  /// When the app is told, whether the services know or not.
+  var deadline: TimerID?
 }
 
 /// The page that signs the browser out which this device signed in with.
@@ -191,7 +193,7 @@ struct Fetching: Hashable, Sendable {
 /// Work for one call of the app beside the sign-in.
 enum PendingCall: Hashable, Sendable {
   case authorizing(Authorizing)
-  case preauthorizing([String])
+  case preauthorizing(Preauthorizing)
   case metadata(MetadataRequest, arguments: [String: String])
   /// checkAuthentication asks the box's daemon.
   case checking

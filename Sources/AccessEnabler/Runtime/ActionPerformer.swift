@@ -32,7 +32,8 @@ actor ActionPerformer {
     keptServerTime = store.serverTime
     machine = Machine(
       MachineSettings(
-        login: configuration.login, opensBrowser: !configuration.browser.isEmpty,
+        login: configuration.login, sheetRedirectURL: configuration.sheetRedirectURL,
+        opensBrowser: !configuration.browser.isEmpty,
         services: (configuration.services.isEmpty ? DefaultServices.find() : configuration.services)
           .map(\.withoutSlashAtTheEnd),
         timing: configuration.timing, deviceID: store.installation.deviceID,

@@ -88,8 +88,10 @@ public struct EnablerTiming: Hashable, Sendable {
   public var straggler = Duration.seconds(2)
   /// How long any other call may take.
   public var call = Duration.seconds(30)
-  /// How long signing out at the service may take; this device is signed out before.
-  public var logout = Duration.seconds(5)
+  /// How long the app waits for the service to know of a sign-out; this device is signed out before.
+  ///
+  /// A service that does not answer is told at the next `setRequestor`.
+  public var logout = Duration.milliseconds(1_800)
   /// How long one wait for the phone is asked to last, in whole seconds; services grant at most 55.
   public var wait = 50
   /// The pause between two polls of a service that does not know how to wait.
@@ -129,6 +131,9 @@ public struct EnablerConfiguration: Sendable {
   public var storage: TokenStorage
   /// How viewers sign in.
   public var login = LoginMethod.secondScreen
+  /// Where a secure browser sheet comes back to, usually a URL with the app's own scheme; without it the redirect URL
+  /// of ``login``.
+  public var sheetRedirectURL: String?
   /// The program that shows a page, and its arguments before the page's address: `["xdg-open"]`.
   ///
   /// With it the enabler presents the pages of providers that want the secure sheet itself, unless the app said that it

@@ -1,3 +1,4 @@
+internal import RegentJSON
 import RegentPairingWire
 
 /// What ``AccessEnabler/getMetadata(_:)`` can be asked for.
@@ -139,6 +140,18 @@ public enum MetadataValue: Hashable, Sendable {
   case number(Int64)
   /// Values by name, with lists and numbers among them.
   case structure([String: MetadataValue])
+
+  /// A text or a list of texts from a decrypted JSON document.
+  init?(json: [UInt8]) {
+    guard let value = try? JSONValue(reading: json, limits: JSONLimits(depth: 2, bytes: 65_536)) else { return nil }
+    if let text = value.string {
+      self = .text(text)
+    } else if let texts = value.array.map({ $0.compactMap(\.string) }), texts.count == value.array?.count {
+      self = .list(texts)
+    } else {
+      return nil
+    }
+  }
 
   init(_ value: UserMetadataDocument.Value) {
     switch value {

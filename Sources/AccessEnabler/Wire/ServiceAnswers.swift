@@ -94,19 +94,27 @@ struct AnswerReader: Sendable {
   private func clear(_ attribute: UserMetadataDocument.Attribute) -> Metadata {
     let asItCame = Metadata(
       value: MetadataValue(attribute.value), isEncrypted: attribute.isEncrypted)
-    guard attribute.isEncrypted, let metadataKey, case .text(let text) = attribute.value,
-      let sealed = try? Base64.decode(text)
-    else { return asItCame }
+    guard attribute.isEncrypted, let metadataKey, case .text(let text) = attribute.value else { return asItCame }
+    if let json = JWE.decrypt(text, with: metadataKey) {
+      return MetadataValue(json: json).map { Metadata(value: $0, isEncrypted: false) } ?? asItCame
+    }
+    guard let sealed = try? Base64.decode(text) else { return asItCame }
     // The old padding last: it is the one that a wrong key may seem to fit.
     for padding in [RSAPadding.oaepSHA256, .oaepSHA1, .pkcs1] {
       if let secret = try? metadataKey.decrypt(sealed, padding),
         let clear = String(validating: secret.exposedBytes(), as: UTF8.self)
       {
-        return Metadata(value: .text(clear), isEncrypted: false)
+        let isList = Self.lists.contains(attribute.name)
+        let value: MetadataValue =
+          isList ? .list(clear.split(separator: ",").map(String.init)) : .text(clear)
+        return Metadata(value: value, isEncrypted: false)
       }
     }
     return asItCame
   }
+
+  /// The attributes whose encrypted short form is a list joined with commas.
+  private static let lists: Set = ["zip", "channelID"]
 
   /// The error that an answer is.
   ///

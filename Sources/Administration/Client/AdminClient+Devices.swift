@@ -47,6 +47,11 @@ extension AdminClient {
     try await list(AdminPaths.devices, query: [("id", id)])
   }
 
+  /// What decides whether a device may watch, in order; about one title when it is named.
+  public func why(_ id: String, title: String?) async throws(AdminError) -> [Finding] {
+    try await list(AdminPaths.why, query: [("id", id), ("resource", title)])
+  }
+
   /// Gives a device a name; none takes it away.
   public func renameDevice(_ id: String, _ name: String?) async throws(AdminError) {
     try await act(

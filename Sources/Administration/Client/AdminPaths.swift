@@ -23,6 +23,7 @@
 /// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
 /// | `/v1/sign-ins`, `/v1/sign-ins/{id}`, `…/revoke` | list, show | | | | revoke |
 /// | `/v1/devices?id=D` | sign-ins | | name | sign out | |
+/// | `/v1/why?id=D&resource=R` | findings | | | | |
 /// | `/v1/boxes`, `/v1/boxes/{id}`, `…/sign-out` | list, show | | | | sign out |
 /// | `/v1/requestors/{id}/clients` | | | | | add |
 /// | `/v1/clients`, `/v1/clients/{id}` | list, show | | set | remove | |
@@ -59,6 +60,8 @@ public enum AdminPaths {
   /// The devices that are signed in.
   public static let signIns = "/v1/sign-ins"
   public static let devices = "/v1/devices"
+  /// Why a device may watch something, or may not.
+  public static let why = "/v1/why"
   /// Boxes that hold an account for their apps.
   public static let boxes = "/v1/boxes"
   /// Signed-in browsers.

@@ -4,7 +4,7 @@ public import RegentPairing
 extension Account: OperatorRecord {
   /// The members of an account; its password is not one of them.
   public enum Member: String, CaseIterable, Hashable, Sendable {
-    case provider, name, household, disabled, zipCodes, maximumRatings, channels
+    case provider, name, household, disabled, zipCodes, maximumRatings, channels, passwordChange
   }
 
   /// Provider and name.
@@ -21,6 +21,7 @@ extension Account: OperatorRecord {
       zipCodes: try object.shortTexts(Member.zipCodes.rawValue),
       maximumRatings: try object.documents(Member.maximumRatings.rawValue),
       channels: try object.shortTexts(Member.channels.rawValue))
+    mayChangePassword = try object.optionalBool(Member.passwordChange.rawValue)
   }
 
   /// The account as it is sent.
@@ -33,6 +34,7 @@ extension Account: OperatorRecord {
     object.set(Member.zipCodes.rawValue, attributes.zipCodes)
     object.set(Member.maximumRatings.rawValue, attributes.maximumRatings)
     object.set(Member.channels.rawValue, attributes.channels)
+    object[Member.passwordChange.rawValue] = mayChangePassword.map(JSONValue.bool)
     return object
   }
 }

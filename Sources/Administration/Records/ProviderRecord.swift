@@ -6,7 +6,7 @@ extension Provider: OperatorRecord {
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case id, name, kind, logo, featured, boarding
     case platformID = "platformId"
-    case secureSheet
+    case secureSheet, passwordChange
     case lifetime = "lifetimeMs"
     case promotional, resourceLimit
   }
@@ -42,6 +42,7 @@ extension Provider: OperatorRecord {
     boarding = try object.optionalWord(Member.boarding.rawValue) ?? .none
     platformID = try object.displayName(Member.platformID.rawValue)
     secureSheet = try object.optionalBool(Member.secureSheet.rawValue) ?? false
+    mayChangePasswords = try object.optionalBool(Member.passwordChange.rawValue) ?? true
   }
 
   /// The provider as it is sent.
@@ -55,6 +56,7 @@ extension Provider: OperatorRecord {
     object.set(Member.boarding.rawValue, boarding.rawValue)
     object.set(Member.platformID.rawValue, platformID)
     object.set(Member.secureSheet.rawValue, secureSheet)
+    if !mayChangePasswords { object.set(Member.passwordChange.rawValue, false) }
     if let rules = temporaryPass {
       object.set(Member.lifetime.rawValue, rules.duration)
       object.set(Member.promotional.rawValue, rules.promotional)

@@ -13,12 +13,18 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   /// All rules, without the ids that a service gave them.
   public var entitlements: [EntitlementRequest] = []
 
-  /// What a record is called where it is one of many, and on a line of its own.
-  private enum Member: String, CaseIterable {
+  /// The sections that the file has, empty ones too: what another section would hold is not the file's to remove.
+  public private(set) var sections = Set(Section.allCases)
+
+  /// A kind of records, by the name of its member.
+  public enum Section: String, CaseIterable, Sendable {
     case requestors, providers, integrations, accounts, entitlements
 
-    var one: String { String(rawValue.dropLast()) }
+    /// What one of them is called, where each is on a line of its own.
+    fileprivate var one: String { String(rawValue.dropLast()) }
   }
+
+  private typealias Member = Section
 
   private static let passwordHash = "passwordHash"
 
@@ -33,6 +39,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
       throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
     }
     var seen: Set<[UInt8]> = []
+    sections = Set(object.members.compactMap { Member(rawValue: $0.name) })
     for member in Member.allCases {
       for (place, value) in (try object.optionalArray(member.rawValue) ?? []).enumerated() {
         try add(value, member, "\(member.rawValue)[\(place)]", &seen)
@@ -47,6 +54,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     lines next: () throws(Failure) -> (number: Int, object: JSONObject)?, shape: (JSONShapeError) -> Failure
   ) throws(Failure) {
     var seen: Set<[UInt8]> = []
+    sections = []
     while let line = try next() {
       let place = "line \(line.number)"
       do throws(JSONShapeError) {
@@ -54,6 +62,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
           throw JSONShapeError(
             name: place, expected: "an object with one member: \(Member.allCases.map(\.one).joined(separator: ", "))")
         }
+        sections.insert(member)
         try add(value, member, "\(place): \(member.one)", &seen)
       } catch {
         throw shape(error)

@@ -24,6 +24,8 @@ public struct Program: Sendable {
   public let manualSection: Int
   /// From an error that this package does not know to a sentence and a hint.
   public let explain: @Sendable (any Error) -> CommandError?
+  /// Commands that a word of other programs probably means, the likeliest first: `user` means `account`.
+  public let nearWords: @Sendable (String) -> [String]
 
   /// Declares a program; `environmentPrefix` gives each common option its variable.
   public init(
@@ -32,7 +34,8 @@ public struct Program: Sendable {
     environmentPrefix: String? = nil, offersJSON: Bool = false, commands: [CommandOffer],
     exitCodes: [(code: ExitCode, meaning: String)] = ExitCode.standardMeanings,
     seeAlso: [String] = [], manualSection: Int = 1,
-    explain: @escaping @Sendable (any Error) -> CommandError? = { _ in nil }
+    explain: @escaping @Sendable (any Error) -> CommandError? = { _ in nil },
+    nearWords: @escaping @Sendable (String) -> [String] = { _ in [] }
   ) {
     self.name = name
     self.version = version
@@ -48,6 +51,7 @@ public struct Program: Sendable {
     self.seeAlso = seeAlso
     self.manualSection = manualSection
     self.explain = explain
+    self.nearWords = nearWords
   }
 
   /// All that it can do, made.

@@ -100,7 +100,12 @@ extension CommandLineWords {
   var calledAs: String { ([program.name] + path.map(\.name)).joined(separator: " ") }
 
   private func unknownCommand(_ word: String, among commands: [Command]) -> CommandError {
-    let nearest = nearest(to: word, among: commands.filter { !$0.isHidden }.map(\.name))
+    let names = commands.filter { !$0.isHidden }.map(\.name)
+    // A proposal may have a verb behind its noun.
+    let known = program.nearWords(word.lowercased()).first { proposal in
+      names.contains { proposal == $0 || proposal.hasPrefix($0 + " ") }
+    }
+    let nearest = known ?? nearest(to: word, among: names)
     let hint = nearest.map { "did you mean \"\(calledAs) \($0)\"?" }
     return .usage(
       "\(calledAs) has no command \"\(word)\"", hint: hint ?? "\(calledAs) --help lists what it has"

@@ -1,5 +1,5 @@
 /// The word that was probably meant, when one is near enough to say so.
-func nearest(to text: String, among words: [String]) -> String? {
+public func nearest(to text: String, among words: [String]) -> String? {
   let typed = Array(text.lowercased().unicodeScalars.prefix(64))
   // One slip in three letters; more is a guess.
   let limit = max(1, typed.count / 3)

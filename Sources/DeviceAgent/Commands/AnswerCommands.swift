@@ -122,10 +122,19 @@ enum LogoutCommand {
       "logout", "sign this box out, here and at the service", example: "regent logout"
     ) { call async throws in
       context.hearsNoSignals()
-      let wasSignedIn = try await context.ask(call, AgentSettings(call)) { try await $0.signOut() }
-      call.show(
-        ["signedIn": false, "wasSignedIn": .bool(wasSignedIn)],
-        lines: [wasSignedIn ? "signed out" : "nobody was signed in"])
+      var settings = try AgentSettings(call)
+      settings.waitsBriefly = true
+      let end = try await context.ask(call, settings) { try await $0.signOut() }
+      let line =
+        switch end {
+        case .wasNotSignedIn: "this box was not signed in"
+        case .told: "signed out"
+        case .untold:
+          "signed out on this box; the service does not answer, and the next `regent` command or the daemon tells it"
+        }
+      var document: JSONObject = ["signedIn": false]
+      for member in end.members.members { document[member.name] = member.value }
+      call.show(.object(document), lines: [line])
     }
   }
 }

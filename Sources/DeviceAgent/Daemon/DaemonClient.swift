@@ -130,9 +130,11 @@ struct DaemonClient: EntitlementSource {
     try await ask(.post, "/v1/oauth/\(verb)", .object(body))
   }
 
-  func signOut() async throws(CommandError) -> Bool {
-    // A daemon of an earlier version does not say.
-    try await ask(.post, "/v1/logout", [:])["wasSignedIn"]?.bool ?? true
+  func signOut() async throws(CommandError) -> SignOutEnd {
+    // A daemon of an earlier version says less.
+    let answer = try await ask(.post, "/v1/logout", [:])
+    guard answer["wasSignedIn"]?.bool ?? true else { return .wasNotSignedIn }
+    return answer["serviceKnows"]?.bool ?? true ? .told : .untold
   }
 
   var unreadable: CommandError {

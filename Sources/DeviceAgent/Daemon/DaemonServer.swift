@@ -94,8 +94,8 @@ struct DaemonServer: Sendable {
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
         // The box's account ends with its key, and is told of until the service has heard it.
-        guard let platform else { return ["wasSignedIn": .bool(try await source.signOut())] }
-        return ["wasSignedIn": .bool(try await platform.host.signOut())]
+        guard let platform else { return .object(try await source.signOut().members) }
+        return .object(try await platform.host.signOut().members)
       }
     }
     mountPairing(&routes)

@@ -28,6 +28,11 @@ extension AgentSettings {
       configuration.buildTime = buildTime
       // For the box's own sign-in there is no account to ask: the daemon would ask itself.
       configuration.platformAccount = .none
+      if waitsBriefly {
+        configuration.timing.configuration = .seconds(1)
+        configuration.timing.silence = .zero
+        configuration.timing.logout = .milliseconds(800)
+      }
       let enabler = try AccessEnabler(configuration)
       if profile != nil || visitor != nil {
         enabler.setOptions(EnablerOptions(applicationProfile: profile, visitorID: visitor))

@@ -17,6 +17,8 @@ actor EnablerSource: EntitlementSource {
   private var configuredAt: UInt64?
   private var configuring: Task<Result<[MVPD], EntitlementError>, Never>?
 
+  private var telling: Task<Void, Never>?
+
   /// Sign-ins and sign-outs of other processes are looked for that often, in nanoseconds.
   private static let longestTrust: UInt64 = 3_600_000_000_000
   /// Somebody may be pairing in another process right now.
@@ -87,7 +89,7 @@ actor EnablerSource: EntitlementSource {
     return found.value.map { $0.json } ?? .null
   }
 
-  func signOut() async throws(CommandError) -> Bool {
+  func signOut() async throws(CommandError) -> SignOutEnd {
     _ = await configureIfNeeded()
     let wasSignedIn = await enabler.currentSignIn() != nil
     do throws(EntitlementError) {
@@ -95,14 +97,28 @@ actor EnablerSource: EntitlementSource {
     } catch {
       throw CommandError(error)
     }
-    guard let why = await enabler.unfinishedSignOut(of: requestor).unkept else { return wasSignedIn }
+    await tellOfSignOut()
+    let unfinished = await enabler.unfinishedSignOut(of: requestor)
+    guard let why = unfinished.unkept else {
+      return wasSignedIn ? unfinished.isUntold ? .untold : .told : .wasNotSignedIn
+    }
     throw CommandError(
       "this box is signed out, but its disk did not take that, and a restart may undo it: \(why)",
       hint: "make room on the disk, then sign out again", code: "storage")
   }
 
-  /// Whether the service has not heard of a sign-out.
-  nonisolated func owesSignOut() async -> Bool { await enabler.unfinishedSignOut(of: requestor).isUntold }
+  /// Asks the service until it answers, when it does not know of a sign-out, also of one before a restart.
+  ///
+  /// The SDK tells it then, and the apps of the box's sign-in are out. A command that ends before leaves it to the
+  /// next one.
+  func tellOfSignOut() async {
+    guard await enabler.unfinishedSignOut(of: requestor).isUntold else { return }
+    telling?.cancel()
+    telling = Task {
+      var backoff = Backoff()
+      while !Task.isCancelled, await !configureAnew() { try? await Task.sleep(for: backoff.next()) }
+    }
+  }
 
   func header(method: String, path: String) async throws(CommandError) -> String {
     guard case .keyPair(let publicKey, let secret) = credentials else {

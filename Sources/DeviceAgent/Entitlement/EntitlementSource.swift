@@ -14,7 +14,20 @@ protocol EntitlementSource: Sendable {
   /// Signs this box out.
   ///
   /// - Returns: whether somebody was signed in.
-  func signOut() async throws(CommandError) -> Bool
+  func signOut() async throws(CommandError) -> SignOutEnd
+}
+
+/// What came of a sign-out.
+enum SignOutEnd: Sendable, Equatable {
+  case wasNotSignedIn
+  /// The service knows.
+  case told
+  /// The box is signed out, and the service did not answer in time: it is told later.
+  case untold
+
+  var members: JSONObject {
+    ["wasSignedIn": .bool(self != .wasNotSignedIn), "serviceKnows": .bool(self != .untold)]
+  }
 }
 
 /// Whether and how this box is signed in.

@@ -16,7 +16,7 @@ struct NoService: EntitlementSource {
   func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant { try refuse() }
   func metadata(_ key: String) async throws(CommandError) -> JSONValue { try refuse() }
   func header(method: String, path: String) async throws(CommandError) -> String { try refuse() }
-  func signOut() async throws(CommandError) -> Bool { try refuse() }
+  func signOut() async throws(CommandError) -> SignOutEnd { try refuse() }
 }
 
 extension AgentSettings {

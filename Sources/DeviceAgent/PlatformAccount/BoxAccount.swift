@@ -22,7 +22,7 @@ protocol BoxAccount: Sendable {
   /// Signs the box out, here and at the service.
   ///
   /// - Throws: when it is signed out, and may not be after a restart, as well.
-  func signOut() async throws(CommandError) -> Bool
+  func signOut() async throws(CommandError) -> SignOutEnd
   /// Asks the service whether it knows the sign-in still; what it does not know ends here.
   ///
   /// - Returns: whether it answered.

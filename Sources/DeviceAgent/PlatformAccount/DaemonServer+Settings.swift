@@ -52,12 +52,11 @@ extension DaemonServer {
     routes.post("/v1/sso/sign-out") { request, _ in
       reply(request, .sso, detail: "sign-out") { () throws(CommandError) in
         let granted = await host.decisions.filter { $0.value == .granted }.keys.sorted()
-        let wasSignedIn = try await host.signOut()
-        return [
-          "wasSignedIn": .bool(wasSignedIn),
-          "apps": .array(
-            (wasSignedIn ? granted : []).map { ["app": .string($0.app), "requestor": .string($0.requestor)] }),
-        ]
+        let end = try await host.signOut()
+        let apps = end == .wasNotSignedIn ? [] : granted
+        var answer = end.members
+        answer["apps"] = .array(apps.map { ["app": .string($0.app), "requestor": .string($0.requestor)] })
+        return .object(answer)
       }
     }
   }

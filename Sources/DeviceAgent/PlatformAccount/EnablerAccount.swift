@@ -10,7 +10,6 @@ import RegentPlatform
 actor EnablerAccount: BoxAccount {
   private let source: EnablerSource
   private let keys: BoxKeyFile
-  private var telling: Task<Void, Never>?
   private var enrolling: Task<Result<BoxKeyFile.Kept, CommandError>, Never>?
 
   init(_ source: EnablerSource, _ keys: BoxKeyFile) {
@@ -28,28 +27,12 @@ actor EnablerAccount: BoxAccount {
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await source.providers() }
 
-  func signOut() async throws(CommandError) -> Bool {
+  func signOut() async throws(CommandError) -> SignOutEnd {
     keys.forget()
-    let result: Result<Bool, CommandError>
-    do throws(CommandError) {
-      result = .success(try await source.signOut())
-    } catch {
-      result = .failure(error)
-    }
-    await tellOfSignOut()
-    return try result.get()
+    return try await source.signOut()
   }
 
-  /// Asks the service until it answers, when it has not heard of a sign-out, also of one before a restart: the SDK
-  /// tells it then, and its apps are out.
-  func tellOfSignOut() async {
-    guard await source.owesSignOut() else { return }
-    telling?.cancel()
-    telling = Task { [source] in
-      var backoff = Backoff()
-      while !Task.isCancelled, await !source.configureAnew() { try? await Task.sleep(for: backoff.next()) }
-    }
-  }
+  func tellOfSignOut() async { await source.tellOfSignOut() }
 
   func lookAgain() async -> Bool { await source.configureAnew() }
 

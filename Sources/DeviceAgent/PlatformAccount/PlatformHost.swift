@@ -201,7 +201,7 @@ actor PlatformHost {
   }
 
   /// Signs the box out; every app that came in by it is out at its next check.
-  func signOut() async throws(CommandError) -> Bool {
+  func signOut() async throws(CommandError) -> SignOutEnd {
     defer { signedOut() }
     return try await account.signOut()
   }

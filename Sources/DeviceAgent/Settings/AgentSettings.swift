@@ -37,6 +37,8 @@ struct AgentSettings: Sendable {
   let visitor: String?
   /// The options that were not left to the machine's settings file.
   let given: Set<String>
+  /// Whether a service that is away is not waited for: it is told later.
+  var waitsBriefly = false
   /// Credentials that were read before this process became somebody who may not read them.
   var keptCredentials: AgentCredentials?
   private let secretFile: String?

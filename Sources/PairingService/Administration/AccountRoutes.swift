@@ -77,6 +77,14 @@ extension AdminCall {
     accountWriter(try identifier(parameter: "name", "account"), at: try provider())
   }
 
+  /// Refuses a name that nobody could sign in with: the phone leaves out spaces around what is typed.
+  func refuseOuterSpaces(_ name: AccountName) throws(AdminError) {
+    let ends = [name.text.unicodeScalars.first, name.text.unicodeScalars.last]
+    guard ends.contains(where: { $0?.properties.isWhitespace == true }) else { return }
+    throw AdminError(
+      .invalid, "the account's name \"\(name)\" begins or ends with a space", hint: "leave the space out")
+  }
+
   func accountWriter(_ name: AccountName, at provider: Provider) -> RecordWriter<Account> {
     RecordWriter(
       title: .account(provider.id, name),
@@ -102,6 +110,7 @@ extension AdminCall {
     members["password"] = nil
     let patch = try shaped { [members] () throws(JSONShapeError) in try Patch<Account>(members) }
     let password = try body["password"] == nil ? nil : try newPassword()
+    try refuseOuterSpaces(try identifier(parameter: "name", "account"))
     let saved = try await add(patch, try accountWriter())
     guard let password else { return saved }
     let account = saved.record

@@ -37,6 +37,7 @@ package struct AdminRoutes: Sendable {
     builder.mountInvitations()
     builder.mountCodes()
     builder.mountDevices()
+    builder.mountWhy()
     builder.mountBoxes()
     builder.mountClients()
     builder.mountClientInvitations()

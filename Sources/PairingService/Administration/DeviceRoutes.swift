@@ -121,7 +121,7 @@ extension AdminCall {
   }
 
   /// The device that the query names; one that is signed in nowhere is not there.
-  fileprivate func device() async throws(AdminError) -> DeviceHash {
+  func device() async throws(AdminError) -> DeviceHash {
     guard let typed = try parameter("id"), DeviceID(typed) != nil else {
       throw AdminError(.invalid, "the parameter id is missing or cannot name a device")
     }

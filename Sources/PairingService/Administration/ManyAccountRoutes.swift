@@ -56,6 +56,7 @@ extension AdminCall {
     guard let provider = core.provisioning.now.records.providers[id] else { throw .missing("provider", id.text) }
     let writer = accountWriter(name, at: provider)
     let there = try await writer.find()
+    if there == nil { try refuseOuterSpaces(name) }
     let wanted = try change.isNew ? writer.added(change.patch, to: there) : writer.changed(there, by: change.patch)
     if there != wanted { try writer.check(wanted) }
     var password: PasswordHash?

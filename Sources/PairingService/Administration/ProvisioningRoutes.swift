@@ -68,6 +68,7 @@ extension AdminRouteBuilder {
       .document(try await call.put(try call.patch(), try call.integrationWriter()))
     }
     on(.delete, one) { call throws(AdminError) in
+      try call.refuseSwapped()
       let (requestor, provider) = (try call.requestor().id, try call.provider().id)
       return try await call.remove(
         .integration(requestor, provider), .integration(requestor, provider))
@@ -86,7 +87,7 @@ extension AdminCall {
   func requestor() throws(AdminError) -> Requestor {
     let id: RequestorID = try identifier("requestor", "requestor")
     guard let requestor = core.provisioning.now.records.requestors[id] else {
-      throw .missing("requestor", id.text)
+      throw missing("requestor", id.text, other: ("provider", ProviderID(id.text).flatMap(isProvider) == true))
     }
     return requestor
   }
@@ -95,9 +96,32 @@ extension AdminCall {
   func provider() throws(AdminError) -> Provider {
     let id: ProviderID = try identifier("provider", "provider")
     guard let provider = core.provisioning.now.records.providers[id] else {
-      throw .missing("provider", id.text)
+      throw missing("provider", id.text, other: ("requestor", RequestorID(id.text).flatMap(isRequestor) == true))
     }
     return provider
+  }
+
+  private func isProvider(_ id: ProviderID) -> Bool { core.provisioning.now.records.providers[id] != nil }
+
+  private func isRequestor(_ id: RequestorID) -> Bool { core.provisioning.now.records.requestors[id] != nil }
+
+  /// There is none of that name; when another kind has the name, that is what the operator mixed up.
+  private func missing(_ what: String, _ name: String, other: (kind: String, hasIt: Bool)) -> AdminError {
+    guard other.hasIt else { return .missing(what, name) }
+    return AdminError(
+      .notFound, "there is no \(what) \(name): \(name) is a \(other.kind)",
+      hint: "regentctl \(what) list shows those there are")
+  }
+
+  /// Refuses a requestor and a provider that were given in the other order.
+  fileprivate func refuseSwapped() throws(AdminError) {
+    let (first, second) = (text("requestor"), text("provider"))
+    guard let provider = ProviderID(first), let requestor = RequestorID(second), isProvider(provider),
+      isRequestor(requestor), RequestorID(first).map(isRequestor) != true
+    else { return }
+    throw AdminError(
+      .notFound, "\(first) is a provider and \(second) a requestor",
+      hint: "the requestor comes first: \(second) \(first)")
   }
 
   fileprivate func requestorWriter() throws(AdminError) -> RecordWriter<Requestor> {
@@ -117,6 +141,7 @@ extension AdminCall {
   }
 
   fileprivate func integrationWriter() throws(AdminError) -> RecordWriter<Integration> {
+    try refuseSwapped()
     let (requestor, provider) = (try requestor().id, try provider().id)
     return RecordWriter(
       title: .integration(requestor, provider),

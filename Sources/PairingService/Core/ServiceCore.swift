@@ -2,6 +2,7 @@ package import PasswordHashing
 internal import RegentCryptography
 internal import RegentPairing
 package import PairingStore
+package import RegentPlatform
 
 /// What all routes share: the store, what is kept in memory beside it, keys, limits and clocks.
 ///
@@ -49,6 +50,8 @@ package final class ServiceCore: Sendable {
   package let limits: RequestLimits
   /// A proxy in front that the settings do not name.
   package let undeclaredProxy = UndeclaredProxy()
+  /// Why the next start of this service would fail; nil when nothing is known of it.
+  package let nextStartProblem = Locked<String?>(nil)
   /// By which time things are deleted.
   package let age: AgeTime
   /// Which nonces were used.
@@ -116,6 +119,7 @@ package final class ServiceCore: Sendable {
     nonces = UsedNonces(
       startingAt: clock.now,
       keptAs: try await store.kept(.nonces, asNode: node),
+      afterCut: try await store.keptNumbers(.running, of: node) == Upkeep.isRunning,
       capacity: options.limits.nonces, sharedBy: .nonces(store, log: log))
     credentials = try Credentials(
       provisioning: provisioning, tokens: accessTokens, keyUses: keyUses, nonces: nonces, log: log, metrics: metrics)

@@ -29,6 +29,9 @@ package struct CallError: Error, Sendable {
   /// One answer for everything that can be wrong with who calls: which of it, only the log knows.
   package static let notAuthorized = CallError(.unauthorized)
 
+  /// A call that is signed with the secret of a key pair, and names another requestor than the key pair's.
+  package static let otherRequestor = CallError(.unauthorized, details: ErrorDetails.otherRequestor)
+
   /// An access token that is not one of ours, or whose time is over: a new one is to be fetched.
   package static let accessDenied = CallError(.unauthorized, details: "access_denied")
 
@@ -76,7 +79,11 @@ extension CallError {
     case .unkeepable: self.init(.badRequest, details: error.description)
     case .tooManyLiveCodes:
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
-    case .diskFull, .unavailable, .unknownOutcome:
+    case .diskFull:
+      self.init(
+        .serviceUnavailable, details: "the service has no room for anything new: try again later",
+        retryAfter: Self.outagePause)
+    case .unavailable, .unknownOutcome:
       // The reason names files of this machine: it is for the log.
       self.init(.serviceUnavailable, retryAfter: Self.outagePause)
     }

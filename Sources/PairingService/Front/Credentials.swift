@@ -213,7 +213,9 @@ package final class Credentials: Sendable {
           from: request.clientAddress?.shareOfRoom, at: now)
       }
     } catch {
-      throw refused(error, request, owner, call.publicKey)
+      let refusal = refused(error, request, owner, call.publicKey)
+      // A client that has the secret may know whose key pair it holds; others hear nothing.
+      throw error == .wrongRequestor && isGenuine ? .otherRequestor : refusal
     }
     let signer = KnownSigner(shape: SignedHeaderShape(call), policy: policy, nonces: use?.nonces)
     return caller(with: key, use, signer, at: now)

@@ -9,22 +9,29 @@ internal import RegentPlatform
 ///
 /// A call may say that it was signed up to five minutes from now, and could be repeated until then by a service that
 /// was started anew and does not know it. So the nonces of such calls, and of no others, are written down at each stop
-/// and every minute.
+/// and every minute. After a kill or a power cut those of the last minute are missing: for one window, calls dated
+/// ahead are refused then, and the client signs again by the reply's `Date`.
 package final class UsedNonces: Sendable {
   /// For how long a caller stays away for whose nonce there is no room.
   static let pause: Duration = .seconds(3)
 
+  /// How far ahead a call may be dated in that window: clocks that are right differ by less.
+  static let caution: Duration = .seconds(5)
+
   private let startedAt: Instant
+  private let cautiousUntil: Instant?
   private let capacity: Int
   private let keys: Locked<[PublicKey: KeyNonces]>
   /// Where other nodes are told; nil where there is none.
   private let shared: BatchedSender<UsedNonce>?
 
-  /// What earlier processes kept, and nothing else.
+  /// What earlier processes kept, and nothing else; `afterCut` when the last one did not stop by itself.
   init(
-    startingAt start: Instant, keptAs texts: [String], capacity: Int, sharedBy shared: BatchedSender<UsedNonce>? = nil
+    startingAt start: Instant, keptAs texts: [String], afterCut: Bool = false, capacity: Int,
+    sharedBy shared: BatchedSender<UsedNonce>? = nil
   ) {
     startedAt = start
+    cautiousUntil = afterCut ? start + SignaturePolicy.window : nil
     self.capacity = capacity
     self.shared = shared
     let earlier = texts.map { Self.marks(in: $0, after: start) }
@@ -47,6 +54,7 @@ package final class UsedNonces: Sendable {
     _ nonce: Span<UInt8>, of key: PublicKey, _ known: KeyNonces? = nil, signedAt: Instant, from source: UInt64?,
     at now: Instant
   ) throws(SignatureRefusal) -> NonceUse {
+    if let cautiousUntil, now < cautiousUntil, signedAt > now + Self.caution { throw .outsideWindow }
     // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
     var hasher = Hasher()
     hasher.combine(nonce)

@@ -2,6 +2,7 @@ package import HTTPServer
 internal import RegentCryptography
 internal import RegentEncodings
 internal import RegentHTTPCodec
+internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
@@ -56,15 +57,20 @@ package struct MetadataRoutes: Sendable {
     }
   }
 
-  /// PKCS #1 v1.5, because the programs that decrypt it were written for that; whoever can only read our answers learns
-  /// nothing from its weakness, which shows where somebody decrypts for strangers.
+  /// RSA with PKCS #1 v1.5 while the value fits one block, because existing apps decrypt that form; else a JWE.
+  ///
+  /// The weakness of PKCS #1 v1.5 needs a program that decrypts for an attacker.
   private func encrypted(
     _ value: UserMetadataDocument.Value, _ certificate: String, _ requestor: RequestorID,
     _ key: MetadataKey
   ) throws -> String {
     do {
       let receiver = try RSAEncryptionKey(pem: certificate)
-      return Base64.encode(try receiver.encrypt(Array(value.clearText.utf8), .pkcs1))
+      let text = Array(value.clearText.utf8)
+      guard text.count > receiver.longestMessage(.pkcs1) else {
+        return Base64.encode(try receiver.encrypt(text, .pkcs1))
+      }
+      return try JWE.encrypt(json: value.json.bytes(), for: receiver)
     } catch {
       // It is never sent unencrypted.
       core.log.error(
@@ -76,7 +82,12 @@ package struct MetadataRoutes: Sendable {
 }
 
 extension UserMetadataDocument.Value {
-  /// The one text that an encrypted attribute is, whatever it was.
+  /// The value for a JWE: lists stay lists.
+  fileprivate var json: JSONValue {
+    if case .list(let texts) = self { .array(texts.map { .string($0) }) } else { .string(clearText) }
+  }
+
+  /// The text of the short form; a list is joined with commas.
   fileprivate var clearText: String {
     switch self {
     case .text(let text): text

@@ -42,8 +42,10 @@ struct CodeRedemption: Sendable {
       throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
     }
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
-    guard let signIn = try await pickUp(known.known.record) else {
-      return try await lostAnswer(known.known.record, client, proof?.thumbprint)
+    let signIn: StandingSignIn
+    switch try await pickUp(known.known.record) {
+    case .success(let standing): signIn = standing
+    case .failure(let pause): return try await lostAnswer(known.known.record, pause, client, proof?.thumbprint)
     }
     // What the client may have now: an operator may have taken some away since it asked.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
@@ -53,12 +55,13 @@ struct CodeRedemption: Sendable {
     return try await keep(signIn, scope, client, proof?.thumbprint, known.known.record)
   }
 
-  /// What an approved code is answered while its account or integration is switched off.
+  /// The error for an approved code whose account or integration is switched off.
   ///
-  /// "Not yet", the one answer upon which every client asks again. Switched on before the code's time is over, it is
-  /// redeemed.
-  private func notNow(_ record: RegistrationRecord) -> OAuthError {
+  /// A disabled account is a refusal: the client shows it instead of waiting for the code's end. For an integration it
+  /// is "pending", upon which every client asks again: once it is switched on, the code is redeemed.
+  private func notNow(_ record: RegistrationRecord, _ pause: AuthenticationRefusal) -> OAuthError {
     guard core.clock.now < record.flow.expires else { return OAuthError.ended(.expired) }
+    if pause == .accountDisabled { return OAuthError(.accessDenied, "the account that approved this is disabled") }
     return core.notYet(record.id, of: record.deviceHash, at: record.requestor)
   }
 
@@ -67,12 +70,12 @@ struct CodeRedemption: Sendable {
   /// An answer that got lost is given again at once, as that of a refresh: whoever hears "not yet" comes when the pause
   /// is over, which is later than a minute after the code was used. It opens nothing before.
   private func lostAnswer(
-    _ record: RegistrationRecord, _ client: AuthenticatedClient, _ thumbprint: String?
+    _ record: RegistrationRecord, _ pause: AuthenticationRefusal, _ client: AuthenticatedClient, _ thumbprint: String?
   ) async throws -> [UInt8] {
-    guard let signIn = record.flow.state.approval?.authentication else { throw notNow(record) }
+    guard let signIn = record.flow.state.approval?.authentication else { throw notNow(record, pause) }
     let now = core.clock.now
     let kept = try await core.store.grants(GrantFilter(authentication: signIn), after: nil, limit: 1, at: now).first
-    guard let kept else { throw notNow(record) }
+    guard let kept else { throw notNow(record, pause) }
     return try again(kept, client, thumbprint, at: now)
   }
 
@@ -86,19 +89,19 @@ struct CodeRedemption: Sendable {
     return again.bytes()
   }
 
-  /// The sign-in that the approval made, if it stands; nil in a pause.
+  /// The sign-in that the approval made, or why it is switched off.
   ///
   /// The first look at it is the code's delivery.
-  private func pickUp(_ record: RegistrationRecord) async throws -> StandingSignIn? {
+  private func pickUp(_ record: RegistrationRecord) async throws -> Result<StandingSignIn, AuthenticationRefusal> {
     do throws(StoreError) {
       let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor, of: nil)
       guard let signIn = pickUp.signIn, signIn.record.registration == record.id else {
         throw .notFound(what: "authentication")
       }
-      return signIn
+      return .success(signIn)
     } catch {
       switch error {
-      case .notInForce(let refusal) where refusal.isPause: return nil
+      case .notInForce(let refusal) where refusal.isPause: return .failure(refusal)
       case .notInForce: throw OAuthError(.accessDenied, "the account that said yes does not count any more")
       case .notFound: throw OAuthError.unknownCode
       default: throw error
@@ -126,7 +129,7 @@ struct CodeRedemption: Sendable {
       kept = try await core.store.keep(grant, at: now)
     } catch {
       switch error {
-      case .notInForce(let refusal) where refusal.isPause: throw notNow(code)
+      case .notInForce(let refusal) where refusal.isPause: throw notNow(code, refusal)
       case .notInForce, .notFound: throw OAuthError.unknownCode
       default: throw error
       }

@@ -32,7 +32,9 @@ extension Phone {
       }
     }
     page(&routes, PagePaths.password.text) { call in
-      passwordPage(try account(call, returning: PagePaths.password))
+      let viewer = try account(call, returning: PagePaths.password)
+      guard try await mayChangePassword(viewer) else { return .redirect(PagePaths.screens) }
+      return passwordPage(viewer)
     }
     form(&routes, PagePaths.password.text, changePassword)
     page(&routes, PagePaths.signOut.text) { _ in
@@ -97,6 +99,7 @@ extension Phone {
     guard let name = viewer.account, let session = call.session else {
       return .redirect(PagePaths.signIn)
     }
+    guard try await mayChangePassword(viewer) else { return .redirect(PagePaths.screens) }
     let (current, new) = (call.field("current"), call.field("new"))
     if let problem = problem(current, new) { return passwordPage(viewer, problem) }
     let proved: String
@@ -125,6 +128,13 @@ extension Phone {
       return passwordPage(viewer, .wrongCurrent)
     }
     return .redirect(PagePaths.screens.query("done", "password-changed"))
+  }
+
+  /// Whether this viewer may change the password here: the account's own rule, else the provider's.
+  func mayChangePassword(_ viewer: Viewer) async throws -> Bool {
+    guard let name = viewer.account else { return false }
+    return try await core.store.account(viewer.provider, name)?.mayChangePassword
+      ?? core.provisioning.now.records.providers[viewer.provider]?.mayChangePasswords ?? true
   }
 
   private func problem(_ current: String, _ new: String) -> ChangePasswordPage.Problem? {

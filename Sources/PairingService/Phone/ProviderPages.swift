@@ -118,7 +118,8 @@ enum SignInOutcome {
 extension Phone {
   /// Signs the browser in with the form's `user` and `password`, with or without a code.
   func signIn(at provider: Provider, _ call: inout PhoneCall) async throws -> SignInOutcome {
-    let (user, password) = (call.field("user"), call.field("password"))
+    // Keyboards of phones add a space behind a name that they complete; no account's name ends with one.
+    let (user, password) = (call.field("user").withoutOuterSpaces, call.field("password"))
     guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
     let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
     // Twice, when the password was changed or hashed anew while it was being checked: by whom, the second look shows.
@@ -156,6 +157,16 @@ extension Phone {
     if let cookie = jar.keep(.session, cookie, for: SessionRecord.longest) {
       call.setCookies.append(cookie)
     }
+  }
+}
+
+extension String {
+  /// Without white space at its beginning and end.
+  fileprivate var withoutOuterSpaces: String {
+    var rest = unicodeScalars[...]
+    while let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
+    while let last = rest.last, last.properties.isWhitespace { rest.removeLast() }
+    return String(rest)
   }
 }
 

@@ -7,6 +7,8 @@ internal import PairingStore
 extension Phone {
   /// How long a page waits for a change before it asks again.
   private static let longestWait: Duration = .seconds(25)
+  /// When the page says that the screen has not fetched its sign-in yet: one that waits does so within a second.
+  private static let lateness: Duration = .seconds(3)
   /// When an approved screen that has not fetched its sign-in counts as silent.
   private static let silence: Duration = .seconds(30)
 
@@ -60,7 +62,8 @@ extension Phone {
     -> ResultPage.State
   {
     if case .delivered = flow.state { return .delivered }
-    return now.since(approval.at) >= silence ? .silent : .approved
+    let age = now.since(approval.at)
+    return age >= silence ? .silent : age >= lateness ? .late : .approved
   }
 
   // MARK: - Waiting
@@ -69,12 +72,14 @@ extension Phone {
     let id = opened.record.id
     let now = core.clock.now
     let state = word(id)
-    guard state == seen, state == ResultPage.State.approved.rawValue || state == "silent" else {
+    let open: [ResultPage.State] = [.approved, .late, .silent]
+    guard state == seen, let known = open.first(where: { $0.rawValue == state }) else {
       return .answer(.response(Self.document(state)))
     }
     var span = Self.longestWait
-    if state == ResultPage.State.approved.rawValue, let approval = opened.record.flow.state.approval {
-      span = min(span, (approval.at + Self.silence).since(now))
+    if let approval = opened.record.flow.state.approval, known != .silent {
+      let next = known == .approved ? Self.lateness : Self.silence
+      span = min(span, (approval.at + next).since(now))
     }
     return .wait(
       PhoneWait(

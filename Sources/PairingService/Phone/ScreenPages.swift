@@ -12,7 +12,9 @@ extension Phone {
       let viewer = try account(call, returning: PagePaths.screens)
       let done = ScreensPage.Done.allCases.first { $0.rawValue == call.queried("done") }
       return .page(
-        ScreensPage(screens: try await screens(viewer, call.now), done: done),
+        ScreensPage(
+          screens: try await screens(viewer, call.now), done: done,
+          canChangePassword: try await mayChangePassword(viewer)),
         here: PagePaths.screens)
     }
     page(&routes, "/screens/{id}/rename") { call in

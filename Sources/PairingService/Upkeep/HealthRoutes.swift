@@ -2,6 +2,7 @@ package import HTTPServer
 internal import RegentHTTPCodec
 internal import RegentJSON
 internal import PairingStore
+internal import RegentPlatform
 
 /// Whether the service is alive, and whether it is ready to serve.
 package struct HealthRoutes: Sendable {
@@ -32,7 +33,9 @@ package struct HealthRoutes: Sendable {
               return
             }
             let clock = core.clockTrouble?.word ?? (core.nodeNews.clockStanding == .disputed ? Self.disputed : nil)
-            reply.complete(Self.answer(.ok, "ready", core.options.version, clock: clock))
+            reply.complete(
+              Self.answer(
+                .ok, "ready", core.options.version, clock: clock, nextStart: core.nextStartProblem.withLock { $0 }))
           } catch {
             core.storeTrouble.note(error, isCall: false)
             let word =
@@ -54,7 +57,9 @@ package struct HealthRoutes: Sendable {
 
   private static let disputed = "is not the database's, and nobody can tell which is wrong"
 
-  private static func answer(_ status: Status, _ word: String, _ version: String, clock: String? = nil)
+  private static func answer(
+    _ status: Status, _ word: String, _ version: String, clock: String? = nil, nextStart: String? = nil
+  )
     -> Response
   {
     let body = JSONWriter.bytes { json in
@@ -62,6 +67,8 @@ package struct HealthRoutes: Sendable {
         json.member("status", word)
         json.member("version", version)
         if let clock { json.member("clock", clock) }
+        // It serves, so that it is ready; what is lost shows at the restart.
+        if let nextStart { json.member("nextStart", nextStart) }
       }
     }
     var response = Response(status, type: "application/json", body: body + [UInt8(ascii: "\n")])

@@ -12,6 +12,8 @@ package struct Upkeep: Sendable {
   private static let keyGrain: Duration = .seconds(3600)
   /// How long a node that ended without a word keeps the others from forgetting.
   private static let duty: Duration = .seconds(30)
+  /// What `running` says from the start of the service to its stop.
+  static let isRunning = "yes"
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
@@ -27,7 +29,10 @@ package struct Upkeep: Sendable {
     var doubts = false
     var due = core.clock.uptime + Self.keepingPause
     var recount = core.clock.uptime + Self.keyGrain
+    var isMarked = false
     while !Task.isCancelled {
+      // Tried until it is written: a disk may be full at the start.
+      if !isMarked { isMarked = await keep(Self.isRunning, as: .running) }
       await once()
       await core.audit.tellCounted()
       core.storeTrouble.tell()
@@ -57,6 +62,12 @@ package struct Upkeep: Sendable {
     await keepUsed(core.nonces.text(at: core.clock.now), as: .nonces, unless: nil)
     await keepUsed(core.oauth.assertions.text(at: core.clock.now), as: .assertions, unless: nil)
     await keepTime(unless: nil)
+  }
+
+  /// Keeps everything at the end of the process, and that it ended by itself.
+  package func stop() async {
+    await keepEverything()
+    _ = await keep("", as: .running)
   }
 
   /// A clock that is doubted is told once, and that it is believed again.

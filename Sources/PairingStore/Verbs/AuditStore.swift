@@ -1,7 +1,8 @@
 public import RegentPairing
 
-/// The audit log: append only, numbered without gaps, forgotten from its beginning; of a full one the lines that strangers
-/// caused go first, and a line tells of them.
+/// The audit log: append only, numbered without gaps, forgotten from its beginning.
+///
+/// Of a full log the lines that strangers caused go first, and one line stands for them.
 public protocol AuditStore: Sendable {
   /// Appends a line.
   func append(_ entry: AuditEntry) async throws(StoreError)

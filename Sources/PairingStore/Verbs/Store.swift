@@ -62,6 +62,8 @@ public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
   case assertions
   /// Which time the service believed last.
   case clock
+  /// Whether the service runs: it still says so when the process was killed or the power was cut.
+  case running
 }
 
 extension MaintenanceStore {

@@ -14,13 +14,15 @@ extension Tables {
     let ratings = one.attributes.maximumRatings.map { rating -> JSONValue in
       .list([rating.scheme.name, rating.value])
     }
-    let attributes: JSONValue = [
+    var attributes: JSONObject = [
       "zipCodes": .list(one.attributes.zipCodes), "maximumRatings": .array(ratings),
       "channels": .list(one.attributes.channels),
     ]
+    // Left out where nothing is said, as older versions wrote it.
+    if let may = one.mayChangePassword { attributes["passwordChange"] = .bool(may) }
     return [
       .text(one.provider.text), .text(one.name.text), .optional(one.household?.text),
-      .flag(one.isDisabled), attributes.column,
+      .flag(one.isDisabled), JSONValue.object(attributes).column,
     ]
   } decode: { fields, _ throws(UnreadableRow) in
     let provider: ProviderID = try fields.name()
@@ -39,7 +41,8 @@ extension Tables {
       provider: provider, name: name, household: household, isDisabled: isDisabled,
       attributes: AccountAttributes(
         zipCodes: try attributes.list("zipCodes"), maximumRatings: ratings,
-        channels: try attributes.list("channels")))
+        channels: try attributes.list("channels")),
+      mayChangePassword: attributes["passwordChange"]?.bool)
   }
 
   static let passwords = Table<PasswordRecord>(

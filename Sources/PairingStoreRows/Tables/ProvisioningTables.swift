@@ -51,6 +51,10 @@ extension Tables {
       "boarding": .string(one.boarding.rawValue), "platformID": .optional(one.platformID),
       "secureSheet": .bool(one.secureSheet),
     ]
+    if !one.mayChangePasswords, case .object(var object) = settings {
+      object["passwordChange"] = false
+      settings = .object(object)
+    }
     let word: String
     switch one.kind {
     case .local: word = "local"
@@ -84,7 +88,9 @@ extension Tables {
       featured: try settings.flag("featured"),
       boarding: try present(BoardingStatus(rawValue: settings.text("boarding"))),
       platformID: try settings.optionalText("platformID"),
-      secureSheet: try settings.flag("secureSheet"))
+      secureSheet: try settings.flag("secureSheet"),
+      // Left out where viewers may, as older versions wrote it.
+      mayChangePasswords: settings["passwordChange"]?.bool ?? true)
   }
 
   static let integrations = Table<Integration>(

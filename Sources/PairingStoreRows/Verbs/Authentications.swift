@@ -44,7 +44,8 @@ extension RowStore {
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> StandingSignIn
   {
-    try await write { context, rows in
+    try await requireMoreThanReserve()
+    return try await write { context, rows in
       let authentication = record.authentication
       if authentication.source == .degraded,
         let there = try rows.regularSignIn(context, of: record, at: now)

@@ -44,6 +44,7 @@ extension RowStore {
   public func register(
     _ client: OAuthClientRecord, invitedBy token: TokenHash, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
+    try await requireMoreThanReserve()
     try await write { context, rows in
       // The same again, as after an unknown outcome.
       let there = try rows.one(context, Tables.oauthClients, Tables.oauthClients.row(client.id.text))

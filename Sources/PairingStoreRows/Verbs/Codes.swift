@@ -7,7 +7,8 @@ extension RowStore {
   public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
   {
-    try await write(asking: {
+    try await requireMoreThanReserve()
+    return try await write(asking: {
       [
         Tables.requestors.row(record.requestor.text), Tables.keyPairs.row(record.rowKey.text),
         SignedRows.question(of: record.deviceHash, at: record.requestor),
@@ -93,6 +94,8 @@ extension RowStore {
     let (code, new) = (Tables.registrations.row(id.text), Tables.authentications.row(request.authentication.text))
     let session: Question? =
       if case .session(let session, _) = request.by { Tables.sessions.row(session.text) } else { nil }
+    // What an operator approves may use the reserve.
+    if session != nil { try await requireMoreThanReserve() }
     return try await write(
       asking: { [code, new] + (session.map { [$0] } ?? []) + (entry == nil ? [] : SignedRows.auditQuestions) },
       thenAsking: { context in

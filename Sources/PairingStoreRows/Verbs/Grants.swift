@@ -8,6 +8,7 @@ extension RowStore {
     _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError) {
+    if seen == nil, OAuthClientRecord.Origin.forgotten.contains(client.origin) { try await requireMoreThanReserve() }
     try await write { context, rows in
       guard try rows.requestor(context, client.requestor) != nil else {
         throw StoreError.notFound(what: "requestor")

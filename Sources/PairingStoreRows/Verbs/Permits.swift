@@ -26,6 +26,7 @@ extension RowStore {
       return Permit.isWorthWriting(over: existing?.permit, at: now) ? nil : existing?.permit
     }
     if let good { return good }
+    try await requireMoreThanReserve()
     return try await write { context, rows in
       let record = try rows.usable(context, permit.authentication, at: now).record
       return try rows.keep(context, permit, of: record, among: most, at: now)
@@ -36,7 +37,8 @@ extension RowStore {
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
-    try await write { context, rows in
+    try await requireMoreThanReserve()
+    return try await write { context, rows in
       let stored = try rows.usable(context, authentication, at: now)
       let record = stored.record
       let requestor = record.authentication.requestor
@@ -144,9 +146,11 @@ extension SignedRows {
   fileprivate func permit<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ authentication: AuthenticationID, _ resource: ResourceID
   ) throws -> Stored<PermitRecord>? {
-    guard
-      let row = try one(context, Tables.permits, Tables.permits.row(authentication.text, PermitRow.name(of: resource)))
-    else { return nil }
+    func row(_ name: String) throws -> Stored<PermitRecord>? {
+      try one(context, Tables.permits, Tables.permits.row(authentication.text, name))
+    }
+    let name = PermitRow.name(of: resource)
+    guard let row = try row(name) ?? PermitRow.earlierName(of: resource, besides: name).flatMap(row) else { return nil }
     // The row may have a hash in its place.
     let permit = row.record.permit
     let whole = Permit(
@@ -206,16 +210,24 @@ extension SignedRows {
 
 /// How a permit's row names its resource.
 enum PermitRow {
-  /// In bytes: ordinary Media RSS is kept as it came, for whoever reads the table.
-  private static let longest = 1_024
+  /// In bytes: titles are shorter, and a row of a kilobyte takes seven of the file, as SQLite keeps its key twice.
+  private static let longest = 128
+  /// What version 0.1.0 kept as it came.
+  private static let earlierLongest = 1_024
   private static let mark = "sha256:"
 
-  /// The resource itself, or the hash of a long one: it may have 8 KiB, and SQLite keeps the key of a row twice.
+  /// The resource itself, or the hash of a long one, which may have 8 KiB.
   ///
   /// A short one that looks like a hash is hashed as well, so that no two have one name.
   static func name(of resource: ResourceID) -> String {
     let text = resource.text
     guard text.utf8.count > longest || text.hasPrefix(mark) else { return text }
     return mark + Hex.encode(SHA256.hash(text))
+  }
+
+  /// The name that the row of an earlier version has; nil when it is the same.
+  static func earlierName(of resource: ResourceID, besides name: String) -> String? {
+    let text = resource.text
+    return text.utf8.count <= earlierLongest && !text.hasPrefix(mark) && text != name ? text : nil
   }
 }

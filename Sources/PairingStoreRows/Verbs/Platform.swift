@@ -26,7 +26,8 @@ extension RowStore {
 
   /// Makes the box's account a sign-in of an app's.
   public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
-    try await write { context, rows in
+    try await requireMoreThanReserve()
+    return try await write { context, rows in
       let used = UsedRequest(id: exchange.request, ends: exchange.requestEnds)
       guard try rows.insertNew(context, Tables.usedRequests, used) else { throw StoreError.exchange(.used) }
       guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(exchange.box.text))?.record,

@@ -126,6 +126,7 @@ extension RowStore {
 
   /// Keeps a new client of an application.
   public func register(_ client: ClientRecord, at now: Instant) async throws(StoreError) {
+    try await requireMoreThanReserve()
     try await write { context, rows in
       guard let application = try rows.application(context, client.application),
         !application.isRevoked, application.requestor == client.requestor

@@ -54,7 +54,7 @@ internal import CRegentOpenSSL
     guard unsafe EVP_PKEY_get_group_name(handle, &name, name.count, &length) == 1 else {
       return nil
     }
-    return String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(decoding: name.prefix(length).map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
   }
 
   private func hasExplicitCurve() -> Bool {

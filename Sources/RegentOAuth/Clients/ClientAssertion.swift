@@ -2,12 +2,14 @@ package import RegentCryptography
 internal import RegentJSON
 package import RegentPairing
 
-/// A client's own signed statement that it is this client (RFC 7523), good once and for a short time.
+/// A client's own signed statement that it is this client (RFC 7523), accepted once and for a short time.
 package struct ClientAssertion: Sendable {
   /// The longest that is read, in bytes.
   package static let longest = 8192
-  /// A client that made one for a day would leave it lying about.
-  package static let longestLife: Duration = .seconds(600)
+  /// How long after `iat` an assertion is accepted, whatever its `exp`: libraries make them for an hour.
+  package static let longestUse: Duration = .seconds(600)
+  /// The latest `exp` of an assertion without `iat`.
+  package static let longestLife: Duration = .seconds(3600)
   /// How far the clock of its maker may be from ours.
   package static let tolerance: Duration = .seconds(60)
 
@@ -32,6 +34,7 @@ package struct ClientAssertion: Sendable {
   package struct Checked: Sendable, Hashable {
     /// A hash of client and id.
     package let fingerprint: [UInt8]
+    /// When it is accepted no more: its `exp`, at most ten minutes after its `iat`.
     package let expires: Instant
     /// When it says it was made; clients need not say it.
     package let made: Instant?
@@ -48,8 +51,8 @@ package struct ClientAssertion: Sendable {
     guard let verified = verified(with: keys), let claims = try? verified.claims(),
       let id = claims["jti"]?.string, !id.isEmpty, let audience = Self.audience(claims["aud"]),
       audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }),
-      let expires = claims["exp"]?.numericDate, now < expires + Self.tolerance,
-      expires.since(now) <= Self.longestLife + Self.tolerance
+      let expires = Self.end(of: claims), now < expires + Self.tolerance,
+      expires.since(now) <= (claims["iat"] == nil ? Self.longestLife : Self.longestUse) + Self.tolerance
     else { throw Self.refused }
     if let begins = claims["nbf"] {
       guard let instant = begins.numericDate, instant <= now + Self.tolerance else {
@@ -60,6 +63,16 @@ package struct ClientAssertion: Sendable {
     remembered.append(client.text)
     remembered.append(id)
     return Checked(fingerprint: SHA256.hash(remembered.bytes), expires: expires, made: claims["iat"]?.numericDate)
+  }
+
+  /// When an assertion is accepted no more; `nil` when a time is missing or no time.
+  ///
+  /// One that says when it was made counts ten minutes from then, and one from the future not at all: it would count
+  /// for longer.
+  private static func end(of claims: JSONObject) -> Instant? {
+    guard let expires = claims["exp"]?.numericDate else { return nil }
+    guard let issued = claims["iat"] else { return expires }
+    return issued.numericDate.map { min(expires, $0 + longestUse) }
   }
 
   /// Without a key of the text's id and kind another one is tried, which is nobody's: how long a refusal takes does not
@@ -79,7 +92,7 @@ package struct ClientAssertion: Sendable {
 
   package static let refused = OAuthError(
     .invalidClient,
-    "the assertion is not a JWT of this client: signed with its key, for this service, new, and good for ten minutes at most"
+    "the assertion is not a JWT of this client: signed with its key, for this service, made in the last ten minutes (iat), not over (exp), and with an id of its own (jti)"
   )
 
   private static let types = ["JWT", "client-authentication+jwt"]

@@ -10,16 +10,19 @@ public struct Account: Hashable, Sendable {
   public var isDisabled: Bool
   /// What apps may learn about it.
   public var attributes: AccountAttributes
+  /// Whether its viewer may change the password on the phone; nil is the provider's rule.
+  public var mayChangePassword: Bool?
 
   public init(
     provider: ProviderID, name: AccountName, household: HouseholdID? = nil,
-    isDisabled: Bool = false, attributes: AccountAttributes = AccountAttributes()
+    isDisabled: Bool = false, attributes: AccountAttributes = AccountAttributes(), mayChangePassword: Bool? = nil
   ) {
     self.provider = provider
     self.name = name
     self.household = household
     self.isDisabled = isDisabled
     self.attributes = attributes
+    self.mayChangePassword = mayChangePassword
   }
 
   /// The account as its provider's rules see it.

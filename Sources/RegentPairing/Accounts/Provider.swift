@@ -15,12 +15,14 @@ public struct Provider: Hashable, Sendable {
   public var platformID: String?
   /// Whether its pages want a browser sheet that the app cannot look into.
   public var secureSheet: Bool
+  /// Whether viewers may change their passwords on the phone, where their account does not say otherwise.
+  public var mayChangePasswords: Bool
 
   /// A provider; what is not said has the usual value.
   public init(
     id: ProviderID, name: String, kind: ProviderKind, logo: String? = nil,
     featured: Bool = false, boarding: BoardingStatus = .none, platformID: String? = nil,
-    secureSheet: Bool = false
+    secureSheet: Bool = false, mayChangePasswords: Bool = true
   ) {
     self.id = id
     self.name = name
@@ -30,6 +32,7 @@ public struct Provider: Hashable, Sendable {
     self.boarding = boarding
     self.platformID = platformID
     self.secureSheet = secureSheet
+    self.mayChangePasswords = mayChangePasswords
   }
 
   /// Whether its viewers have accounts with passwords, kept here.

@@ -1,7 +1,8 @@
 /// Where a browser may be sent back to after signing in.
 ///
 /// An address is accepted on one of the requestor's domains (or below one), or when it is one that was registered,
-/// with whatever scheme an app has of its own; scheme and host are compared without case (RFC 3986 §6.2.2.1). A registered loopback address is accepted with any port, because an app
+/// with whatever scheme an app has of its own; scheme and host are compared without case (RFC 3986 §6.2.2.1). A
+/// registered loopback address is accepted with any port, because an app
 /// cannot choose which one is free (RFC 8252 §7.3). Everything doubtful is refused: browsers repair addresses, and
 /// where they read another host than we do, whoever made the link decides where the viewer lands.
 public struct RedirectRule: Sendable {

@@ -98,10 +98,12 @@ public enum ErrorMessage {
   public static func required(_ name: String) -> String { "Required '\(name)' is not present" }
 }
 
-/// The `details` of a code's own end.
+/// The `details` of a code that ended, and of a signed call that was refused.
 public enum ErrorDetails {
   /// The viewer said no.
   public static let denied = "denied"
   /// Its time ran out.
   public static let expired = "expired"
+  /// A signed call names another requestor than the one that its key pair belongs to.
+  public static let otherRequestor = "the key pair belongs to another requestor"
 }

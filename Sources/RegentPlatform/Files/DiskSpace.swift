@@ -1,16 +1,30 @@
 internal import Glibc
 
 /// How much room there is where something is written.
-public enum DiskSpace {
-  /// The bytes that this user may still write on the disk that a path lies on.
+public struct DiskSpace: Sendable {
+  /// The bytes that this user may still write.
+  public let free: Int64
+  /// The bytes of the whole disk.
+  public let size: Int64
+
+  public init(free: Int64, size: Int64) { (self.free, self.size) = (free, size) }
+
+  /// The disk that a path lies on.
   ///
   /// - Throws: `SystemError`.
-  public static func free(at path: String) throws(SystemError) -> Int64 {
+  public init(at path: String) throws(SystemError) {
     try refuseNUL(in: path, operation: "measure")
     var status = statvfs()
     try systemCall("measure", on: path) { unsafe statvfs(path, &status) }
-    let (bytes, isTooMany) = UInt64(status.f_bavail).multipliedReportingOverflow(
-      by: UInt64(status.f_frsize))
-    return isTooMany ? .max : Int64(clamping: bytes)
+    func bytes(_ blocks: UInt64) -> Int64 {
+      let (bytes, isTooMany) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+      return isTooMany ? .max : Int64(clamping: bytes)
+    }
+    self.init(free: bytes(UInt64(status.f_bavail)), size: bytes(UInt64(status.f_blocks)))
   }
+
+  /// The bytes that this user may still write on the disk that a path lies on.
+  ///
+  /// - Throws: `SystemError`.
+  public static func free(at path: String) throws(SystemError) -> Int64 { try DiskSpace(at: path).free }
 }

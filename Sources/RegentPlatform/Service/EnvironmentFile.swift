@@ -35,6 +35,16 @@ public struct EnvironmentFile: Equatable, Sendable {
     parts.last { $0.sets(name) }?.value.map { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// All variables that lines set; of several lines with one name the last one counts.
+  public var variables: [String: String] {
+    var found: [String: String] = [:]
+    for part in parts {
+      guard let name = part.name, let value = part.value else { continue }
+      found[String(decoding: name, as: UTF8.self)] = String(decoding: value, as: UTF8.self)
+    }
+    return found
+  }
+
   /// Gives a variable a value, or none.
   ///
   /// A line that is there is replaced, the last one when there are several, because that one counts. Else the

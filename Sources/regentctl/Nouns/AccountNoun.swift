@@ -68,6 +68,7 @@ enum AccountNoun {
             "zip codes": shown(account.attributes.zipCodes),
             "ratings": ratings(account),
             "channels": shown(account.attributes.channels),
+            "password change": account.mayChangePassword.map(shown),
           ]))
       },
       verb(
@@ -133,8 +134,13 @@ enum AccountNoun {
     "rating", .rating, "the most that may be seen, in one scheme")
   private static let channels = Input.repeated(
     "channel", JSONKind.member("CHANNEL"), "a channel of its package")
+  private static let passwordChange = Input.option(
+    "password-change",
+    .choice([("on", JSONValue.bool(true)), ("off", JSONValue.bool(false)), ("provider", JSONValue.null)]),
+    "whether the viewer may change the password on the phone: off for a shared account; provider is the provider's rule"
+  )
   private static let options: [any InputDeclaration] = [
-    household, zipCodes, maximumRatings, channels,
+    household, zipCodes, maximumRatings, channels, passwordChange,
   ]
 
   private typealias JSONKind = ValueKind<JSONValue>
@@ -171,6 +177,7 @@ enum AccountNoun {
     patch.set(.zipCodes, list: call[zipCodes])
     patch.set(.maximumRatings, list: call[maximumRatings])
     patch.set(.channels, list: call[channels])
+    patch.set(.passwordChange, call[passwordChange])
     return patch
   }
 

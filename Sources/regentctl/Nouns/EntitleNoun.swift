@@ -31,6 +31,12 @@ enum EntitleNoun {
             provider: call[provider], scope: scope, pattern: pattern,
             effect: call[allow] == nil ? .deny(message: call[message]) : .allow))
         call.show(saved, "rule \(saved.record.id)")
+        if let household = call[household], !call.wantsJSON {
+          let filled = Set(try await admin.accounts(of: call[provider]).compactMap(\.household))
+          if !filled.contains(household) {
+            EmptyHousehold.note(household, at: call[provider], among: filled, call.console)
+          }
+        }
       },
       verb(
         "list", "list the rules of a provider, or of all", inputs: [optionalProvider],

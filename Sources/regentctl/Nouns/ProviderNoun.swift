@@ -86,6 +86,8 @@ enum ProviderNoun {
     "platform-id", text("ID", .platformID), "the platform's id for it")
   private static let secureSheet = Input.option(
     "secure-sheet", .switched, "whether its pages want a sheet that the app cannot look into")
+  private static let passwordChange = Input.option(
+    "password-change", .switched, "whether viewers may change their passwords on the phone; at first on")
   private static let lifetime = Input.option(
     "lifetime", .span, "how long a temporary pass lasts; 10m when nothing is said")
   private static let promotional = Input.flag(
@@ -94,7 +96,7 @@ enum ProviderNoun {
     "resource-limit", .number(1...100_000), "how many titles a temporary pass opens")
 
   private static let common: [any InputDeclaration] = [
-    logo, featured, boarding, platformID, secureSheet, lifetime, promotional, resourceLimit,
+    logo, featured, boarding, platformID, secureSheet, passwordChange, lifetime, promotional, resourceLimit,
   ]
 
   private static func text(
@@ -112,6 +114,7 @@ enum ProviderNoun {
     patch.set(.boarding, call[boarding])
     patch.set(.platformID, call[platformID])
     patch.set(.secureSheet, call[secureSheet])
+    patch.set(.passwordChange, call[passwordChange])
     patch.set(.lifetime, call[lifetime])
     if call[promotional] { patch.set(.promotional, true) }
     patch.set(.resourceLimit, call[resourceLimit])
@@ -148,6 +151,7 @@ enum ProviderNoun {
       "boarding": provider.boarding.rawValue,
       "platform id": provider.platformID,
       "secure sheet": shown(provider.secureSheet),
+      "password change": provider.mayChangePasswords ? nil : "off",
     ])
   }
 }

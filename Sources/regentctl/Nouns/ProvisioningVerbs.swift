@@ -29,7 +29,7 @@ enum ProvisioningVerbs {
     "apply", "make the service's records those of a file",
     details: """
       Adds what is missing and changes what is different; a member that the file leaves out gets its usual value. What \
-      the file does not have stays, unless --prune is given. With --dry-run nothing is changed and everything is shown: \
+      the file does not have stays, unless --prune is given; a section that the file leaves out stays even then. With --dry-run nothing is changed and everything is shown: \
       + is added, ~ is changed, - is removed. A file called - is standard input. A file may also have a record on each \
       line: {"account":{"provider":"cable","name":"anna"}}.
 
@@ -48,6 +48,8 @@ enum ProvisioningVerbs {
       try await ProvisioningState(admin)
     }
     try wanted.checkNames(beside: state.file, prunes: call[prune], in: title(of: call[file]))
+    if call[prune] { try wanted.checkPruning(beside: state.file, in: title(of: call[file])) }
+    if !call.wantsJSON { wanted.noteEmptyHouseholds(beside: state.file, prunes: call[prune], call.console) }
     let found = try await call.console.progress("looking at the hashes of passwords") {
       try await HashFindings(of: wanted, admin)
     }
@@ -83,14 +85,15 @@ enum ProvisioningVerbs {
     from state: ProvisioningState, to wanted: ProvisioningFile, _ found: HashFindings, _ call: Invocation
   ) -> Plan {
     var plan = Plan(from: state, to: wanted, withoutPassword: found.withoutPassword)
-    if !call[prune] { plan.dropRemovals() }
+    let kept = Set(ProvisioningFile.Section.allCases).subtracting(call[prune] ? wanted.sections : [])
+    plan.dropRemovals(of: kept)
     return plan
   }
 
   private static let file = Input.argument(
     "FILE", .file, "what regentctl export printed; - is standard input")
   private static let dryRun = Input.flag("dry-run", "show what would be done and do nothing")
-  private static let prune = Input.flag("prune", "remove what the file does not have")
+  private static let prune = Input.flag("prune", "remove what the sections of the file do not have")
 
   fileprivate static let asLines = Input.flag(
     "lines", "a document a line; for apply with --json: a line for each change")

@@ -60,6 +60,9 @@ enum UpkeepVerbs {
     document["id"] = nil
     document["file"] = .string(copy.path)
     call.show(.object(document), lines: ["\(copy.path): \(copy.entry.size) bytes, checked and good"])
+    if Connection.isOfMachine(call), !call.wantsJSON {
+      call.console.note("not in it: \(MissingFromBackup.files.joined(separator: ", ")); keep copies of them elsewhere")
+    }
   }
 
   static let restore = Command(

@@ -15,11 +15,15 @@ extension ProvisioningFile {
   func checkNames(beside there: ProvisioningFile, prunes: Bool, in path: String)
     throws(CommandError)
   {
-    let requestors = Set(requestors.map(\.id) + (prunes ? [] : there.requestors.map(\.id)))
-    let providers = Set(providers.map(\.id) + (prunes ? [] : there.providers.map(\.id)))
-    let who = prunes ? "the file itself does not have" : "neither the file nor the service has"
+    let (prunesRequestors, prunesProviders) = (
+      prunes && sections.contains(.requestors), prunes && sections.contains(.providers)
+    )
+    let requestors = Set(requestors.map(\.id) + (prunesRequestors ? [] : there.requestors.map(\.id)))
+    let providers = Set(providers.map(\.id) + (prunesProviders ? [] : there.providers.map(\.id)))
     func refuse(_ place: String, _ what: String, _ name: String) -> CommandError {
-      CommandError(
+      let isPruned = what == "provider" ? prunesProviders : prunesRequestors
+      let who = isPruned ? "the file itself does not have" : "neither the file nor the service has"
+      return CommandError(
         "\(path): \(place) names the \(what) \(name), which \(who)",
         hint: "add it to \(what)s, or check the spelling: regentctl \(what) list")
     }
@@ -36,6 +40,77 @@ extension ProvisioningFile {
     }
     for (place, one) in entitlements.enumerated() where !providers.contains(one.provider) {
       throw refuse("entitlements[\(place)]", "provider", one.provider.text)
+    }
+  }
+}
+
+extension ProvisioningFile {
+  /// Refuses to prune a provider or a requestor whose removal takes records with it that the file does not speak of.
+  ///
+  /// - Parameters:
+  ///   - there: what the service has.
+  ///   - path: what the file is called.
+  /// - Throws: `CommandError` that names the section to add.
+  func checkPruning(beside there: ProvisioningFile, in path: String) throws(CommandError) {
+    func refuse(_ what: String, _ name: String, _ count: Int, _ record: String, _ section: Section) -> CommandError {
+      CommandError(
+        "\(path) has no section \(section.rawValue), and removing the \(what) \(name) would remove "
+          + counted(count, record),
+        hint: "write \"\(section.rawValue)\": [] into the file if they are to go, or keep the \(what)")
+    }
+    let keptProviders = Set(providers.map(\.id))
+    for provider in there.providers.map(\.id)
+    where sections.contains(.providers) && !keptProviders.contains(provider) {
+      let accounts = there.accounts.count { $0.provider == provider }
+      if accounts > 0, !sections.contains(.accounts) {
+        throw refuse("provider", provider.text, accounts, "account", .accounts)
+      }
+      let rules = there.entitlements.count { $0.provider == provider }
+      if rules > 0, !sections.contains(.entitlements) {
+        throw refuse("provider", provider.text, rules, "rule", .entitlements)
+      }
+      let integrations = there.integrations.count { $0.provider == provider }
+      if integrations > 0, !sections.contains(.integrations) {
+        throw refuse("provider", provider.text, integrations, "integration", .integrations)
+      }
+    }
+    let keptRequestors = Set(requestors.map(\.id))
+    for requestor in there.requestors.map(\.id)
+    where sections.contains(.requestors) && !keptRequestors.contains(requestor) {
+      let integrations = there.integrations.count { $0.requestor == requestor }
+      if integrations > 0, !sections.contains(.integrations) {
+        throw refuse("requestor", requestor.text, integrations, "integration", .integrations)
+      }
+    }
+  }
+
+  /// Says which households of rules no account has, neither in the file nor in the service.
+  func noteEmptyHouseholds(beside there: ProvisioningFile, prunes: Bool, _ console: Console) {
+    let kept = prunes && sections.contains(.accounts) ? [] : there.accounts
+    var isFilled: [ProviderID: Set<HouseholdID>] = [:]
+    for account in kept + accounts {
+      if let household = account.household { isFilled[account.provider, default: []].insert(household) }
+    }
+    var seen: Set<String> = []
+    for rule in entitlements {
+      guard case .household(let household) = rule.scope,
+        isFilled[rule.provider]?.contains(household) != true, seen.insert("\(rule.provider)/\(household)").inserted
+      else { continue }
+      EmptyHousehold.note(household, at: rule.provider, among: isFilled[rule.provider] ?? [], console)
+    }
+  }
+}
+
+/// A rule about a household that no account has: allowed, because accounts may come later, and most often a slip.
+enum EmptyHousehold {
+  static func note(
+    _ household: HouseholdID, at provider: ProviderID, among others: Set<HouseholdID>, _ console: Console
+  ) {
+    console.note("regentctl: warning: no account at \(provider) has the household \(household)")
+    if let near = nearest(to: household.text, among: others.map(\.text).sorted()) {
+      console.note("  hint: did you mean \(near)? regentctl entitle remove ID takes the rule away")
+    } else {
+      console.note("  hint: regentctl account set \(provider) NAME --household \(household)")
     }
   }
 }

@@ -138,9 +138,19 @@ struct Plan {
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  /// Leaves what the file does not have, except rules that would contradict it.
-  mutating func dropRemovals() {
-    steps.removeAll(where: \.isLoss)
+  /// Leaves what the file does not have in these sections, except rules that would contradict it.
+  mutating func dropRemovals(of sections: Set<ProvisioningFile.Section>) {
+    let kinds = Set(
+      sections.map { section in
+        switch section {
+        case .requestors: "requestor"
+        case .providers: "provider"
+        case .integrations: "integration"
+        case .accounts: "account"
+        case .entitlements: "rule"
+        }
+      })
+    steps.removeAll { $0.isLoss && kinds.contains($0.kind) }
   }
 }
 

@@ -108,6 +108,26 @@ struct BrowserAndLeavingTests {
     #expect(bench.statuses.contains(.internalError) == !isOurs)
   }
 
+  @Test func `a secure sheet comes back to its own redirect URL, other pages to theirs`() throws {
+    for (provider, handlesSheet, home) in [
+      (Bench.sheet, true, "adbe.app://sheet"), (Bench.sheet, false, "app://done"), (Bench.cable, true, "app://done"),
+    ] {
+      var bench = Bench.ready {
+        $0.login = .browser(redirectURL: "app://done")
+        $0.sheetRedirectURL = "adbe.App://sheet"
+      }
+      bench.send(.setOptions(EnablerOptions(handlesSecureSheet: handlesSheet)))
+      let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider(provider.id))))
+      bench.answer(.code(.offered))
+      let pages: [String] = bench.told.compactMap { if case .navigateToUrl(let url, _) = $0 { url } else { nil } }
+      let wanted = home == "app://done" ? "app%3A%2F%2Fdone" : "adbe.App%3A%2F%2Fsheet"
+      #expect(try #require(pages.last).hasSuffix("redirect_url=" + wanted), "\(pages)")
+      bench.call(.handleExternalURL(home))
+      bench.answer(.granted)
+      #expect(bench.error(of: request) == nil && bench.outcomes(of: request).count == 1)
+    }
+  }
+
   private func browsing() -> Bench {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))

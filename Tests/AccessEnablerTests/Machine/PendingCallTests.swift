@@ -250,49 +250,6 @@ struct PendingCallTests {
     #expect(bench.sent.isEmpty)
   }
 
-  @Test func `preauthorization is cached for the same resources until something changes`() {
-    var bench = Bench.signedIn()
-    bench.call(.preauthorize(["a", "b", "c"], usesCache: true))
-    bench.answer(.preauthorized(["c", "a"]))
-    bench.call(.preauthorize(["c", "b", "a"], usesCache: true))
-    #expect(
-      bench.told == [.preauthorizedResources(["a", "c"]), .preauthorizedResources(["c", "a"])])
-    #expect(bench.sent.count == 1)
-    bench.call(.preauthorize(["a", "b", "c"], usesCache: false))
-    #expect(bench.sent.count == 2)
-    bench.call(.preauthorize(["a"], usesCache: true))
-    #expect(bench.sent.count == 3)
-  }
-
-  @Test func `names that only look the same are two, also in the cache of preauthorization`() {
-    let (whole, composed) = ("caf\u{e9}", "cafe\u{301}")
-    var bench = Bench.signedIn()
-    bench.call(.preauthorize([whole, composed], usesCache: true))
-    bench.answer(.preauthorized([whole]))
-    bench.forget()
-    bench.call(.preauthorize([whole, composed], usesCache: true))
-    guard case .preauthorizedResources(let allowed)? = bench.told.last else {
-      Issue.record("no answer: \(bench.told)")
-      return
-    }
-    #expect(allowed.map { Array($0.utf8) } == [Array(whole.utf8)] && bench.sent.isEmpty)
-    bench.call(.preauthorize([composed], usesCache: true))
-    #expect(bench.sent.count == 1)
-  }
-
-  @Test func `preauthorization without a sign-in, or of too many, is empty with a reason`() {
-    var bench = Bench.ready()
-    let first = bench.call(.preauthorize(["a"], usesCache: true))
-    #expect(bench.statuses == [.notAuthenticated])
-    #expect(bench.error(of: first)?.kind == .notAuthenticated)
-    bench = Bench.signedIn()
-    let second = bench.call(.preauthorize(["a"], usesCache: true))
-    bench.answer(.failed(Self.failure(403, .tooManyResources)))
-    #expect(bench.statuses == [.preauthorizationFailed])
-    #expect(bench.error(of: second)?.kind == .tooManyResources)
-    #expect(bench.told.last == .preauthorizedResources([]))
-  }
-
   @Test func `every kind of metadata is answered with the arguments of its call`() {
     var bench = Bench.signedIn { $0.exposesDeviceID = true }
     bench.call(.getAuthorization("r", data: [:]))

@@ -9,7 +9,7 @@ NAME, STREAM = sys.argv[1], sys.argv[2]
 
 
 def sign_in(box):
-    """Shows the code until somebody has confirmed it on a phone; whether the box is signed in then."""
+    """Shows the code until the viewer has approved it on a phone. Returns whether the box is signed in then."""
     window = xbmcgui.DialogProgress()
     window.create("Sign in", "One moment")
     try:

@@ -59,7 +59,7 @@ public func play(
         case .registrationCode(let offer): show("Open \(offer.url) and type \(offer.display)")
         case .phoneConnected(let number):
           show(number.map { "Pick \($0) on the phone" } ?? "A phone is connected: go on there")
-        // Nobody is signed in on the box. This example signs in itself alone; another shows the dialog's providers.
+        // The box is not signed in. This example signs in only itself; another app could show the dialog's providers.
         case .presentTvProviderDialog: enabler.answerTvProviderDialog(.other)
         default: break
         }

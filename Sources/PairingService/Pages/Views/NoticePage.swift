@@ -103,6 +103,8 @@ package struct NoticePage: PhonePage {
     .duration("wait") { $0.wait },
     .text("reference") { $0.reference },
     .path("retry") { $0.retry },
-    .flag("offersScreens") { $0.kind == .used || $0.kind == .reported },
+    .flag("offersScreens") { $0.kind == .used },
+    // Not another code: the viewer has just been sent one by an attacker.
+    .flag("leadsToScreens") { $0.kind == .reported },
   ]
 }

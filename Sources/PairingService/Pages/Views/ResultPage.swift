@@ -4,6 +4,8 @@ package struct ResultPage: PhonePage {
   package enum State: String, CaseIterable, Sendable {
     /// Approved; the screen has not fetched it yet.
     case approved
+    /// Approved some seconds ago, and the screen has not fetched it: one that asks every few seconds may still come.
+    case late
     /// The screen has it.
     case delivered
     /// Approved, and the screen has been silent for long.
@@ -25,6 +27,7 @@ package struct ResultPage: PhonePage {
     .record("bar") { $0.bar },
     .text("state") { $0.state.rawValue },
     .flag("isApproved") { $0.state == .approved },
+    .flag("isLate") { $0.state == .late },
     .flag("isDelivered") { $0.state == .delivered },
     .flag("isSilent") { $0.state == .silent },
     .path("here") { PagePaths.code($0.bar.code, .result) },

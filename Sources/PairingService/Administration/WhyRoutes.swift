@@ -1,0 +1,190 @@
+internal import Administration
+internal import RegentHTTPCodec
+internal import RegentPairing
+internal import PairingStore
+internal import RegentPairingWire
+
+// Why a box may watch a title or may not: everything that decides, in the order in which the service looks at it.
+
+extension AdminRouteBuilder {
+  mutating func mountWhy() {
+    on(.get, AdminPaths.why) { call throws(AdminError) in .list(of: try await call.reasons()) }
+  }
+}
+
+extension AdminCall {
+  /// What decides about a box at each requestor where it is signed in, and about a title when one is named.
+  fileprivate func reasons() async throws(AdminError) -> [Finding] {
+    let device = try await device()
+    var resource: RequestedResource?
+    if let typed = try parameter("resource") {
+      guard let id = ResourceID(typed), let read = try? RequestedResource(reading: id) else {
+        throw AdminError(.invalid, "the title cannot be read", hint: "give its name as the app asks for it")
+      }
+      resource = read
+    }
+    let records = try await stored { () throws(StoreError) in
+      try await core.store.authentications(
+        AuthenticationFilter(device: device), after: nil, limit: AdminPaths.page, at: now)
+    }
+    var findings: [Finding] = []
+    for record in records { findings += try await reasons(about: record, resource) }
+    switch core.clockTrouble {
+    case nil: findings.append(Finding("clock", .good, "the service trusts the machine's clock"))
+    default:
+      findings.append(
+        Finding("clock", .warning, "the service does not trust the machine's clock", fix: "regentctl doctor"))
+    }
+    return findings
+  }
+
+  private func reasons(about record: AuthenticationRecord, _ resource: RequestedResource?)
+    async throws(AdminError) -> [Finding]
+  {
+    let authentication = record.authentication
+    let (viewer, requestor) = (authentication.viewer, authentication.requestor)
+    let used = core.lastUses.of(authentication.id)
+    var findings = [
+      Finding(
+        "sign-in", .good,
+        "at \(requestor) since \(Self.text(authentication.issued)), until \(Self.text(authentication.expires)); "
+          + (used.map { "last call at \(Self.text($0))" } ?? "no call since the service started"))
+    ]
+    findings += keyReasons(record)
+    let account = try await account(of: viewer)
+    findings += accountReasons(viewer, account)
+    findings += integrationReasons(requestor, viewer.provider)
+    let standing: StandingSignIn?
+    do throws(StoreError) {
+      standing = try await core.store.standing(authentication.id, at: now)
+    } catch {
+      guard case .notInForce(let refusal) = error else { throw AdminError(error) }
+      if findings.allSatisfy({ $0.status != .bad }) {
+        findings.append(
+          Finding(
+            "standing", .bad, "the service refuses the sign-in: \(refusal)",
+            fix: "sign the box in anew: regentctl device sign-out \(record.deviceHash.shortName)"))
+      }
+      return findings
+    }
+    guard let standing else { return findings }
+    let box = SignedInDevice(
+      signIn: standing, entitlements: core.provisioning.now.rules(of: viewer.provider).about(standing.account),
+      profile: authentication.profile)
+    guard let resource else { return findings + [ruleSummary(box)] }
+    findings.append(decision(about: resource, box))
+    let permit = try await stored { () throws(StoreError) in try await core.permit(resource.id, of: box) }
+    if case .inForce(let permit) = permit {
+      findings.append(
+        Finding("permit", .good, "given before, until \(Self.text(permit.expires)); rules are looked at all the same"))
+    }
+    return findings
+  }
+
+  private static func text(_ instant: Instant) -> String {
+    CivilDate.text(epochMilliseconds: instant.milliseconds, fraction: false)
+  }
+
+  private func account(of viewer: Viewer) async throws(AdminError) -> Account? {
+    guard let name = viewer.account else { return nil }
+    return try await stored { () throws(StoreError) in try await core.store.account(viewer.provider, name) }
+  }
+
+  /// The key pair that signs the box's calls.
+  private func keyReasons(_ record: AuthenticationRecord) -> [Finding] {
+    let requestor = record.authentication.requestor
+    guard let owner = record.about.owner.flatMap({ PublicKey($0) }),
+      let pair = core.provisioning.now.records.keyPairs[owner]
+    else { return [] }
+    guard pair.state == .revoked else {
+      return [Finding("key pair", .good, "\(owner) is \(pair.state.rawValue)")]
+    }
+    return [
+      Finding(
+        "key pair", .bad, "\(owner) is revoked: every call of the box is refused",
+        fix: "give it another one: regentctl requestor invite \(requestor), and on the box regent setup")
+    ]
+  }
+
+  private func accountReasons(_ viewer: Viewer, _ account: Account?) -> [Finding] {
+    guard let name = viewer.account else { return [Finding("account", .good, "a guest of \(viewer.provider)")] }
+    guard let account else {
+      return [
+        Finding(
+          "account", .bad, "\(viewer.provider)/\(name) was removed",
+          fix: "regentctl account add \(viewer.provider) \(name), then sign the box in anew")
+      ]
+    }
+    guard account.isDisabled else {
+      let household = account.household.map { ", household \($0)" } ?? ", no household"
+      return [Finding("account", .good, "\(viewer.provider)/\(name) is enabled\(household)")]
+    }
+    return [
+      Finding(
+        "account", .bad, "\(viewer.provider)/\(name) is disabled",
+        fix: "regentctl account enable \(viewer.provider) \(name)")
+    ]
+  }
+
+  private func integrationReasons(_ requestor: RequestorID, _ provider: ProviderID) -> [Finding] {
+    func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> [Finding] {
+      [Finding("integration", status, "\(requestor) with \(provider) \(detail)", fix: fix)]
+    }
+    guard let integration = core.provisioning.now.records.integrations[requestor]?[provider] else {
+      return found(.bad, "is not there", fix: "regentctl integrate \(requestor) \(provider)")
+    }
+    guard integration.enabled else {
+      return found(.bad, "is switched off", fix: "regentctl integrate \(requestor) \(provider) --on")
+    }
+    guard let degradation = integration.degradation else { return found(.good, "is on") }
+    return found(
+      degradation == .authorizeNobody ? .bad : .warning, "is degraded: \(degradation.rawValue)",
+      fix: "regentctl integrate \(requestor) \(provider) --degrade off")
+  }
+
+  /// Without a title: what there is that may allow one.
+  private func ruleSummary(_ box: SignedInDevice) -> Finding {
+    let rules = box.entitlements.filter { $0.effect == .allow }
+    let channels = box.account?.attributes.channels ?? []
+    guard rules.isEmpty, channels.isEmpty, box.pass == nil else {
+      return Finding(
+        "rules", .good,
+        "\(rules.count) rules that allow and \(channels.count) channels; name a title for the one that decides")
+    }
+    return Finding(
+      "rules", .bad, "no rule allows anything for this viewer, and the account has no channel",
+      fix: "regentctl entitle add \(box.provider.id) --allow '*'")
+  }
+
+  private func decision(about resource: RequestedResource, _ box: SignedInDevice) -> Finding {
+    let (provider, account) = (box.provider.id, box.account)
+    let rule = box.entitlements.deciding(about: resource.name, for: account?.name, in: account?.household)
+    let title = CleanText.line(resource.name, longest: 128) ?? "the title"
+    func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> Finding {
+      Finding("title", status, detail, fix: fix)
+    }
+    let allow = "regentctl entitle add \(provider) --allow '\(title)'" + (account.map { " --account \($0.name)" } ?? "")
+    do throws(AuthorizationDenial) {
+      switch try box.decide(resource) {
+      case .entitlement: return found(.good, "rule \(rule?.id.text ?? "") allows \(rule?.pattern.text ?? "")")
+      case .lineUp: return found(.good, "the account has the channel \(title)")
+      case .temporaryPass: return found(.good, "a temporary pass opens every title")
+      case .degradation: return found(.good, "everything may be watched while the integration is degraded")
+      }
+    } catch {
+      switch error {
+      case .degradation: return found(.bad, "nothing may be watched while the integration is degraded")
+      case .parentalControls:
+        return found(
+          .bad, "it is rated above what the account may see",
+          fix: "regentctl account set \(provider) \(account?.name.text ?? "NAME") --rating SCHEME=VALUE")
+      case .provider:
+        guard let rule else {
+          return found(.bad, "no rule is about \(title), and no channel has that name", fix: allow)
+        }
+        return found(
+          .bad, "rule \(rule.id) denies \(rule.pattern.text)", fix: "regentctl entitle remove \(rule.id), or \(allow)")
+      }
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import RegentPlatform
+
+/// What a machine needs beside a backup to run its service again.
+enum MissingFromBackup {
+  private static let settings = "/etc/regent/regentd.env"
+
+  /// The master key, the settings, and the certificate that the settings name.
+  static var files: [String] {
+    guard let bytes = try? DurableFile.read(settings, limit: 1 << 20, widest: nil) else {
+      return ["the master key", "the settings", "certificates"]
+    }
+    let file = EnvironmentFile(bytes)
+    let named = ["REGENT_TLS_CERTIFICATE", "REGENT_TLS_KEY"].compactMap { file.value(of: $0) }
+    return [file.value(of: "REGENT_MASTER_KEY") ?? "/var/lib/regentd/master-key", settings] + named
+  }
+}

@@ -1,0 +1,53 @@
+import CommandKit
+import Glibc
+import RegentPlatform
+
+/// The service that a package or `make install` has put on this machine, as its unit runs it.
+///
+/// Root types `regentd restore FILE` and means that service: without its folder and settings the command would work on a
+/// database in root's home, end with 0, and change nothing of the service.
+enum InstalledService {
+  private static let settings = "/etc/regent/regentd.env"
+  private static let state = "/var/lib/regentd"
+  private static let runtime = "/run/regentd"
+  private static let units = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].map {
+    "\($0)/systemd/system/regentd.service"
+  }
+  private static let commands: Set<String> = ["check", "backup", "restore", "move"]
+
+  /// Gives this process the unit's folder and settings when root types a command without any, and says so.
+  ///
+  /// Called before there are threads: it changes the environment.
+  static func adopt(_ arguments: [String]) {
+    let words = arguments.dropFirst()
+    guard Accounts.effectiveUser == 0, let command = words.first, commands.contains(command),
+      !words.contains(where: { $0 == "--help" || $0 == "-h" || $0.hasPrefix("--database") }),
+      ["STATE_DIRECTORY", "XDG_STATE_HOME", "REGENT_DATABASE"].allSatisfy({ ProcessEnvironment.value($0) == nil }),
+      units.contains(where: isThere), isThere(state)
+    else { return }
+    let own = "\(ProcessEnvironment.value("HOME") ?? "/root")/.local/state/regent"
+    guard !isThere("\(own)/regent.db") else {
+      return say(
+        "the database in \(own) is taken, and not the installed service's",
+        "for that one type: STATE_DIRECTORY=\(state) regentd \(command) …")
+    }
+    var said = "the installed service is taken: data in \(state)"
+    if let bytes = try? DurableFile.read(settings, limit: 1 << 20, widest: nil) {
+      for (name, value) in EnvironmentFile(bytes).variables where !name.hasPrefix("LD_") { give(name, value) }
+      said += ", settings of \(settings)"
+    }
+    give("STATE_DIRECTORY", state)
+    if isThere(runtime) { give("RUNTIME_DIRECTORY", runtime) }
+    say(said, nil)
+  }
+
+  /// What is set already stays: the caller said it for this call.
+  private static func give(_ name: String, _ value: String) { _ = unsafe setenv(name, value, 0) }
+
+  private static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  private static func say(_ sentence: String, _ hint: String?) {
+    Console.system.note("regentd: \(sentence)")
+    if let hint { Console.system.note("  hint: \(hint)") }
+  }
+}

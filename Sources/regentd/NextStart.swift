@@ -1,0 +1,149 @@
+import Administration
+import CommandKit
+import HTTPServer
+import PairingService
+import PairingStore
+import RegentCryptography
+import RegentHTTPCodec
+import RegentPlatform
+
+/// What the next start or reload of a running service would meet: its master key and its certificate.
+///
+/// The running service needs neither file any more, so that without these checks the loss shows at the restart.
+struct NextStart: Sendable {
+  private let settings: ServiceSettings
+  private let remarks: [SettingRemark]
+  /// The key that the database was opened with.
+  let key = HeldMasterKey()
+  private let loaded = Locked<[UInt8]?>(nil)
+
+  init(_ settings: ServiceSettings, _ remarks: [SettingRemark]) {
+    (self.settings, self.remarks) = (settings, remarks)
+    noteLoadedCertificate()
+  }
+
+  /// The listeners use the certificate that the files have now.
+  func noteLoadedCertificate() {
+    guard let tls = settings.tls, let facts = try? CertificateFacts(of: tls, host: nil) else { return }
+    loaded.withLock { $0 = facts.fingerprint }
+  }
+
+  /// What `regentctl doctor` says of it.
+  func findings(of store: any OpenedStore) async -> [Finding] {
+    var findings = [await masterKeyFinding(settings.paths, of: store)]
+    if let tls = settings.tls {
+      findings.append(
+        tls.finding(
+          for: settings.publicURL?.host.description, at: Clocks.wallMilliseconds() / 1000,
+          loaded: loaded.withLock { $0 }))
+    }
+    return findings + remarks.map { Finding("settings", .warning, $0.message, fix: $0.hint) }
+  }
+
+  /// Looks once a minute, tells the log what is wrong, and has `/readyz` name it.
+  func watch(_ store: any OpenedStore, _ core: ServiceCore, _ log: Log) async {
+    var told: String?
+    while !Task.isCancelled {
+      let wrong = await findings(of: store).first { $0.status == .bad }
+      // Anyone can read `/readyz`: it names the check, and no path.
+      core.nextStartProblem.withLock { $0 = wrong?.check }
+      if let wrong, wrong.detail != told {
+        log.error("next-start", ["reason": .text(wrong.detail), "hint": .text(wrong.fix ?? "")])
+      }
+      told = wrong?.detail
+      try? await Task.sleep(for: .seconds(60))
+    }
+  }
+}
+
+/// The master key that the database was opened with, for a change when its file is lost.
+final class HeldMasterKey: Sendable {
+  private let key = Locked<Secret?>(nil)
+
+  var current: Secret? { key.withLock { $0 } }
+
+  func hold(_ new: Secret) { key.withLock { $0 = new } }
+}
+
+/// Whether the file of the master key is there, private, and opens this database.
+private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) async -> Finding {
+  func bad(_ detail: String) -> Finding {
+    Finding(
+      "master-key", .bad, "\(detail): the service does not start again with it",
+      fix: paths.masterKeyMode == 0o600
+        ? "put the key back, or type: regentctl master-key change (the running service has the key, and writes a new one)"
+        : "give the unit the key again (LoadCredential=), before the next restart")
+  }
+  do {
+    guard let key = try MasterKeyFile(paths).stored() else { return bad("\(paths.masterKey) is missing") }
+    try await store.checkMasterKey(key)
+    return Finding("master-key", .good, "\(paths.masterKey) is private and opens the database")
+  } catch let error as FileError {
+    return Finding("master-key", .bad, error.description, fix: error.hint)
+  } catch let error as CommandError {
+    return bad(error.message)
+  } catch is StoreKeyFailure {
+    return bad("\(paths.masterKey) is not the key of this database")
+  } catch {
+    // Whether the database answers is another finding.
+    return Finding("master-key", .good, "\(paths.masterKey) is private")
+  }
+}
+
+extension TLSFiles {
+  /// In seconds: certificates that renew themselves do so earlier.
+  private static let soon: Int64 = 14 * 86_400
+
+  /// How the certificate looks to a phone that opens a host.
+  ///
+  /// - Parameters:
+  ///   - host: of the public URL; nil when none is set.
+  ///   - now: in seconds since 1970.
+  ///   - loaded: the fingerprint of the certificate in use; nil when the service does not run.
+  /// - Returns: the first thing that is wrong with it, else until when it is good.
+  func finding(for host: String?, at now: Int64, loaded: [UInt8]? = nil) -> Finding {
+    func found(_ status: Finding.Status, _ detail: String, _ fix: String? = nil) -> Finding {
+      Finding("certificate", status, detail, fix: fix)
+    }
+    let facts: CertificateFacts
+    do {
+      try check()
+      facts = try CertificateFacts(of: self, host: host)
+    } catch {
+      let known = explained(error)
+      return found(
+        .bad, "\(known?.message ?? "\(error)"): the next start or reload fails",
+        known?.hint ?? (error as? FileError)?.hint)
+    }
+    let ends = CivilDate.text(epochMilliseconds: facts.ends * 1000, fraction: false)
+    let renew = "renew it, then: systemctl reload regentd"
+    if facts.ends <= now {
+      return found(.bad, "\(certificate) has expired at \(ends): phones and boxes refuse it", renew)
+    }
+    if facts.begins > now {
+      let begins = CivilDate.text(epochMilliseconds: facts.begins * 1000, fraction: false)
+      return found(
+        .bad, "\(certificate) counts from \(begins) only: phones and boxes refuse it", "check the clock: timedatectl")
+    }
+    if facts.isForHost == false, let host {
+      let names = facts.names.prefix(5).joined(separator: ", ")
+      return found(
+        .bad, "\(certificate) is for \(names.isEmpty ? "no host" : names), and phones open \(host)",
+        "get a certificate for \(host), or correct --public-url")
+    }
+    if let loaded, loaded != facts.fingerprint {
+      return found(
+        .warning, "\(certificate) was replaced, and the service still uses the one before", "systemctl reload regentd")
+    }
+    if facts.ends - now < Self.soon {
+      return found(.warning, "\(certificate) expires at \(ends)", renew)
+    }
+    if let problem = facts.chainProblem {
+      return found(
+        .warning, "\(certificate): this machine's authorities do not lead to it (\(problem))",
+        "give the file with the whole chain (fullchain.pem); an authority of your own must be on each phone and box (ca-file)"
+      )
+    }
+    return found(.good, "\(certificate) is good until \(ends)")
+  }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What root types on the machine of an installed service, in a mount namespace that has its unit, settings and folder.
+@Suite(.enabled(if: geteuid() == 0, "only root can mount"))
+struct `Root, beside an installed service` {
+  @Test func `restores into the service's folder, not into a folder of root's`() throws {
+    try withMachine { shell in
+      let said = try onMachine(shell, "regentctl restore copy.db --yes && regentd check")
+      #expect(said.status == 0, "\(said.errorText)")
+      #expect(said.outputText.contains("/var/lib/regentd/regent.db is copy.db now"), "\(said.outputText)")
+      #expect(said.outputText.contains("database: /var/lib/regentd/regent.db is sound"), "\(said.outputText)")
+      #expect(
+        said.errorText.contains(
+          "regentd: the installed service is taken: data in /var/lib/regentd, settings of /etc/regent/regentd.env"),
+        "\(said.errorText)")
+      // The settings count, with their mistakes.
+      #expect(said.errorText.contains("regentd has no setting REGENT_LISTN"), "\(said.errorText)")
+      #expect(try shell.type("test -e .local/state/regent/regent.db").status == 1)
+      #expect(try shell.get("find lib/regentd ! -user nobody") == "")
+    }
+  }
+
+  @Test func `is told when a database of root's own is taken`() throws {
+    try withMachine { shell in
+      try shell.get("mkdir -p .local/state && mv own .local/state/regent")
+      let said = try onMachine(shell, "regentd check")
+      #expect(
+        said.errorText.contains("/.local/state/regent is taken, and not the installed service's"), "\(said.errorText)")
+      #expect(said.errorText.contains("STATE_DIRECTORY=/var/lib/regentd regentd check"))
+      // What is said for one call counts.
+      let named = try onMachine(shell, "STATE_DIRECTORY=/var/lib/regentd regentd check")
+      #expect(!named.errorText.contains("is taken"), "\(named.errorText)")
+    }
+  }
+
+  private func onMachine(_ shell: Operator, _ command: String) throws -> FinishedProgram {
+    try shell.type(
+      "exec unshare -m sh -c 'mount --make-rprivate / && mount --bind etc /etc && mount --bind lib /var/lib && "
+        + "cd \"$HOME\" && \(command)'")
+  }
+
+  private func withMachine(_ body: (Operator) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let shell = Operator(folder: folder)
+      try shell.makeBackup()
+      try shell.get(
+        """
+        chmod 755 . && cp -a /etc etc && mkdir -p etc/regent etc/systemd/system lib && mkdir -m 700 lib/regentd
+        echo '[Service]' > etc/systemd/system/regentd.service; echo REGENT_LISTN=x > etc/regent/regentd.env
+        cp \(shell.state)/master-key lib/regentd && chown -R nobody:nogroup lib/regentd && mv \(shell.state) own
+        """)
+      try body(shell)
+    }
+  }
+}
