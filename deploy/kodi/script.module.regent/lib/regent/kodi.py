@@ -13,16 +13,18 @@ from .storage import Storage
 ADDON = "script.module.regent"
 
 
-def box():
-    """Who signs this device in: the service it was enrolled at, else a daemon on this machine.
+def box(enrols_again=False):
+    """The service that this device was enrolled at, else a daemon on this machine.
 
-    A code in the settings is redeemed first. The code leaves the settings when the key pair is on the disk."""
+    A code in the settings is redeemed first. A device that is enrolled redeems another one only with `enrols_again`: a
+    code that is wrong must not keep a device from playing that works. The code leaves the settings when the key pair is on
+    the disk."""
     addon = xbmcaddon.Addon(ADDON)
     folder = xbmcvfs.translatePath(addon.getAddonInfo("profile"))
     wire.authorities = xbmcvfs.translatePath("special://xbmc/system/certs/cacert.pem")
     service = Service(Storage(folder), _device(addon))
     code = addon.getSetting("code").strip()
-    if code:
+    if code and (enrols_again or not service.is_enrolled):
         service.enrol(code)
         addon.setSetting("code", "")
     if service.is_enrolled:

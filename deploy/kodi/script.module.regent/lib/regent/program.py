@@ -10,7 +10,7 @@ import regent
 
 from . import fonts, words
 from .daemon import RegentError
-from .kodi import ADDON
+from .kodi import ADDON, box
 
 _ENTRIES = ("signIn", "signOut", "status", "settings")
 _WORDS = {"sign-in": "signIn", "sign-out": "signOut", "status": "status", "settings": "settings"}
@@ -46,7 +46,7 @@ class Program:
             self.dialog.ok("Regent", f"{error.message}[CR]{error.hint or ''}")
 
     def sign_in(self):
-        if regent.status()["signedIn"]:
+        if box(enrols_again=True).status()["signedIn"]:
             return self.status()
         regent.sign_in()
 
@@ -70,7 +70,7 @@ class Program:
         addon = xbmcaddon.Addon(ADDON)
         addon.openSettings()
         if xbmcaddon.Addon(ADDON).getSetting("code").strip():
-            regent.status()
+            box(enrols_again=True)
             self.dialog.notification("Regent", self.text("enrolled"))
 
 
