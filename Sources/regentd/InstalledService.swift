@@ -3,8 +3,8 @@ import RegentPlatform
 
 /// The service that a package or `make install` has put on this machine, as its unit runs it.
 ///
-/// Root types `regentd restore FILE` and means that service: without its folder and settings the command would work on a
-/// database in root's home, end with 0, and change nothing of the service.
+/// Root types `regentd restore FILE` and means that service: without its folder and settings the command would work on
+/// a database in root's home, end with 0, and change nothing of the service.
 enum InstalledService {
   private static let settings = "/etc/regent/regentd.env"
   private static let state = "/var/lib/regentd"
