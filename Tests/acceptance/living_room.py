@@ -103,9 +103,9 @@ class Network:
         self.readdress(BOX)
         self.names = NameServer()
 
-    def readdress(self, address):
+    def readdress(self, address, anew=False):
         """Another address for the box, as its router gives it after a restart."""
-        if self.address:
+        if self.address and not anew:
             self.box.run("ip", "address", "del", f"{self.address}/24", "dev", "home")
         self.box.run("ip", "address", "add", f"{address}/24", "dev", "home")
         self.box.run("ip", "route", "replace", "default", "via", HOME)
@@ -159,6 +159,10 @@ class BoxAtHome(Home):
         self.environment["XDG_RUNTIME_DIR"] = f"{self.path}/other"
         self.environment["REGENT_STATE"] = f"{self.path}/other"
         os.mkdir(f"{self.path}/other", 0o700)
+
+    def names_file(self, *servers):
+        with open(f"{self.path}/resolv.conf", "w") as file:
+            file.writelines(f"nameserver {server}\n" for server in servers)
 
     def code(self):
         """How long a code takes to come to the screen."""
@@ -242,6 +246,43 @@ def slow_names(box):
     return box.code()
 
 
+def back(box, away, change):
+    """How soon a code comes when a change to the network lets one come, after so many seconds without."""
+    with contextlib.closing(box.pair()) as pairing:
+        changed = []
+
+        def mend():
+            changed.append(time.monotonic())
+            change()
+
+        timer = threading.Timer(away, mend)
+        timer.start()
+        code = next(pairing, None)
+        came = time.monotonic()
+        timer.join()
+        if not code or not changed or came < changed[0]:
+            raise SystemExit(f"no code, or one too soon: {open(f'{box.path}/log').read()}")
+        return came - changed[0]
+
+
+def address_came(box):
+    network = box.network
+    network.box.run("ip", "address", "flush", "dev", "home")
+    return back(box, 40, lambda: network.readdress(network.address, anew=True))
+
+
+def route_came(box):
+    network = box.network
+    network.box.run("ip", "route", "del", "default")
+    return back(box, 40, lambda: network.box.run("ip", "route", "replace", "default", "via", HOME))
+
+
+def name_server_came(box):
+    box.uses_names([SERVICE])
+    box.names_file(DEAD[0])
+    return back(box, 25, lambda: box.names_file(SERVICE))
+
+
 ROWS = {
     "approve": (quiet, 1.0),
     "approve after the router forgot": (forgotten, SILENCE),
@@ -251,6 +292,9 @@ ROWS = {
     "code with the first of two addresses dead": (first_dead, WORKING),
     "code with two of three addresses dead": (two_dead, WORKING),
     "code with the first of two name servers dead": (slow_names, 6.0),
+    "code when an address comes after 40 s": (address_came, WORKING),
+    "code when a route comes after 40 s": (route_came, WORKING),
+    "code when resolv.conf names another server": (name_server_came, 6.0),
 }
 
 
