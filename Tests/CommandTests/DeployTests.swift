@@ -150,7 +150,7 @@ import Testing
     let most = try #require(setting("maxretry").flatMap { Int($0) })
     #expect(setting("findtime") == "6h")
     let source = try #require(SourceKey(address: [203, 0, 113, 9]))
-    var ledger = GuessLedger<Int>(ofSource: .wrongCodes.widened(by: 12))
+    var ledger = GuessLedger<Int>(ofSource: FailureLimit.wrongCodes.widened(by: 12))
     var now = Uptime(milliseconds: 0)
     var logged: [Uptime] = []
     while now < Uptime(milliseconds: 21_600_000) {

@@ -107,6 +107,12 @@ FAULTS = {
         ("good", "good", "1970-01-02 00:00:00", "problemClock", "clock", "clock is behind", "set this machine's clock"),
     "captive portal": (None, "good", None, "problemPortal", "captive-portal", "sign in to", "sign-in page"),
 }
+# What is done to the disk of the state before the box starts.
+DISKS = {
+    "a state that is full": ("mount -t tmpfs -o size=64k,mode=700 state {0} && head -c 1m /dev/zero > {0}/full", "problemStorage",
+                             "rm {0}/full"),
+    "a state that is read-only": ("mount -t tmpfs -o ro,size=1m,mode=700 state {0}", "problemReadOnly", "mount -o remount,rw {0}"),
+}
 LANGUAGES = {"en": "English", "it": "Italian", "es": "Spanish", "ko": "Korean"}
 SIZES = (15, 40), (25, 80)
 TEXTS = pathlib.Path(__file__).resolve().parents[2] / "Sources/DeviceAgent/Texts"
@@ -149,36 +155,56 @@ class Faults:
             if hint not in found or phrase != "problemPortal" and words not in found:
                 problems.append(f"regent doctor says {found}")
             with concurrent.futures.ThreadPoolExecutor(4) as pool:
-                for one in [pool.submit(self.screen, environment, phrase, *about)
+                for one in [pool.submit(self.screen, environment, [phrase], *about)
                             for about in ((size, language) for size in SIZES for language in LANGUAGES)]:
                     problems += one.result()
         return problems
 
-    def screen(self, environment, phrase, size, language):
-        """Nothing when a screen of this size says the sentence soon, in this language."""
-        wanted = sentence(language, phrase)
+    def screen(self, environment, phrases, size, language, state=None, between=lambda: None):
+        """Nothing when a screen of this size says the sentences one after the other, in this language."""
+        wanted = [sentence(language, phrase) for phrase in phrases]
         process, terminal = pty.fork()
         if process == 0:
             words = [*self.network.box.enter, str(self.regent), "pair", "--language", language]
-            state = f"{environment['REGENT_STATE']}-{language}-{size[0]}"
+            state = state or f"{environment['REGENT_STATE']}-{language}-{size[0]}"
             os.execvpe(words[0], words, environment | {"TERM": "xterm-256color", "REGENT_STATE": state})
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         os.kill(process, signal.SIGWINCH)
-        drawn, end = "", time.monotonic() + 12
+        drawn, end = "", time.monotonic() + 25
         try:
             while time.monotonic() < end:
                 if select.select([terminal], [], [], 0.2)[0]:
                     drawn += os.read(terminal, 65536).decode(errors="replace")
                     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b.|[\s|│]", "", drawn)
-                    if wanted in text:
-                        return []
+                    if wanted[0] in text:
+                        wanted, drawn = wanted[1:], ""
+                        if not wanted:
+                            return []
+                        between()
         except OSError:
             pass
         finally:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
             os.close(terminal)
-        return [f"the screen in {language} at {size} does not say {phrase}: {drawn[-300:]!r}"]
+        return [f"the screen in {language} at {size} does not say one of {phrases}: {drawn[-300:]!r}"]
+
+    def disk_problems(self, name):
+        """The screen says what the disk lacks, and goes on when that is mended: then a page of the network is named."""
+        spoil, phrase, mend = DISKS[name]
+        state = f"{self.folder.name}/disk"
+        os.makedirs(state, exist_ok=True)
+        subprocess.run(["sh", "-c", spoil.format(state) + "; true"], check=True, capture_output=True, timeout=PATIENCE)
+        try:
+            with contextlib.closing(Server(self.service)) as server:
+                environment = self.environment(server, name, "good", None) | {"REGENT_STATE": state}
+                doctor = self.doctor(environment)
+                words = "is full" if phrase == "problemStorage" else "is read-only"
+                problems = [] if words in doctor else [f"regent doctor says {doctor}"]
+                mended = lambda: subprocess.run(["sh", "-c", mend.format(state)], check=True, timeout=PATIENCE)
+                return problems + self.screen(environment, [phrase, "problemPortal"], (15, 40), "en", state, mended)
+        finally:
+            subprocess.run(["umount", "-l", state], check=True, timeout=PATIENCE)
 
     def environment(self, server, name, known, clock):
         home = self.folder.name
