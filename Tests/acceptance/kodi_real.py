@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""A real Kodi of Debian 13 (or of another release, --suite), its add-ons from `make kodi`, a real regentd, and a phone: from the repository's zip to playing.
+"""A real Kodi of Debian 13 (--suite: of another release), add-ons from `make kodi`, a real regentd, and a phone.
+
+From the repository's zip to playing with a media token.
 
     kodi_real.py PROGRAMS [--only WORD] [--keep FOLDER] [--suite bookworm]
 

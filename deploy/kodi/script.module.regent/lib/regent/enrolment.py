@@ -33,7 +33,7 @@ def parse(text):
 
 
 def mark(letters, identity):
-    """What this device calls itself with this code: the same each time, and nothing that the code could be found from."""
+    """What this device calls itself with this code: the same each time; the code cannot be found from it."""
     return Key(letters).box(identity).hex()
 
 

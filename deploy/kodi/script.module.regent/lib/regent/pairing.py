@@ -103,7 +103,7 @@ class _Pairing:
         return record
 
     def _shown(self, record):
-        """The event of a code. An address of another host is refused: it would be a phishing page that the TV vouches for."""
+        """The event of a code. An address of another host is refused: the TV would vouch for a phishing page."""
         page, link = record.get("verificationURL") or "", record.get("verificationURLComplete") or ""
         known = self.box.storage.read("credentials.json")
         hosts = {urllib.parse.urlsplit(known[name]).hostname for name in ("service", "public")}
