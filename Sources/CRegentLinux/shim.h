@@ -4,6 +4,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/inotify.h>
+#include <time.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -26,11 +28,31 @@
 // declares is declared below.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
-// Subscribes a netlink socket to changes of this machine's addresses. The kernel chooses the socket's own address: a
-// process may have several such sockets.
-static inline int regent_listen_to_addresses(int socket) {
-  struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
+// Subscribes a netlink socket to changes of this machine's links, addresses and routes. The kernel chooses the socket's
+// own address: a process may have several such sockets.
+static inline int regent_listen_to_network(int socket) {
+  struct sockaddr_nl address = {
+    .nl_family = AF_NETLINK,
+    .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE };
   return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+// A timer that never rings, and can be read (with ECANCELED) when somebody sets the wall clock.
+static inline int regent_watch_clock(void) {
+  int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  struct itimerspec never = { .it_value = { .tv_sec = 0x7fffffff0 } };
+  if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, 0) == 0) return timer;
+  if (timer >= 0) close(timer);
+  return -1;
+}
+
+// Watches a folder for names that come, go or are written.
+static inline int regent_watch_folder(const char *path) {
+  int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  if (watch >= 0 && inotify_add_watch(
+      watch, path, IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_ONLYDIR) >= 0) return watch;
+  if (watch >= 0) close(watch);
+  return -1;
 }
 
 // struct ucred of SO_PEERCRED.

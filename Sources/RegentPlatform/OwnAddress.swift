@@ -4,7 +4,7 @@ internal import Glibc
 public struct OwnAddress: Sendable {
   /// The address; its port is 0.
   public let address: SocketAddress
-  private let flags: UInt32
+  let flags: UInt32
 
   /// Of more than this many the rest is left out.
   private static let most = 1_024

@@ -9,6 +9,11 @@ public enum ProcessEnvironment {
     return unsafe String(cString: text)
   }
 
+  /// Gives a variable a value where it has none.
+  ///
+  /// Only before there are threads: others may be reading it.
+  public static func setMissing(_ name: String, _ value: String) { _ = unsafe setenv(name, value, 0) }
+
   /// All variables, read once at the edge and passed down as a value.
   ///
   /// Entries without "=" are left out. When a name comes twice the first wins, as in `getenv`.

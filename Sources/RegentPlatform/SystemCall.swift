@@ -79,6 +79,9 @@ public struct SystemError: Error, Equatable, Sendable {
   /// Whether there was no room: the disk is full, or the user's quota used up.
   public var isFull: Bool { code == ENOSPC || code == EDQUOT }
 
+  /// Whether the file system is mounted for reading alone.
+  public var isReadOnly: Bool { code == EROFS }
+
   /// What to do about it, when there is something to do.
   public var hint: String? {
     switch code {

@@ -1,3 +1,4 @@
+import Administration
 import CommandKit
 import RegentCryptography
 import RegentHTTPCodec

@@ -1,11 +1,10 @@
 import CommandKit
-import Glibc
 import RegentPlatform
 
 /// The service that a package or `make install` has put on this machine, as its unit runs it.
 ///
-/// Root types `regentd restore FILE` and means that service: without its folder and settings the command would work on a
-/// database in root's home, end with 0, and change nothing of the service.
+/// Root types `regentd restore FILE` and means that service: without its folder and settings the command would work on
+/// a database in root's home, end with 0, and change nothing of the service.
 enum InstalledService {
   private static let settings = "/etc/regent/regentd.env"
   private static let state = "/var/lib/regentd"
@@ -42,9 +41,9 @@ enum InstalledService {
   }
 
   /// What is set already stays: the caller said it for this call.
-  private static func give(_ name: String, _ value: String) { _ = unsafe setenv(name, value, 0) }
+  private static func give(_ name: String, _ value: String) { ProcessEnvironment.setMissing(name, value) }
 
-  private static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  private static func isThere(_ path: String) -> Bool { SocketPlace.isThere(path) }
 
   private static func say(_ sentence: String, _ hint: String?) {
     Console.system.note("regentd: \(sentence)")

@@ -10,7 +10,7 @@ import RegentPlatform
 /// What the next start or reload of a running service would meet: its master key and its certificate.
 ///
 /// The running service needs neither file any more, so that without these checks the loss shows at the restart.
-struct NextStart: Sendable {
+final class NextStart: Sendable {
   private let settings: ServiceSettings
   private let remarks: [SettingRemark]
   /// The key that the database was opened with.

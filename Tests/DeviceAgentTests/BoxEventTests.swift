@@ -20,7 +20,7 @@ import Testing
       let wire = try #require(code["code"]?.string)
       #expect(
         Set(code.members.map(\.name)) == ["event", "code", "display", "url", "address", "expires"])
-      #expect(code["url"]?.string == "HTTP://127.0.0.1:\(service.port)/D/\(wire)")
+      #expect(code["url"]?.string?.hasPrefix("HTTP://127.0.0.1:\(service.port)/D/\(wire).") == true)
       #expect(code["display"]?.string == "\(wire.prefix(4))-\(wire.suffix(4))")
       #expect(code["expires"]?.int64 != nil)
 

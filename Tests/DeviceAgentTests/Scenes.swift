@@ -13,7 +13,7 @@ struct Scene: CustomTestStringConvertible, Sendable {
 
   static let now: Int64 = 1_000_000
 
-  static let link = "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK"
+  static let link = "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK.7QK2M9XA"
 
   static func code(link: String = link, minutesLeft: Int64 = 12) -> ShownCode {
     ShownCode(

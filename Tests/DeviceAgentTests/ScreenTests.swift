@@ -12,8 +12,8 @@ private let glyphKinds: [(DotGlyphs, ColourDepth, Bool)] = [
 ]
 
 private let links = [
-  "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK", "HTTP://192.168.178.20:8787/D/ZXWVTSRQ",
-  "https://accounts.television.example.org/pairing/D/BCDFGHJK",
+  "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK.7QK2M9XA", "HTTP://192.168.178.20:8787/D/ZXWVTSRQ.ZYXW0123",
+  "https://accounts.television.example.org/pairing/D/BCDFGHJK.7QK2M9XA",
 ]
 
 @Suite struct `The pair screen` {

@@ -94,6 +94,19 @@ import Testing
     }
   }
 
+  @Test func `five hundred guests of one address begin at once`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      for device in 1...500 {
+        let status = try await Box(service: service, client: client, device: "room-\(device)").preview(Sample.pass)
+          .status
+        #expect(status == 204)
+      }
+      let late = try await Box(service: service, client: client, device: "room-501").preview(Sample.pass).status
+      #expect(late == 429)
+    }
+  }
+
   @Test func `a guest's yes on the phone counts like the box's own call`() async throws {
     let three = three
     let service = try await serving { $0.newcomers = three }
@@ -101,7 +114,8 @@ import Testing
       let code = try await newCode(service, client)
       var phone = PhoneBrowser(client)
       try await phone.reachApprovalAsGuest(code)
-      for device in 1...3 {
+      // Guests have five times as many at once.
+      for device in 1...15 {
         let box = Box(service: service, client: client, device: "made-up-\(device)")
         #expect(try await box.preview(Sample.pass).status == 204)
       }
@@ -170,7 +184,7 @@ import Testing
       var phone = PhoneBrowser(client)
       try await phone.open("/D/\(code)")
       try await phone.send("open")
-      for _ in 0..<3 {
+      for _ in 0..<15 {
         try await phone.send("provider", ["provider": Sample.pass])
         #expect(phone.address == "/D/\(code)/approve")
         try await phone.send("release")

@@ -20,6 +20,11 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
   }
 }
 
+/// One wrong code for a browser, and twelve for an address.
+private func fewTries(_ options: inout ServiceOptions) {
+  options.limits.wrongCodes = FailureLimit(count: 1, span: .seconds(600))
+}
+
 @Suite struct `limits that several nodes have together` {
   @Test(arguments: Ground.allCases)
   func `what a requestor has at all nodes is its share, also when a node begins anew`(ground: Ground) async throws {
@@ -48,15 +53,15 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
 
   @Test(arguments: Ground.allCases)
   func `who guesses at all nodes in turn has the tries of one`(ground: Ground) async throws {
-    try await withNodes(on: ground) { nodes in
+    try await withNodes(on: ground, options: fewTries) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
       let clients = [
         InProcessClient(try await nodes.a.phoneRouter(), peer: peer),
         InProcessClient(try await nodes.b.phoneRouter(), peer: peer),
       ]
       try await nodes.hearing {
-        var phone = PhoneBrowser(InTurn(clients))
-        for number in 0..<5 {
+        for number in 0..<12 {
+          var phone = PhoneBrowser(InTurn(clients))
           try await phone.open("/")
           let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
           try await phone.send("/code", ["code": guess.wire])
@@ -67,14 +72,14 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
         }
       }
       let wrong = [nodes.a, nodes.b].map { $0.core.metrics.now[.wrongCodes] }
-      #expect(wrong.reduce(0, +) == 5, "each is counted where it was made: \(wrong)")
+      #expect(wrong.reduce(0, +) == 12, "each is counted where it was made: \(wrong)")
     }
   }
 
   /// The store is asked about each code, and takes its time: they must not all be let through meanwhile.
   @Test(arguments: Ground.allCases)
   func `who guesses many codes at once has the tries of one who waits`(ground: Ground) async throws {
-    try await withNodes(on: ground) { nodes in
+    try await withNodes(on: ground, options: fewTries) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
       let client = InProcessClient(try await nodes.a.phoneRouter(), peer: peer)
       var phones: [PhoneBrowser] = []
@@ -96,16 +101,16 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
       }
       let tried = statuses.count { $0 == 422 }
       // Those that are at the same line of our code in the same moment may each be one more.
-      #expect((5...15).contains(tried), "\(tried) were looked at")
+      #expect((12...22).contains(tried), "\(tried) were looked at")
       #expect(statuses.count { $0 == 429 } == 60 - tried)
     }
   }
 
   @Test(arguments: Ground.allCases)
   func `a node that begins anew knows who guessed at others`(ground: Ground) async throws {
-    try await withNodes(on: ground) { nodes in
+    try await withNodes(on: ground, options: fewTries) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
-      for _ in 0..<5 { nodes.a.core.limits.wrongCode(from: peer.address, as: .phone(nil)) }
+      for _ in 0..<12 { nodes.a.core.limits.wrongCode(from: peer.address, as: .phone(nil)) }
       let follower = NodeFollower(nodes.b.core)
       let start = try await follower.step(from: nil)
       // Each look waits for news: two hundred of them are most of a minute.
@@ -140,7 +145,7 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
     try await withPair { a, _ in
       let address = IPAddress(ipv4: 0xCB00_7101)
       let requestor: RequestorID = try named(Sample.requestor)
-      for _ in 0..<50 { try a.take(.guest, from: address, at: requestor) }
+      for _ in 0..<250 { try a.take(.guest, from: address, at: requestor) }
       #expect(throws: CallError.self) { try a.take(.guest, from: address, at: requestor) }
     }
   }

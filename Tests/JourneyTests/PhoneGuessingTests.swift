@@ -1,4 +1,5 @@
 import RegentHTTPCodec
+import RegentJSON
 import HTTPServer
 import HTTPTestSupport
 import RegentPairing
@@ -8,7 +9,7 @@ import Testing
 @testable import PairingService
 
 @Suite struct `codes that are guessed` {
-  @Test func `five wrong ones close the door for that source, and for nobody else`() async throws {
+  @Test func `five wrong ones close the door for that browser, and for nobody else`() async throws {
     let service = try await TestService()
     let router = try await service.phoneRouter()
     let guesser = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xCB00_7101), port: 1))
@@ -32,6 +33,89 @@ import Testing
     var other = PhoneBrowser(viewer)
     try await other.reachApproval(code)
     #expect(other.address == "/D/\(code)/approve")
+  }
+
+  @Test func `a child with a phone locks no other phone of the same hotel out`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      let code = try await newCode(service, client)
+      var child = PhoneBrowser(client)
+      try await child.guess(0..<5)
+      try await child.open("/")
+      try await child.send("/code", ["code": code])
+      #expect(child.page.status == 429)
+      for device in ["box-2", "box-3"] {
+        let other = try await newCode(service, client, device: device)
+        var phone = PhoneBrowser(client)
+        try await phone.open("/")
+        try await phone.send("/code", ["code": other])
+        #expect(phone.address == "/D/\(other)/provider")
+      }
+    }
+  }
+
+  @Test func `sixty wrong ones of one address close it for typed codes alone`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      var viewer = PhoneBrowser(client)
+      try await viewer.signIn()
+      // A minute between two phones: the limit for all together stays open.
+      for phone in 0..<12 {
+        var guesser = PhoneBrowser(client)
+        try await guesser.guess(phone * 5..<phone * 5 + 5)
+        service.clock.pass(.seconds(60))
+      }
+      let record = try await service.call(client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=box-1").json()
+      let (code, link) = (try record.string("code"), try record.string("verificationURLComplete"))
+      let path = try #require(link.split(separator: "/").last.map { "/D/\($0)" })
+      var typing = PhoneBrowser(client)
+      try await typing.open("/")
+      try await typing.send("/code", ["code": code])
+      #expect(typing.page.status == 429)
+      // The secret of another code, none and half of one are typed as well.
+      for wrong in ["/D/\(code)", "/D/\(code).00000000", String(path.dropLast(2)), "/D/\(code)."] {
+        try await typing.open(wrong)
+        try await typing.send("open")
+        #expect(typing.page.status == 429, "\(wrong)")
+      }
+      for scanned in [path, path.lowercased().replacing("/d/", with: "/D/")] {
+        var phone = PhoneBrowser(client)
+        try await phone.open(scanned)
+        try await phone.send("open")
+        #expect(phone.address == "/D/\(code)/provider", "\(scanned)")
+      }
+      try await viewer.open("/")
+      try await viewer.send("/code", ["code": code])
+      #expect(viewer.address == "/D/\(code)/approve")
+      // A pasted link is one as well.
+      var pasting = PhoneBrowser(client)
+      try await pasting.open("/")
+      try await pasting.send("/code", ["code": link])
+      #expect(pasting.address == "/D/\(code)/provider")
+      // A clock that jumps changes nothing; two hours do.
+      service.clock.setAhead(.seconds(86_400))
+      try await typing.open("/")
+      try await typing.send("/code", ["code": code])
+      #expect(typing.page.status == 429)
+    }
+  }
+
+  @Test func `a link that no code has is a guess that is looked at only with its secret`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      var phone = PhoneBrowser(client)
+      let made = try #require(RegistrationCode(ordinal: 7))
+      let path = PagePaths.scanned(ScannedCode(made, service.core.hasher.linkSecret(made))).text
+      for _ in 0..<10 {
+        try await phone.open(path)
+        try await phone.send("open")
+        #expect(phone.page.status == 404)
+      }
+      #expect(service.core.metrics.now[.wrongCodes] == 0)
+      try await phone.open("/D/\(made.wire).00000000")
+      try await phone.send("open")
+      #expect(service.core.metrics.now[.wrongCodes] == 1)
+    }
   }
 
   @Test func `a viewer's slips keep no box of that home from its answer, nor a box the phones`()
@@ -163,6 +247,18 @@ import Testing
       // Approving after the end changes nothing.
       let late = try await phone.post("/D/\(code)/approve", ["csrf": phone.formToken])
       #expect(late.status == 410)
+    }
+  }
+}
+
+extension PhoneBrowser {
+  /// Types codes that there are not, each looked at.
+  fileprivate mutating func guess(_ numbers: Range<Int>) async throws {
+    for number in numbers {
+      try await open("/")
+      let guess = try #require(RegistrationCode(ordinal: UInt64(number)))
+      try await send("/code", ["code": guess.wire])
+      #expect(page.status == 422)
     }
   }
 }

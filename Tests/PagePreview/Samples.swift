@@ -114,7 +114,7 @@ func flowSamples() -> [Sample] {
     Sample("enter-code", EnterCodePage()),
     Sample("enter-code-signed-in", EnterCodePage(), signedIn),
     Sample("enter-code-plain-http", EnterCodePage(), { $0.isPlainHTTP = true }),
-    Sample("scanned-code", ScannedCodePage(code: short)),
+    Sample("scanned-code", ScannedCodePage(ScannedCode(short, nil))),
     Sample(
       "choose-provider",
       ChooseProviderPage(

@@ -100,6 +100,49 @@ import Testing
     #expect(ledger.verdict(source: there, account: "bob", at: up(1)) == .within)
   }
 
+  @Test func `a browser has five, its address sixty in two hours, and an account waits for no address`() {
+    let hotel = FailureLimit.wrongCodes.widened(by: 12)
+    var ledger = GuessLedger<String>(ofSource: hotel, all: FailureLimit(count: 1_000, span: .seconds(60)), capacity: 40)
+    func verdict(_ browser: Int, _ account: String? = nil, at second: Int) -> RateVerdict {
+      ledger.verdict(source: here, account: account, browser: browser, at: up(second))
+    }
+    for browser in 0..<12 {
+      for _ in 0..<5 {
+        #expect(verdict(browser, at: 0) == .within)
+        ledger.wrong(source: here, account: nil, browser: browser, at: up(0))
+      }
+      #expect(verdict(browser, at: 1) != .within)
+    }
+    #expect(verdict(99, at: 1) == .over(retryAfter: .seconds(7_199)))
+    #expect(verdict(99, "ann", at: 1) == .within)
+    // Its own slips count for a viewer who is signed in.
+    #expect(verdict(3, "ann", at: 1) != .within)
+    #expect(ledger.verdict(source: there, account: nil, browser: 99, at: up(1)) == .within)
+    #expect(verdict(99, at: 7_200) == .within)
+    // As many a day as before, however they are spread.
+    var day = 0
+    for second in stride(from: 10_000, to: 96_400, by: 10) where verdict(second, at: second) == .within {
+      ledger.wrong(source: here, account: nil, browser: second, at: up(second))
+      day += 1
+    }
+    #expect(day == 12 * 60)
+  }
+
+  @Test func `browsers that are made up open nothing and push no known one out`() {
+    var ledger = GuessLedger<Never>(
+      ofSource: FailureLimit(count: 1_000, span: .seconds(7_200)), all: FailureLimit(count: 9_999, span: .seconds(60)),
+      capacity: 10)
+    for _ in 0..<5 { ledger.wrong(source: here, account: nil, browser: 1, at: up(0)) }
+    for browser in 2..<600 { ledger.wrong(source: here, account: nil, browser: browser, at: up(1)) }
+    #expect(ledger.verdict(source: here, account: nil, browser: 1, at: up(2)) != .within)
+    // No room to remember them: their address holds them up.
+    for _ in 0..<400 { ledger.wrong(source: here, account: nil, browser: 700, at: up(2)) }
+    #expect(ledger.verdict(source: here, account: nil, browser: 700, at: up(2)) != .within)
+    // When what was known is old there is room again.
+    for _ in 0..<5 { ledger.wrong(source: there, account: nil, browser: 700, at: up(700)) }
+    #expect(ledger.verdict(source: there, account: nil, browser: 700, at: up(701)) != .within)
+  }
+
   @Test func `when everybody has had sixty, only those without a wrong code go on`() throws {
     var ledger = GuessLedger<String>()
     for last in 0..<60 {

@@ -208,15 +208,16 @@ import Testing
 
 @Suite struct `Links for the box to show` {
   @Test(arguments: [
-    ("https://tv.example.com", "https://tv.example.com", "HTTPS://TV.EXAMPLE.COM/D/BCDFGHJK"),
-    ("https://tv.example.com/", "https://tv.example.com", "HTTPS://TV.EXAMPLE.COM/D/BCDFGHJK"),
-    ("http://10.0.0.2:8787", "http://10.0.0.2:8787", "HTTP://10.0.0.2:8787/D/BCDFGHJK"),
+    ("https://tv.example.com", "https://tv.example.com", "HTTPS://TV.EXAMPLE.COM/D/BCDFGHJK.00000001"),
+    ("https://tv.example.com/", "https://tv.example.com", "HTTPS://TV.EXAMPLE.COM/D/BCDFGHJK.00000001"),
+    ("http://10.0.0.2:8787", "http://10.0.0.2:8787", "HTTP://10.0.0.2:8787/D/BCDFGHJK.00000001"),
     (
-      "https://example.com/Pair/", "https://example.com/Pair", "https://example.com/Pair/D/BCDFGHJK"
+      "https://example.com/Pair/", "https://example.com/Pair", "https://example.com/Pair/D/BCDFGHJK.00000001"
     ),
   ])
   func `are in capitals when there is no path`(base: String, url: String, complete: String) throws {
-    let link = VerificationLink(publicURL: base, code: try RegistrationCode(typed: "bcdfghjk"))
+    let secret = try #require(LinkSecret([0, 0, 0, 0, 1, 9]))
+    let link = VerificationLink(publicURL: base, code: try RegistrationCode(typed: "bcdfghjk"), secret: secret)
     #expect(link.url == url)
     #expect(link.complete == complete)
   }

@@ -273,7 +273,8 @@ def check_script(driver, base):
         expect(f"typing {typed!r}", value(), wanted)
     for pasted, wanted in (
         ("bcdfghjk", "BCDF-GHJK"), ("  BCDF – GHJK\n", "BCDF-GHJK"), ("ｂｃｄｆｇｈｊｋ", "BCDF-GHJK"),
-        ("HTTPS://TV.EXAMPLE/D/BCDFGHJK", "BCDF-GHJK"), ("https://tv.example/d/bcdf-ghjk?x=1", "BCDF-GHJK"),
+        ("HTTPS://TV.EXAMPLE/D/BCDFGHJK", "BCDF-GHJK"), ("HTTPS://TV.EXAMPLE/D/BCDFGHJK.0123ABCD", "BCDF-GHJK"),
+        ("https://tv.example/d/bcdf-ghjk?x=1", "BCDF-GHJK"),
     ):
         driver.get(f"{base}/en/enter-code.html")
         driver.execute_script(PASTE, one("#code"), pasted)

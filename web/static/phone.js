@@ -12,7 +12,7 @@ each("[data-code]", (field) => {
 
   field.addEventListener("paste", (event) => {
     const text = event.clipboardData ? event.clipboardData.getData("text") : "";
-    const link = text.normalize("NFKC").match(/.*\/D\/([^/?#\s]+)/i);
+    const link = text.normalize("NFKC").match(/.*\/D\/([^/?#.\s]+)/i);
     if (!link) return;
     event.preventDefault();
     field.value = grouped(letters(link[1]));

@@ -15,6 +15,8 @@ actor ActionPerformer {
   private let outbox: AsyncStream<EnablerRuntime.Envelope>.Continuation
   private var calls: [CallID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
+  /// Those of the timers that are pauses before a question is asked again.
+  private var pauses: Set<TimerID> = []
   private var keptServerTime: Int64
 
   init(
@@ -26,7 +28,10 @@ actor ActionPerformer {
     self.store = store
     self.dispatcher = dispatcher
     self.outbox = outbox
-    caller = ServiceCaller(configuration, store, device)
+    caller = ServiceCaller(configuration, store, device) {
+      outbox.yield(EnablerRuntime.Envelope(message: .networkChanged, request: RequestID(number: 0)))
+      configuration.onNetworkChange?()
+    }
     clock = caller.clock
     platform = PlatformLink(configuration.platformAccount)
     keptServerTime = store.serverTime
@@ -76,11 +81,20 @@ actor ActionPerformer {
       await handle(.answered(call, answer))
       // Only now others on this store find the code there.
       withExtendedLifetime(turn) {}
-    case .timer(let timer):
-      timers[timer] = nil
-      await handle(.timer(timer))
+    case .timer(let timer): await rang(timer)
+    case .networkChanged:
+      for timer in pauses {
+        timers[timer]?.cancel()
+        await rang(timer)
+      }
     case .news(let status): await handle(.news(status))
     }
+  }
+
+  private func rang(_ timer: TimerID) async {
+    timers[timer] = nil
+    pauses.remove(timer)
+    await handle(.timer(timer))
   }
 
   /// Takes over what another process has written.
@@ -160,9 +174,12 @@ actor ActionPerformer {
     case .call(let call): start(call)
     case .cancelCall(let id): calls.removeValue(forKey: id)?.cancel()
     case .startTimer(let timer, let pause):
+      pauses.insert(timer)
       start(timer, Self.spread(pause, Double.random(in: 0...1)))
     case .startDeadline(let timer, let time): start(timer, time)
-    case .stopTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
+    case .stopTimer(let timer):
+      timers.removeValue(forKey: timer)?.cancel()
+      pauses.remove(timer)
     case .store: break
     case .openBrowser(let url): open(url)
     }

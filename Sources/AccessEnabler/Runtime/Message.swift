@@ -11,4 +11,6 @@ enum Message: Sendable {
   case answered(CallID, ServiceAnswer, CodeTurn?)
   case timer(TimerID)
   case news(EntitlementStatus)
+  /// What failed may succeed now: pauses are over.
+  case networkChanged
 }

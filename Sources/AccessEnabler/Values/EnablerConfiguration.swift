@@ -157,6 +157,11 @@ public struct EnablerConfiguration: Sendable {
   public var authorities = CertificateAuthorities.system
   /// When the app was built, in epoch milliseconds: no clock that is right says less.
   public var buildTime: Int64 = 0
+  /// Called when an address, a route, the name servers or the clock of this device changed.
+  ///
+  /// A call that failed may succeed now. It comes on a thread of the enabler's. A code that is shown is asked about at
+  /// once without it.
+  public var onNetworkChange: (@Sendable () -> Void)?
   /// The wall clock in epoch milliseconds.
   public var wallClock: @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
   /// The file that tells one machine from another; a token store that was copied elsewhere is noticed by it.

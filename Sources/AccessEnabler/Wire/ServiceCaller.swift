@@ -29,7 +29,10 @@ final class ServiceCaller: Sendable {
     var signedRequestorID: String?
   }
 
-  init(_ configuration: EnablerConfiguration, _ store: TokenStore, _ device: DeviceInformation) {
+  init(
+    _ configuration: EnablerConfiguration, _ store: TokenStore, _ device: DeviceInformation,
+    onNetworkChange: @escaping @Sendable () -> Void
+  ) {
     self.configuration = configuration
     self.store = store
     self.device = device
@@ -40,6 +43,7 @@ final class ServiceCaller: Sendable {
       lastSeenServerTime: store.serverTime)
     settings.authorities = configuration.authorities
     settings.earliestTime = store.newestFileTime
+    settings.onNetworkChange = onNetworkChange
     client = Client(settings)
     reader = AnswerReader(metadataKey: configuration.metadataKey)
     identity = Locked(Identity())

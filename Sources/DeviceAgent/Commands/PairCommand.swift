@@ -72,7 +72,13 @@ enum PairCommand {
       let settings = place.settings
       let set = try PairSetUp(
         call, settings, isUnattended: call[unattended], product: call[product])
-      let link: any PairLink = try place.link ?? settings.link(order, buildTime: context.buildTime)
+      let buildTime = context.buildTime
+      let link: any PairLink =
+        if let link = place.link {
+          link
+        } else {
+          try LateLink.link { () throws(CommandError) in try settings.link(order, buildTime: buildTime) }
+        }
       let model = PairModel(mode: set.mode, provider: call[provider], product: call[product])
       let code = try await set.run(link, model, context.held)
       if code != .done { throw QuietExit(code) }

@@ -104,10 +104,11 @@ extension AgentSettings {
     if let name = order.oauth {
       return try OAuthLink(name, in: state, isForced: order.isForced, buildTime: buildTime)
     }
+    let recovery = Recovery()
     let enabler = try enabler(
       numberMatching: order.numberMatching, codeLifetime: order.lifetime.map { .milliseconds($0) },
-      buildTime: buildTime)
-    return try EnablerLink(enabler, self, order)
+      recovery: recovery, buildTime: buildTime)
+    return try EnablerLink(enabler, self, order, recovery)
   }
 
   private func user(_ id: UInt32) throws(CommandError) -> UserAccount? {

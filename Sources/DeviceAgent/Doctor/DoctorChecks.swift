@@ -85,16 +85,38 @@ struct DoctorChecks: Sendable {
   }
 
   private func state(_ settings: AgentSettings, _ search: DaemonSearch) -> Finding {
-    if case .found(let daemon) = search {
-      return Finding(
-        subject: "state", verdict: .good, sentence: "\(daemon.home.state), kept by the daemon")
+    let path = if case .found(let daemon) = search { daemon.home.state } else { settings.state }
+    if let trouble = Self.disk(path, MountPoint.holding(path), free: try? DiskSpace.free(at: path)) { return trouble }
+    if case .found = search {
+      return Finding(subject: "state", verdict: .good, sentence: "\(path), kept by the daemon")
     }
     do throws(FileError) {
-      try PrivateDirectory.ensure(settings.state)
-      return Finding(subject: "state", verdict: .good, sentence: settings.state)
+      try PrivateDirectory.ensure(path)
+      return Finding(subject: "state", verdict: .good, sentence: path)
     } catch {
       return .bad("state", CommandError(error.description, hint: error.hint))
     }
+  }
+
+  /// What is wrong with the disk that the state lies on.
+  static func disk(_ path: String, _ mount: MountPoint?, free: Int64?) -> Finding? {
+    if let mount, mount.isReadOnly {
+      return Finding(
+        subject: "state", verdict: .bad, sentence: "\(path) lies on a disk that is read-only: nothing can be stored",
+        hint: "mount -o remount,rw \(shellQuoted(mount.path))", exit: .failed)
+    }
+    if let free, free < 65_536 {
+      return Finding(
+        subject: "state", verdict: .bad, sentence: "\(path) lies on a disk that is full",
+        hint: "make room there: df -h \(shellQuoted(path))", exit: .failed)
+    }
+    if let mount, mount.isInMemory {
+      return Finding(
+        subject: "state", verdict: .note,
+        sentence: "\(path) lies in memory (\(mount.type)): after each start this is a new box, signed in nowhere",
+        hint: "name a folder on a disk: state = DIR in agent.conf, or --state DIR")
+    }
+    return nil
   }
 
   private func reach(

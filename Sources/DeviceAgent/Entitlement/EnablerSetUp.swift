@@ -8,7 +8,7 @@ extension AgentSettings {
   /// The SDK with these settings.
   func enabler(
     numberMatching: Bool = false, codeLifetime: Duration? = nil, leavesNoTrace: Bool = false,
-    buildTime: Int64
+    recovery: Recovery? = nil, buildTime: Int64
   ) throws(CommandError) -> AccessEnabler {
     let services = try neededServices().map(\.description)
     let credentials: Credentials =
@@ -26,6 +26,8 @@ extension AgentSettings {
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime
       configuration.buildTime = buildTime
+      configuration.timing.longestPause = .seconds(8)
+      if let recovery { configuration.onNetworkChange = { recovery.changed() } }
       // For the box's own sign-in there is no account to ask: the daemon would ask itself.
       configuration.platformAccount = .none
       if waitsBriefly {
@@ -39,7 +41,7 @@ extension AgentSettings {
       }
       return enabler
     } catch {
-      throw CommandError("--state: \(error.description)", hint: error.hint)
+      throw CommandError(state: error)
     }
   }
 }

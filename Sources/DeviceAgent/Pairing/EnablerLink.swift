@@ -8,6 +8,7 @@ import RegentPlatform
 /// A sign-in over the SDK: keeps trying while the network, the service or the clock is in the way.
 final class EnablerLink: PairLink {
   private let enabler: AccessEnabler
+  private let recovery: Recovery
   private let requestor: String
   private let check: AddressCheck
   private let host: String
@@ -23,9 +24,10 @@ final class EnablerLink: PairLink {
   ///
   /// An order that is forced signs in anew even if that is done already.
   init(
-    _ enabler: AccessEnabler, _ settings: AgentSettings, _ order: PairOrder
+    _ enabler: AccessEnabler, _ settings: AgentSettings, _ order: PairOrder, _ recovery: Recovery
   ) throws(CommandError) {
     self.enabler = enabler
+    self.recovery = recovery
     requestor = try settings.neededRequestor()
     check = settings.addressCheck
     host = settings.services.first.map { "\($0.host)" } ?? ""
@@ -69,10 +71,20 @@ final class EnablerLink: PairLink {
         // What is kept here says so without the service.
         if await tellSignedIn(sink) { return false }
         sink.yield(.trouble(failure))
-        try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
+        await pause(&backoff, error)
       }
     }
     return false
+  }
+
+  private func pause(_ backoff: inout Backoff, _ error: EntitlementError) async {
+    let span = backoff.next(asked: error.retryAfter)
+    guard error.retryAfter == nil else {
+      // A service that wants to be left alone is, whatever the network does.
+      try? await Task.sleep(for: span)
+      return
+    }
+    await recovery.pause(span)
   }
 
   /// Says that this box is signed in, if it is and nobody wants it anew.
@@ -138,7 +150,7 @@ final class EnablerLink: PairLink {
             return false
           }
           sink.yield(.trouble(failure))
-          try? await Task.sleep(for: backoff.next(asked: error.retryAfter))
+          await pause(&backoff, error)
           continue
         }
         return false

@@ -119,6 +119,7 @@ extension PairingObstacle {
     case .busy: "busy"
     case .service: "service"
     case .storage: "storage"
+    case .readOnly: "read-only"
     }
   }
 
@@ -133,6 +134,7 @@ extension PairingObstacle {
     case "foreign-address": self = .foreignAddress
     case "busy": self = .busy(seconds: document["seconds"]?.int64)
     case "storage": self = .storage
+    case "read-only": self = .readOnly
     default: self = .service
     }
   }

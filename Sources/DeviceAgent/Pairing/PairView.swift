@@ -59,6 +59,8 @@ enum PairingObstacle: Sendable, Equatable {
   case service
   /// The disk takes nothing: a sign-in would be forgotten.
   case storage
+  /// The same, because it is mounted so.
+  case readOnly
 }
 
 extension PairingObstacle {

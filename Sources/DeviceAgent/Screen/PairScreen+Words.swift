@@ -40,7 +40,8 @@ extension PairScreen {
     if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {
       panel.blocks.append(.gap)
       panel.say(sentence(about: trouble), .warning, importance: 3)
-      if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
+      // Without a code everything is tried again, a disk that takes nothing as well.
+      panel.say(texts[.offlineRetry], importance: 2)
     }
     return panel
   }
@@ -110,6 +111,7 @@ extension PairScreen {
     case .busy(nil): texts[.problemBusy]
     case .service: texts[.problemService]
     case .storage: texts[.problemStorage]
+    case .readOnly: texts[.problemReadOnly]
     }
   }
 }
@@ -131,7 +133,7 @@ extension PairingObstacle {
   var mendsItself: Bool {
     switch self {
     case .offline, .portal, .certificate, .busy, .service, .clock: true
-    case .refused, .foreignAddress, .storage: false
+    case .refused, .foreignAddress, .storage, .readOnly: false
     }
   }
 }

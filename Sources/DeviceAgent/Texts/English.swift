@@ -41,6 +41,7 @@ func englishWords(_ phrase: Phrase) -> String {
   case .problemBusyFor: "The service is busy and asks to wait {count} s."
   case .problemService: "The service has a problem."
   case .problemStorage: "This device cannot store anything. Is its disk full?"
+  case .problemReadOnly: "This device's disk is read-only, so nothing can be stored."
   case .noRoomForCode: "There is no room for a QR code here."
   case .useFramebuffer: "To draw it as a picture: regent pair --qr framebuffer"
   case .useFile: "Make the window larger, or use: regent pair --qr png FILE"

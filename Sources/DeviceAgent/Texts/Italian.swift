@@ -42,6 +42,7 @@ func italianWords(_ phrase: Phrase) -> String {
   case .problemBusyFor: "Il servizio è occupato e chiede di attendere {count} s."
   case .problemService: "Il servizio ha un problema."
   case .problemStorage: "Questo dispositivo non riesce a salvare nulla. Il disco è pieno?"
+  case .problemReadOnly: "Il disco di questo dispositivo è in sola lettura: non si salva nulla."
   case .noRoomForCode: "Qui non c’è spazio per un codice QR."
   case .useFramebuffer: "Per disegnarlo come immagine: regent pair --qr framebuffer"
   case .useFile: "Ingrandisci la finestra, oppure: regent pair --qr png FILE"

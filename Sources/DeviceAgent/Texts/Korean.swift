@@ -41,6 +41,7 @@ func koreanWords(_ phrase: Phrase) -> String {
   case .problemBusyFor: "서비스가 혼잡하여 {count}초 동안 기다려 달라고 합니다."
   case .problemService: "서비스에 문제가 있습니다."
   case .problemStorage: "이 기기에 저장할 수 없습니다. 디스크가 가득 찼는지 확인해 주세요."
+  case .problemReadOnly: "이 기기의 디스크가 읽기 전용이어서 저장할 수 없습니다."
   case .noRoomForCode: "여기에는 QR 코드를 표시할 공간이 없습니다."
   case .useFramebuffer: "그림으로 표시하려면: regent pair --qr framebuffer"
   case .useFile: "창을 키우거나 다음을 사용해 주세요: regent pair --qr png FILE"

@@ -37,7 +37,7 @@ enum Phrase: String, CaseIterable, Sendable {
   case problemClock, problemPortal, problemRefused, problemForeignAddress
   case certificateUntrusted, certificateOtherName, certificateExpired, certificateNotYetValid, certificateRefused
   case noAuthorities, handshakeFailed
-  case problemBusy, problemBusyFor, problemService, problemStorage
+  case problemBusy, problemBusyFor, problemService, problemStorage, problemReadOnly
   case noRoomForCode, useFramebuffer, useFile, pictureElsewhere, pictureInFile
   case chooseProvider, search, noProvider, moreProviders
   case keyNew, keyProvider, keyQuit, keyChoose, keyTake, keyBack

@@ -41,6 +41,7 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .problemBusyFor: "El servicio está ocupado y pide esperar {count} s."
   case .problemService: "El servicio tiene un problema."
   case .problemStorage: "Este dispositivo no puede guardar nada. ¿Está lleno el disco?"
+  case .problemReadOnly: "El disco de este dispositivo es de solo lectura: no se guarda nada."
   case .noRoomForCode: "Aquí no cabe un código QR."
   case .useFramebuffer: "Para dibujarlo como imagen: regent pair --qr framebuffer"
   case .useFile: "Amplía la ventana o usa: regent pair --qr png FILE"

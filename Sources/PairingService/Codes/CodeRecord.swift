@@ -82,7 +82,8 @@ package struct CodeReader: Sendable {
   package func document(
     _ record: RegistrationRecord, _ code: RegistrationCode, _ core: ServiceCore, at now: Instant
   ) -> RegcodeDocument {
-    let link = VerificationLink(publicURL: core.options.publicURL, code: code)
+    let link = VerificationLink(
+      publicURL: core.options.publicURL, code: code, secret: core.hasher.linkSecret(code))
     let flow = record.flow.settled(at: now)
     return RegcodeDocument(
       id: record.id.text, code: code.wire, requestor: record.requestor.text,

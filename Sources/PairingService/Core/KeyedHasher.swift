@@ -8,6 +8,7 @@ package import PairingStore
 /// One key for each kind of thing: a device id can never be taken for a code.
 package struct KeyedHasher: Sendable {
   private let codes: HMACKey
+  private let links: HMACKey
   private let tokens: HMACKey
   private let devices: HMACKey
   private let deviceCodes: HMACKey
@@ -17,7 +18,9 @@ package struct KeyedHasher: Sendable {
 
   /// Hashes with the service's own key material.
   package init(_ keys: some KeyStore) async throws {
-    codes = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .codes)))
+    let codeMaterial = Secret(try await keys.keyMaterial(for: .codes))
+    codes = try HMACKey(.sha256, codeMaterial)
+    links = try HMACKey(.sha256, HKDF.derive(from: codeMaterial, info: "link"))
     tokens = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .tokens)))
     let material = Secret(try await keys.keyMaterial(for: .devices))
     devices = try HMACKey(.sha256, HKDF.derive(from: material, info: "device"))
@@ -28,6 +31,18 @@ package struct KeyedHasher: Sendable {
   }
 
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
+
+  /// The secret in the link of a code: the same at every node and after a restart, with nothing kept.
+  package func linkSecret(_ code: RegistrationCode) -> LinkSecret {
+    guard let secret = LinkSecret(links.code(code.letters)) else { preconditionFailure("SHA-256 has 32 bytes") }
+    return secret
+  }
+
+  /// Whether a code came with the secret of its link, which this service made.
+  func isScanned(_ scanned: ScannedCode) -> Bool {
+    guard let secret = scanned.secret else { return false }
+    return constantTimeEqual(Array(secret.text.utf8), Array(linkSecret(scanned.code).text.utf8))
+  }
 
   /// What tells one wrong code from another, at every node, and names none.
   func mark(of guess: String) -> Int64 {

@@ -20,9 +20,12 @@ struct Guesses: Sendable {
 
   /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
   private static let clientFactor = 12
+  /// One address may be that of a hotel: 60 wrong codes within two hours are as many a day as one phone's.
+  private static let hotelFactor = 12
 
   init(_ limits: ServiceLimits) {
-    phones = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
+    phones = GuessLedger(
+      each: limits.wrongCodes, ofSource: limits.wrongCodes.widened(by: Self.hotelFactor), all: limits.allWrongCodes)
     nobody = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     enrolments = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     clients = GuessLedger(
@@ -34,10 +37,11 @@ struct Guesses: Sendable {
   /// Counts a wrong guess.
   ///
   /// - Returns: whether it was counted.
-  fileprivate mutating func note(_ guess: WrongGuess, at now: Uptime) -> Bool {
+  fileprivate mutating func note(_ guess: WrongGuess, browser: Int? = nil, at now: Uptime) -> Bool {
     let mark = Int(truncatingIfNeeded: guess.mark)
     switch guess.kind {
-    case .phone(let account): return phones.wrong(source: guess.source, account: account, mark: mark, at: now)
+    case .phone(let account):
+      return phones.wrong(source: guess.source, account: account, browser: browser, mark: mark, at: now)
     case .app(let requestor): return self[requestor].wrong(source: guess.source, account: nil, mark: mark, at: now)
     case .client: return clients.wrong(source: guess.source, account: nil, mark: mark, at: now)
     case .program: return programs.wrong(source: guess.source, account: nil, mark: mark, at: now)
@@ -55,8 +59,13 @@ struct Guesses: Sendable {
 extension RequestLimits {
   /// Who tries a code that is not known to be theirs.
   package enum Guesser: Sendable {
-    /// A browser, with the account that it is signed in as: counted for its address and for the account.
-    case phone(Viewer?)
+    /// A browser by its own id, with the account that it is signed in as: counted for both, and for its address.
+    case phone(Viewer?, browser: String? = nil)
+
+    /// By what a ledger knows the browser: keyed anew in every process, so that nobody can choose another's.
+    fileprivate var browser: Int? {
+      if case .phone(_, let browser?) = self { browser.hashValue } else { nil }
+    }
     /// Whoever holds what an app of this requestor calls with: counted for the address and the requestor together.
     case app(RequestorID)
   }
@@ -68,8 +77,8 @@ extension RequestLimits {
     try allow(
       state.withLock { state in
         switch guesser {
-        case .phone(let account):
-          state.guesses.phones.verdict(source: source, account: account, at: now)
+        case .phone(let account, _):
+          state.guesses.phones.verdict(source: source, account: account, browser: guesser.browser, at: now)
         case .app(let requestor):
           state.guesses[requestor].verdict(source: source, account: nil, at: now)
         }
@@ -81,7 +90,8 @@ extension RequestLimits {
     guard let address, let source = SourceKey(address) else { return metrics.count(.wrongCodes) }
     let isCounted =
       switch guesser {
-      case .phone(let account): count(WrongGuess(.phone(account), from: source, mark: mark))
+      case .phone(let account, _):
+        count(WrongGuess(.phone(account), from: source, mark: mark), browser: guesser.browser)
       case .app(let requestor): count(WrongGuess(.app(requestor), from: source, mark: mark))
       }
     guard isCounted else { return }
@@ -144,9 +154,9 @@ extension RequestLimits {
 
   /// Counts a wrong guess here, and tells the other nodes: whoever asks all of them in turn has the tries of one.
   @discardableResult
-  private func count(_ guess: WrongGuess) -> Bool {
+  private func count(_ guess: WrongGuess, browser: Int? = nil) -> Bool {
     let now = clock.uptime
-    let isCounted = state.withLock { $0.guesses.note(guess, at: now) }
+    let isCounted = state.withLock { $0.guesses.note(guess, browser: browser, at: now) }
     if isCounted { shared?.add(guess) }
     return isCounted
   }

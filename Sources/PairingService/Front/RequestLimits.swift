@@ -75,6 +75,8 @@ package final class RequestLimits: Sendable {
   fileprivate static let mostMeters = 400_000
   /// A code in the place of another adds a row, but none that can be approved.
   private static let replacementFactor = 10
+  /// One address may be that of a hotel or a hall whose guests all begin at once.
+  private static let guestFactor = 5
   /// Programs are new in one place once; 10,000 places for an hour are then those of 20 sources.
   private static let programFactor = 10
   /// A device waits for four things at most, and again after each change: it never comes near this.
@@ -233,7 +235,8 @@ package final class RequestLimits: Sendable {
       switch newcomer {
       case .code: limits.newCodes
       case .replacement: limits.newCodes?.times(Self.replacementFactor)
-      case .app, .guest, .visitor: limits.newcomers
+      case .app: limits.newcomers
+      case .guest, .visitor: limits.newcomers.with(burst: Self.guestFactor)
       case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
     guard let limit, let source = SourceKey(address) else { return }

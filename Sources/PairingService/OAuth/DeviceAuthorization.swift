@@ -73,7 +73,8 @@ struct DeviceAuthorization: Sendable {
     let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
     // Anybody has a client without a secret: where there is no code for it, its proof takes no place either.
     if let proof { try core.oauth.proofs.take(proof, of: asker, core.clock) }
-    let link = VerificationLink(publicURL: core.options.publicURL, code: code)
+    let link = VerificationLink(
+      publicURL: core.options.publicURL, code: code, secret: core.hasher.linkSecret(code))
     let answer = DeviceAuthorizationAnswer(
       deviceCode: record.device.text, userCode: code.display, verificationURI: link.url,
       verificationURIComplete: link.complete, lifetime: Int64(CodeLifetime.usual.seconds),

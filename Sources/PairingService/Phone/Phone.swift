@@ -156,7 +156,7 @@ extension Phone {
       "form-refused", ("reason", reason),
       ("address", call.request.clientAddress?.description ?? ""),
       ("host", call.request.authority ?? ""))
-    return PhoneStop(.notice(kind, retry: call.code.map { PagePaths.code($0) }))
+    return PhoneStop(.notice(kind, retry: call.scanned.map { PagePaths.scanned($0) }))
   }
 
   private func park(_ reply: PendingReply, _ wait: PhoneWait) {
@@ -229,7 +229,7 @@ extension Phone {
     switch error {
     case let stop as PhoneStop: return stop.answer
     case let error as CallError where error.status == .tooManyRequests:
-      return .notice(.tooManyTries, wait: error.retryAfter, retry: call.code.map(startOver))
+      return .notice(.tooManyTries, wait: error.retryAfter, retry: call.scanned.map(startOver))
     case let error as StoreError:
       core.storeTrouble.note(error)
       return answer(error, call)
@@ -251,7 +251,7 @@ extension Phone {
     case .notFound: return .notice(.unknownCode)
     case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .tooManyClients, .unkeepable, .diskFull,
       .unavailable, .unknownOutcome:
-      return .notice(.busy, wait: .seconds(5), retry: call.code.map(startOver))
+      return .notice(.busy, wait: .seconds(5), retry: call.scanned.map(startOver))
     }
   }
 
@@ -272,7 +272,7 @@ extension Phone {
     }
   }
 
-  private func startOver(_ code: RegistrationCode) -> SafePath { PagePaths.code(code) }
+  private func startOver(_ scanned: ScannedCode) -> SafePath { PagePaths.scanned(scanned) }
 }
 
 extension Request {

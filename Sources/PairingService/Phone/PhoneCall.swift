@@ -35,8 +35,11 @@ struct PhoneCall: Sendable {
   }
 
   /// The code in the path, in whatever spelling.
-  var code: RegistrationCode? {
-    path?[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
+  var code: RegistrationCode? { scanned?.code }
+
+  /// The same, with the secret of a scanned link.
+  var scanned: ScannedCode? {
+    path?[ifCaptured: "code"].flatMap { try? ScannedCode(typed: $0) }
   }
 
   /// The account that is signed in; a guest has none.

@@ -10,14 +10,14 @@ extension Phone {
     form(&routes, PagePaths.code.text, from: .browser, typedCode)
     page(&routes, PagePaths.code.text) { _ in .redirect(.root) }
     page(&routes, "/(D)/{code}") { call in
-      guard let code = call.code else { return .notice(.unknownCode) }
+      guard let scanned = call.scanned else { return .notice(.unknownCode) }
       // The page does not say whether the code exists: otherwise links could be tried without being counted.
-      return .page(ScannedCodePage(code: code), here: PagePaths.code(code))
+      return .page(ScannedCodePage(scanned), here: PagePaths.scanned(scanned))
     }
     form(&routes, "/(D)/{code}/open", from: .browser) { call in
-      guard let code = call.code else { return .notice(.unknownCode) }
-      guard let record = try await find(code, call) else { return .notice(.unknownCode) }
-      return try await open(code, record, &call)
+      guard let scanned = call.scanned else { return .notice(.unknownCode) }
+      guard let record = try await find(scanned, call) else { return .notice(.unknownCode) }
+      return try await open(scanned.code, record, &call)
     }
     form(&routes, PagePaths.language.text, from: .browser, chooseLanguage)
     page(&routes, PagePaths.language.text) { _ in .redirect(.root) }
@@ -27,36 +27,37 @@ extension Phone {
 
   private func typedCode(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let typed = call.field("code")
-    let code: RegistrationCode
+    let scanned: ScannedCode
     do throws(CodeInputError) {
-      code = try RegistrationCode(typed: typed.afterCodePath)
+      scanned = try ScannedCode(typed: typed.afterCodePath)
     } catch {
       // Text that cannot be a code is a typing mistake, so it does not count as a guess.
       return again(typed, EnterCodePage.Problem(error))
     }
-    guard let record = try await find(code, call) else { return again(typed, .unknown) }
+    guard let record = try await find(scanned, call) else { return again(typed, .unknown) }
     if case .expired = record.flow.settled(at: call.now).state { return again(typed, .expired) }
-    return try await open(code, record, &call)
+    return try await open(scanned.code, record, &call)
   }
 
   private func again(_ typed: String, _ problem: EnterCodePage.Problem) -> PhoneAnswer {
     .page(EnterCodePage(typed: typed, problem: problem), here: PagePaths.start)
   }
 
-  /// Looks up a code that somebody typed or scanned: a wrong one counts, for the source and for the account.
-  private func find(_ code: RegistrationCode, _ call: PhoneCall) async throws -> RegistrationRecord? {
+  /// Looks up a code that somebody typed or scanned: a wrong one counts, for the browser, the account and the source.
+  private func find(_ scanned: ScannedCode, _ call: PhoneCall) async throws -> RegistrationRecord? {
     let address = call.request.clientAddress
-    let hash = core.hasher.code(code)
-    // A code that this browser has opened before is no guess: a reload must not fail for what others at this address
-    // do.
-    if hasOpened(code, call), let record = core.codes.find(hash) { return record }
-    try core.limits.mayTryCode(from: address, as: .phone(call.account))
+    let hash = core.hasher.code(scanned.code)
+    // A code that this browser has opened before is no guess, nor is one with its link's secret: neither must fail for
+    // what others at this address do.
+    if hasOpened(scanned.code, call), let record = core.codes.find(hash) { return record }
+    let guesser: RequestLimits.Guesser? =
+      core.hasher.isScanned(scanned) ? nil : .phone(call.account, browser: call.browserID)
+    if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
     try await core.codeLooks.lookAfresh(at: hash)
     // Once more: many that came at once were all let through before the first was found to be wrong.
-    try core.limits.mayTryCode(from: address, as: .phone(call.account))
-    guard let record = core.codes.find(hash), call.now < record.flow.forgettable
-    else {
-      core.limits.wrongCode(from: address, as: .phone(call.account))
+    if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
+    guard let record = core.codes.find(hash), call.now < record.flow.forgettable else {
+      if let guesser { core.limits.wrongCode(from: address, as: guesser) }
       return nil
     }
     return record

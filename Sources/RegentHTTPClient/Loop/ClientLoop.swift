@@ -60,7 +60,7 @@ final class ClientLoop {
     self.serverTime = serverTime
     // A command makes a call or two and ends: it needs no watch.
     network = configuration.callThread == .own ? NetworkWatch() : nil
-    if let number = network?.number { try? self.poller.add(number, .readable, token: Self.networkToken) }
+    for number in network?.numbers ?? [] { try? self.poller.add(number, .readable, token: Self.networkToken) }
   }
 
   private func run() {
@@ -81,7 +81,7 @@ final class ClientLoop {
       if event.token == ClientLoop.mailboxToken {
         for command in mailbox.take() { obey(command) }
       } else if event.token == ClientLoop.networkToken {
-        if network?.hasChanged() == true { networkChanged() }
+        if let change = network?.change(), !change.isEmpty { networkChanged(change) }
       } else if event.token & ClientLoop.tlsTokenBit != 0 {
         tls?.handle(event)
       } else {
@@ -176,11 +176,14 @@ final class ClientLoop {
 }
 
 extension ClientLoop {
-  private func networkChanged() {
-    distrustKept()
+  private func networkChanged(_ change: NetworkWatch.Change) {
     resolver.forget()
-    plain.dropLost()
-    tls?.dropLost()
+    if change.contains(.addresses) {
+      distrustKept()
+      plain.dropLost()
+      tls?.dropLost()
+    }
+    configuration.onNetworkChange?()
   }
 
   /// A machine that slept has connections that the other end closed meanwhile; its clock for intervals stood still.

@@ -39,6 +39,9 @@ public struct ClientConfiguration: Sendable {
 
   /// Where calls are made.
   public var callThread = CallThread.own
+  /// Called on the client's thread when an address, a route, the name servers or the clock of this machine changed:
+  /// a call that failed may succeed now.
+  public var onNetworkChange: (@Sendable () -> Void)?
   /// How long a server may take to be connected to, the TLS handshake included; a call may have less in all.
   public var connectLimit = Duration.seconds(10)
   /// How long an unused connection is kept for the next call.

@@ -15,6 +15,11 @@ public struct FailureLimit: Hashable, Sendable {
     self.span = span
   }
 
+  /// So many times as many in so many times as long: as many a day, and more of them at once.
+  public func widened(by factor: Int) -> FailureLimit {
+    FailureLimit(count: times(factor).count, span: span * max(factor, 1))
+  }
+
   /// So many times as many in the same time.
   public func times(_ factor: Int) -> FailureLimit {
     FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)

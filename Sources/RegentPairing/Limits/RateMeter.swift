@@ -32,6 +32,11 @@ public struct RateLimit: Hashable, Sendable {
     RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
   }
 
+  /// So many times as much at once, and no more afterwards.
+  public func with(burst factor: Int) -> RateLimit {
+    RateLimit(oneEvery: .microseconds(interval), burst: burst.multipliedReportingOverflow(by: factor).partialValue)
+  }
+
   /// The part of one of so many who have it together; as much at once as `least`, unless that is more than all of it.
   public func divided(among count: Int, least: Int = 1) -> RateLimit {
     RateLimit(

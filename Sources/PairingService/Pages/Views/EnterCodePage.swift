@@ -51,18 +51,18 @@ package struct EnterCodePage: PhonePage {
 ///
 /// The script sends the form at once; without script there is one button.
 package struct ScannedCodePage: PhonePage {
-  /// The code of the link.
-  package var code: RegistrationCode
+  /// The code of the link, and its secret.
+  package var scanned: ScannedCode
 
   /// A page for one code, whether a screen waits with it or not.
-  package init(code: RegistrationCode) {
-    self.code = code
+  package init(_ scanned: ScannedCode) {
+    self.scanned = scanned
   }
 
   package static let template = "scanned-code.html"
 
   package static let fields: [TemplateField<ScannedCodePage>] = [
-    .text("display") { $0.code.display },
-    .path("open") { PagePaths.code($0.code, .open) },
+    .text("display") { $0.scanned.code.display },
+    .path("open") { PagePaths.scanned($0.scanned, .open) },
   ]
 }

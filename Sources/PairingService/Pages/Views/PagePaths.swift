@@ -36,6 +36,12 @@ package enum PagePaths {
     return step.map { page.step($0.rawValue) } ?? page
   }
 
+  /// The page that a scanned link opens, or the form on it.
+  package static func scanned(_ scanned: ScannedCode, _ step: CodeStep? = nil) -> SafePath {
+    let page = SafePath(["D"]).step(scanned.text)
+    return step.map { page.step($0.rawValue) } ?? page
+  }
+
   /// The steps of one code, in the order of the flow.
   package enum CodeStep: String, CaseIterable, Sendable {
     /// POST: the phone has the code.

@@ -1,0 +1,60 @@
+import Glibc
+
+/// The file system that a path lies on, as this process sees it.
+public struct MountPoint: Hashable, Sendable {
+  /// Where it is mounted.
+  public let path: String
+  /// Its kind: `ext4`, `tmpfs`.
+  public let type: String
+  public let isReadOnly: Bool
+
+  /// Whether what is written there is gone when the machine is switched off.
+  public var isInMemory: Bool { type == "tmpfs" || type == "ramfs" }
+
+  /// The one that holds a path which exists or is to be made; `nil` where the kernel does not say.
+  public static func holding(_ path: String) -> MountPoint? {
+    guard let file = try? FileDescriptor.open("/proc/self/mountinfo", O_RDONLY) else { return nil }
+    var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
+    while bytes.count < 1 << 20 {
+      let count = unsafe Glibc.read(file.number, &room, room.count)
+      guard count > 0 else { break }
+      bytes += room.prefix(count)
+    }
+    return holding(realPath(path) ?? path, in: String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// The same from the text of `/proc/self/mountinfo`; of several at one place the last one counts.
+  static func holding(_ path: String, in table: String) -> MountPoint? {
+    var found: MountPoint?
+    for line in table.split(separator: "\n") {
+      let halves = line.split(separator: " - ", maxSplits: 1)
+      let fields = halves[0].split(separator: " ")
+      guard halves.count == 2, fields.count > 5, let type = halves[1].split(separator: " ").first else { continue }
+      let place = unescaped(fields[4])
+      guard place == "/" || path == place || path.hasPrefix("\(place)/") else { continue }
+      guard found.map({ place.utf8.count >= $0.path.utf8.count }) ?? true else { continue }
+      let options = [fields[5]] + halves[1].split(separator: " ").suffix(1)
+      found = MountPoint(
+        path: place, type: String(type),
+        isReadOnly: options.contains { $0.split(separator: ",").contains("ro") })
+    }
+    return found
+  }
+
+  /// White space and the backslash are three octal digits there.
+  private static func unescaped(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\\"), rest.count >= 3,
+        let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
