@@ -59,7 +59,7 @@ def sign_in(house):
         box.media_token("channel-1")
     pairing = Pairing(box)
     code = pairing.event("code")
-    assert re.match(r"[B-Z]{4}-[B-Z]{4}$", code["display"]) and code["url"].endswith("/D/" + code["code"]) and code["seconds"] > 1700, code
+    assert re.match(r"[B-Z]{4}-[B-Z]{4}$", code["display"]) and "/D/" + code["code"] in code["url"] and code["seconds"] > 1700, code
     with refuses("busy"):
         list(box.pair())
     phone = Browser(house)

@@ -44,7 +44,7 @@ def pictures(house):
     from regent import picture, qr
     place = house.home / "picture.png"
     letters = "BCDFGHJKLMNPQRSTVWXYZ0123456789"
-    for text in ("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK", "http://192.168.7.1:8787/D/BCDFGHJK", *(
+    for text in ("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK.0123ABCD", "http://192.168.7.1:8787/D/BCDFGHJK", *(
             (letters * 12)[:length] for length in (20, 38, 61, 90, 122, 154, 178, 221, 262, 311)), "x" * 213):
         picture.write(place, picture.qr_code(text, 840))
         read = subprocess.run(["zbarimg", "-q", "--raw", place], capture_output=True, text=True, timeout=PATIENCE).stdout

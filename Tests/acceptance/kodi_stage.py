@@ -137,7 +137,7 @@ class Stage:
     def code(self):
         """The code that a phone reads off the screen."""
         def read():
-            found = re.search(r"/D/([A-Z]{8})$", self.shown())
+            found = re.search(r"/D/([A-Z]{8})(\.[0-9A-Z]{8})?$", self.shown())
             return found and found.group(1)
         return until("a QR code on the screen", read)
 

@@ -1,4 +1,4 @@
-"""Signs this Kodi in with a phone, and gets media tokens: `import regent` in an add-on that requires script.module.regent.
+"""Signs this Kodi in with a phone and gets media tokens, for add-ons that require script.module.regent.
 
     import regent
 

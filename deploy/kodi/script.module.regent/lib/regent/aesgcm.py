@@ -1,4 +1,4 @@
-"""AES-256-GCM (NIST SP 800-38D) in plain Python: the standard library has none, and an enrolment's answer is sealed with it.
+"""AES-256-GCM (NIST SP 800-38D) in plain Python: an enrolment's answer is sealed with it, and the library has none.
 
 One answer of some 300 bytes takes a few milliseconds. The key is used once, on the machine that the answer is for, so
 the table look-ups need not take constant time.
@@ -52,7 +52,7 @@ def _double(byte):
 
 
 def _substitution():
-    """FIPS 197, 5.1.1: the inverse in GF(2^8), then the affine transformation. 3 generates the field, 0xF6 is its inverse."""
+    """FIPS 197, 5.1.1: the inverse in GF(2^8), then an affine map. 3 generates the field, 0xF6 is its inverse."""
     box = [0x63] * 256
     power = inverse = 1
     while True:

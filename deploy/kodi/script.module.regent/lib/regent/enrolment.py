@@ -32,11 +32,6 @@ def parse(text):
     return address.rstrip("/"), letters
 
 
-def mark(letters, identity):
-    """What this device calls itself with this code: the same each time, and nothing that the code could be found from."""
-    return Key(letters).box(identity).hex()
-
-
 class Key:
     """What both sides make of a code: one key for proofs, one for the sealed answer."""
 
@@ -46,6 +41,7 @@ class Key:
         self.proofs, self.seal = _derived(key, b"regent: proof of a code"), _derived(key, b"regent: seal for a code")
 
     def box(self, identity):
+        """What this device calls itself with this code: the same each time; the code cannot be found from it."""
         return _hash(self.proofs, _framed("regent-enrolment-box", identity, 1))
 
     def request(self, identity):

@@ -49,7 +49,7 @@ def _font_file():
 
 
 def file_in(path, chosen):
-    """What Font.xml names for our font in a set; for font13 where the skin has no font of that name, as Kodi takes it."""
+    """The file of our font in a set of Font.xml; that of font13, as Kodi does, where the skin has no such font."""
     sets = {one.get("id"): one for one in xml.etree.ElementTree.parse(path).getroot().iter("fontset")}
     fonts = sets.get(chosen)
     if fonts is None:

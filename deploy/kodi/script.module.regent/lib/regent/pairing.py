@@ -103,7 +103,7 @@ class _Pairing:
         return record
 
     def _shown(self, record):
-        """The event of a code. An address of another host is refused: it would be a phishing page that the TV vouches for."""
+        """The event of a code. An address of another host is refused: the TV would vouch for a phishing page."""
         page, link = record.get("verificationURL") or "", record.get("verificationURLComplete") or ""
         known = self.box.storage.read("credentials.json")
         hosts = {urllib.parse.urlsplit(known[name]).hostname for name in ("service", "public")}
@@ -113,7 +113,7 @@ class _Pairing:
                     ("https",) if self.caller.line.scheme == "https" else ("http", "https")):
                 raise RegentError("foreign-address", "the service named an address that is not its own; it is not shown", None, 1)
         left = record["expires"] / 1000 - self.caller.line.clock.now()
-        # A clock that cannot be right is not believed: half an hour is usual, and the service says when the code is over.
+        # Half an hour is usual where the clock cannot be right; the service says when the code is over.
         left = left if 1 <= left <= 36000 else 1800
         code = record["code"]
         return {

@@ -88,7 +88,7 @@ class Storage:
 
     @contextlib.contextmanager
     def locked(self, name, patience):
-        """Keeps other threads, add-ons and processes out; raises RegentError("busy") when one stays in for so many seconds.
+        """Keeps other threads, add-ons and processes out; RegentError("busy") when one holds it for `patience` s.
 
         The lock is a file's, because each add-on of Kodi has an interpreter of its own; the system lets go of it with
         the process."""

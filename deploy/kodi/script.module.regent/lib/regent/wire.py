@@ -152,7 +152,7 @@ class Line:
         return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=context)
 
     def _certificate(self, error):
-        # X509_V_ERR_CERT_NOT_YET_VALID and CERT_HAS_EXPIRED: the clock of a device without a battery, more often than not.
+        # X509_V_ERR_CERT_NOT_YET_VALID and CERT_HAS_EXPIRED: mostly the clock of a device without a battery.
         if error.verify_code in (9, 10):
             return Failure("clock", "the service's certificate is not valid at this device's time", "set date and time", host=self.host)
         return Failure(
