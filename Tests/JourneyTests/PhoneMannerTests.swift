@@ -1,8 +1,11 @@
+import HTTPTestSupport
 import PairingStore
 import RegentPairing
 import ServiceTestSupport
 import TestSupport
 import Testing
+
+@testable import PairingService
 
 /// What viewers stumbled over in an operator's first week.
 @Suite struct `A phone page` {

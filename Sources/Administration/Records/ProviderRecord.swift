@@ -42,7 +42,7 @@ extension Provider: OperatorRecord {
     boarding = try object.optionalWord(Member.boarding.rawValue) ?? .none
     platformID = try object.displayName(Member.platformID.rawValue)
     secureSheet = try object.optionalBool(Member.secureSheet.rawValue) ?? false
-    mayChangePasswords = try object.optionalBool(Member.passwordChange.rawValue) ?? true
+    mayChangePasswords = try object.optionalBool(Member.passwordChange.rawValue)
   }
 
   /// The provider as it is sent.
@@ -56,7 +56,7 @@ extension Provider: OperatorRecord {
     object.set(Member.boarding.rawValue, boarding.rawValue)
     object.set(Member.platformID.rawValue, platformID)
     object.set(Member.secureSheet.rawValue, secureSheet)
-    if !mayChangePasswords { object.set(Member.passwordChange.rawValue, false) }
+    object[Member.passwordChange.rawValue] = mayChangePasswords.map(JSONValue.bool)
     if let rules = temporaryPass {
       object.set(Member.lifetime.rawValue, rules.duration)
       object.set(Member.promotional.rawValue, rules.promotional)

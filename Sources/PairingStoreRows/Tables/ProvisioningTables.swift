@@ -51,8 +51,8 @@ extension Tables {
       "boarding": .string(one.boarding.rawValue), "platformID": .optional(one.platformID),
       "secureSheet": .bool(one.secureSheet),
     ]
-    if !one.mayChangePasswords, case .object(var object) = settings {
-      object["passwordChange"] = false
+    if let may = one.mayChangePasswords, case .object(var object) = settings {
+      object["passwordChange"] = .bool(may)
       settings = .object(object)
     }
     let word: String
@@ -89,8 +89,8 @@ extension Tables {
       boarding: try present(BoardingStatus(rawValue: settings.text("boarding"))),
       platformID: try settings.optionalText("platformID"),
       secureSheet: try settings.flag("secureSheet"),
-      // Left out where viewers may, as older versions wrote it.
-      mayChangePasswords: settings["passwordChange"]?.bool ?? true)
+      // Left out where nothing is said, as older versions wrote it.
+      mayChangePasswords: settings["passwordChange"]?.bool)
   }
 
   static let integrations = Table<Integration>(

@@ -15,14 +15,14 @@ public struct Provider: Hashable, Sendable {
   public var platformID: String?
   /// Whether its pages want a browser sheet that the app cannot look into.
   public var secureSheet: Bool
-  /// Whether viewers may change their passwords on the phone, where their account does not say otherwise.
-  public var mayChangePasswords: Bool
+  /// Whether viewers may change their passwords on the phone, where their account does not say otherwise; nil is yes.
+  public var mayChangePasswords: Bool?
 
   /// A provider; what is not said has the usual value.
   public init(
     id: ProviderID, name: String, kind: ProviderKind, logo: String? = nil,
     featured: Bool = false, boarding: BoardingStatus = .none, platformID: String? = nil,
-    secureSheet: Bool = false, mayChangePasswords: Bool = true
+    secureSheet: Bool = false, mayChangePasswords: Bool? = nil
   ) {
     self.id = id
     self.name = name

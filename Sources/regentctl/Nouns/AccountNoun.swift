@@ -68,7 +68,7 @@ enum AccountNoun {
             "zip codes": shown(account.attributes.zipCodes),
             "ratings": ratings(account),
             "channels": shown(account.attributes.channels),
-            "password change": account.mayChangePassword.map(shown),
+            "password": account.mayChangePassword.map { "change \(shown($0))" },
           ]))
       },
       verb(

@@ -151,7 +151,7 @@ enum ProviderNoun {
       "boarding": provider.boarding.rawValue,
       "platform id": provider.platformID,
       "secure sheet": shown(provider.secureSheet),
-      "password change": provider.mayChangePasswords ? nil : "off",
+      "password": provider.mayChangePasswords.map { "change \(shown($0))" },
     ])
   }
 }
