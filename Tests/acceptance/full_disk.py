@@ -282,7 +282,7 @@ def run(programs, home, given):
             attacker.kill()
         code = service.stop()
     whole = subprocess.run(
-        [programs / "regentd", "check"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        [programs / "regentd", "check", "--web", ROOT / "web"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
     problems = [f"{kind} of an honest viewer: {status} ({count} times)" for (kind, status), count in wrong.items()]
     for kind in busy:
         least, most = percentile(quiet[kind]), percentile(busy[kind])

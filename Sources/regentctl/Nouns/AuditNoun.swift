@@ -28,8 +28,9 @@ enum AuditNoun {
       verb(
         "export", "print the whole log, one JSON document a line",
         details: """
-          Lines are numbered without gaps, so that a missing one shows. With --visitor those come that name a visitor id \
-          which an app gave (setOptions): a text that the app chose, and no proof of who it was.
+          Lines are numbered without gaps, so that a missing one shows; a line audit.thin names lines of strangers that \
+          made room in a full log. With --visitor those come that name a visitor id which an app gave (setOptions): a \
+          text that the app chose, and no proof of who it was.
           """,
         inputs: [visitor], example: "audit export > audit.jsonl"
       ) { call, admin in
