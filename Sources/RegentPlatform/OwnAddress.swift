@@ -1,3 +1,4 @@
+internal import CRegentLinux
 internal import Glibc
 
 /// One address that this machine has on one of its networks, loopback among them.
