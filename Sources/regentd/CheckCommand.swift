@@ -38,7 +38,7 @@ enum CheckCommand {
     }
     if let tls = settings.tls {
       try load(tls)
-      let found = tls.finding(for: settings.publicURL?.host.description, at: Clocks.wallMilliseconds() / 1000)
+      let found = tls.finding(for: settings.certificateHost, at: Clocks.wallMilliseconds() / 1000)
       if found.status == .bad { throw CommandError(found.detail, hint: found.fix) }
       if found.status == .warning { note(found.detail, found.fix ?? "", console) }
     }

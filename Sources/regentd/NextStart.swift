@@ -34,7 +34,7 @@ final class NextStart: Sendable {
     if let tls = settings.tls {
       findings.append(
         tls.finding(
-          for: settings.publicURL?.host.description, at: Clocks.wallMilliseconds() / 1000,
+          for: settings.certificateHost, at: Clocks.wallMilliseconds() / 1000,
           loaded: loaded.withLock { $0 }))
     }
     return findings + remarks.map { Finding("settings", .warning, $0.message, fix: $0.hint) }
@@ -54,6 +54,11 @@ final class NextStart: Sendable {
       try? await Task.sleep(for: .seconds(60))
     }
   }
+}
+
+extension ServiceSettings {
+  /// The host that the certificate has to be for; nil behind a proxy, which shows phones another certificate.
+  var certificateHost: String? { proxies.isEmpty ? publicURL?.host.description : nil }
 }
 
 /// The master key that the database was opened with, for a change when its file is lost.
