@@ -36,7 +36,7 @@ extension ClientConfiguration {
   /// The time at which certificates are judged.
   ///
   /// A box without a battery starts in 1970: the latest of what is known is the nearest to the truth. A clock that is
-  /// not before the build time is not compared with files, whose times a clock that was ahead for a while may have made.
+  /// not before the build time is not compared with files, whose times may come from a clock that was ahead.
   func checkTime(wall: Int64, seen: Int64) -> Int64 {
     max(wall, buildTime, seen, wall < buildTime ? earliestTime : 0)
   }
