@@ -53,7 +53,11 @@ import Testing
           // `-u regentd` and `-o regentd` are the user of that name, `from regent import` is the Python module.
           let before = place == 0 ? "" : words[place - 1]
           guard let manual = manuals[program], !before.hasPrefix("-"), before != "from" else { continue }
-          let rest = words[(place + 1)...].prefix { !["|", "&&", "&", ">", "#"].contains($0) }
+          // In `docker compose exec regentd /usr/bin/regentctl …` the first is a container, and the rest the second's.
+          let rest = words[(place + 1)...].prefix { word in
+            let name = word.split(separator: "/").last.map(String.init) ?? ""
+            return !["|", "&&", "&", ">", "#"].contains(word) && !(word.contains("/") && programs.contains(name))
+          }
           for option in rest where option.hasPrefix("--") && option.count > 2 {
             let name = option.prefix { $0 != "=" }
             let isThere = manual.contains("\(name)")
