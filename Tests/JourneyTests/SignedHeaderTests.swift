@@ -78,7 +78,7 @@ private let badHeaders: [BadHeader] = [
     ]
   },
   BadHeader(name: "other requestor") { service in
-    [try service.signature("GET", path, requestor: "OTHER").value]
+    [try service.signature("GET", path, requestor: "OTHER", secret: "another").value]
   },
   BadHeader(name: "other method") { service in [try service.signature("POST", path).value] },
   BadHeader(name: "method in small letters") { service in
@@ -106,6 +106,15 @@ private let badHeaders: [BadHeader] = [
       let answer = try await client.get(
         path, headers: try bad.make(service).map { (name: "Authorization", value: $0) })
       #expect(answer.described == expected.described)
+    }
+  }
+
+  @Test func `a client that has the secret of another requestor's key pair is told so`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let answer = try await client.get(path, headers: [try service.signature("GET", path, requestor: "OTHER")])
+      #expect(answer.status == 401)
+      #expect(answer.text.contains("<details>the key pair belongs to another requestor</details>"))
     }
   }
 

@@ -34,7 +34,8 @@ public struct RateLimit: Hashable, Sendable {
 
   /// So many times as much at once, and no more afterwards.
   public func with(burst factor: Int) -> RateLimit {
-    RateLimit(oneEvery: .microseconds(interval), burst: burst.multipliedReportingOverflow(by: factor).partialValue)
+    let (product, overflows) = burst.multipliedReportingOverflow(by: factor)
+    return RateLimit(oneEvery: .microseconds(interval), burst: overflows ? .max : product)
   }
 
   /// The part of one of so many who have it together; as much at once as `least`, unless that is more than all of it.
