@@ -1,3 +1,4 @@
+internal import CRegentLinux
 public import Glibc
 
 /// Where a socket connects or is bound, in the kernel's form.

@@ -1,7 +1,7 @@
 internal import RegentJSON
 import RegentPairingWire
 
-/// What ``AccessEnabler/getMetadata(_:)`` can be asked for.
+/// What ``AccessEnabler/getMetadata(_:)-([String:String])`` can be asked for.
 @nonexhaustive
 public enum MetadataRequest: Hashable, Sendable {
   /// When the sign-in ends: epoch milliseconds as a text.
