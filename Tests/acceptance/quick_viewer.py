@@ -45,7 +45,7 @@ class House:
 
     def __init__(self, programs, **more):
         self.service = Service(programs, options=[
-            "--device-rate", "1000", "--device-burst", "10000"], **more)
+            "--device-rate", "1000", "--device-burst", "10000", "--sign-ins-per-account", "1000"], **more)
         self.context = None
         if more.get("https"):
             os.environ["SSL_CERT_FILE"] = f"{self.service.folder.name}/pem"

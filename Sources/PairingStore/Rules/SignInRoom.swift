@@ -37,9 +37,15 @@ public struct SignInRoom: Sendable {
       .prefix(all.count - most).map(\.0)
   }
 
-  /// The last time that is known; one of a time that has not come yet, when the clock was ahead, says nothing.
+  /// The last time that is known.
+  ///
+  /// A sign-in that another node has just made may lie a moment ahead of this node's clock, and is the newest. One from
+  /// further ahead was made while a clock was wrong, and says nothing.
   private func used(_ record: AuthenticationRecord, at now: Instant) -> Instant {
     let times = [record.authentication.issued, lastUse(record.authentication.id)].compactMap(\.self)
-    return times.filter { $0 <= now }.max() ?? Instant(milliseconds: .min)
+    return times.filter { $0 <= now + Self.tolerance }.max() ?? Instant(milliseconds: .min)
   }
+
+  /// What the clocks of two nodes may differ by; a node that is further off takes itself out.
+  private static let tolerance: Duration = .seconds(60)
 }

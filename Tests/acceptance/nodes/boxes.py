@@ -26,7 +26,7 @@ from rounds import PROVIDER, ask, provide
 from service import Failure, until
 
 OPTIONS = ["--device-rate", "1000", "--device-burst", "1000", "--newcomer-rate", "1000", "--permit-rate", "1000",
-           "--live-codes", "10000"]
+           "--live-codes", "10000", "--sign-ins-per-account", "10000"]
 WAITING, SIGNED_IN, LATE = 4, 3, 2
 TRIES = 10
 QUESTIONS = (("authorize", "One"), ("status",), ("preauthorize", "One", "Two"), ("providers",))

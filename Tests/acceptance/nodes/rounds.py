@@ -363,6 +363,8 @@ def main():
     try:
         cluster = Cluster(os.path.abspath(words.programs), home, "abcdefgh"[:words.nodes], options=[
             "--device-rate", "1000", "--device-burst", "1000", "--newcomer-rate", "1000", "--live-codes", "100000",
+            # All boxes are of one account.
+            "--sign-ins-per-account", "100000", "--permit-rate", "1000",
             *[part for option in words.option for part in option.split("=", 1)]])
         if words.asynchronous:
             cluster.is_synchronous = False
