@@ -1,4 +1,3 @@
-internal import CRegentLinux
 internal import Glibc
 
 /// One address that this machine has on one of its networks, loopback among them.
@@ -21,7 +20,7 @@ public struct OwnAddress: Sendable {
       unsafe next = one.pointee.ifa_next
       guard let address = unsafe one.pointee.ifa_addr else { continue }
       let length: Int
-      switch CInt(unsafe address.pointee.sa_family) {
+      switch CInt(unsafe UnsafeRawPointer(address).load(as: sa_family_t.self)) {
       case AF_INET: length = MemoryLayout<sockaddr_in>.size
       case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
       default: continue

@@ -1,9 +1,13 @@
-internal import CRegentLinux
 public import Glibc
 
 /// Where a socket connects or is bound, in the kernel's form.
 public struct SocketAddress: Sendable {
   private var storage: sockaddr_storage
+  /// Where the address lies in `sockaddr_in6`.
+  ///
+  /// By its name it cannot be reached in every build: the importer gives the member to Glibc or to CRegentLinux,
+  /// depending on which of them it has read first.
+  private static let ipv6Place = 8
   private var length: socklen_t
 
   /// The address family: `AF_INET`, `AF_INET6` or `AF_UNIX`.
@@ -32,8 +36,11 @@ public struct SocketAddress: Sendable {
     var form = sockaddr_in6()
     form.sin6_family = sa_family_t(AF_INET6)
     form.sin6_port = port.bigEndian
-    form.sin6_addr = unsafe unsafeBitCast((halves.high.bigEndian, halves.low.bigEndian), to: in6_addr.self)
-    unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: form, as: sockaddr_in6.self) }
+    unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      unsafe bytes.storeBytes(of: form, as: sockaddr_in6.self)
+      unsafe bytes.storeBytes(of: halves.high.bigEndian, toByteOffset: Self.ipv6Place, as: UInt64.self)
+      unsafe bytes.storeBytes(of: halves.low.bigEndian, toByteOffset: Self.ipv6Place + 8, as: UInt64.self)
+    }
     length = socklen_t(MemoryLayout<sockaddr_in6>.size)
   }
 
@@ -114,9 +121,12 @@ extension SocketAddress {
   /// The address and port, when it is IPv6.
   public var ipv6: (halves: (high: UInt64, low: UInt64), port: UInt16)? {
     guard family == AF_INET6 else { return nil }
-    let form = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
-    let halves = unsafe unsafeBitCast(form.sin6_addr, to: (UInt64, UInt64).self)
-    return ((UInt64(bigEndian: halves.0), UInt64(bigEndian: halves.1)), UInt16(bigEndian: form.sin6_port))
+    return unsafe withUnsafeBytes(of: storage) { bytes in
+      let form = unsafe bytes.load(as: sockaddr_in6.self)
+      let high = unsafe bytes.load(fromByteOffset: Self.ipv6Place, as: UInt64.self)
+      let low = unsafe bytes.load(fromByteOffset: Self.ipv6Place + 8, as: UInt64.self)
+      return ((UInt64(bigEndian: high), UInt64(bigEndian: low)), UInt16(bigEndian: form.sin6_port))
+    }
   }
 
   /// The address as numbers, without port and brackets; `nil` for a Unix socket.
