@@ -10,7 +10,7 @@ import Testing
     AuthenticationRecord(
       authentication: Authentication(
         id: try #require(AuthenticationID("authentication-\(number)")), requestor: try #require(RequestorID("R")),
-        viewer: Viewer(provider: try #require(ProviderID("cable")), account: try #require(AccountName("anna"))),
+        viewer: Viewer(provider: try #require(ProviderID("cable")), account: AccountName("anna")),
         household: nil, profile: nil, source: .regular, issued: issued, expires: Self.now + .seconds(86_400)),
       device: try #require(DeviceID("device-\(number)")),
       deviceHash: try #require(DeviceHash([UInt8](repeating: UInt8(number), count: 32))),
