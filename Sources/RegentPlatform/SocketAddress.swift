@@ -123,9 +123,9 @@ extension SocketAddress {
     guard family == AF_INET6 else { return nil }
     return unsafe withUnsafeBytes(of: storage) { bytes in
       let form = unsafe bytes.load(as: sockaddr_in6.self)
-      let high = unsafe bytes.load(fromByteOffset: Self.ipv6Place, as: UInt64.self)
-      let low = unsafe bytes.load(fromByteOffset: Self.ipv6Place + 8, as: UInt64.self)
-      return ((UInt64(bigEndian: high), UInt64(bigEndian: low)), UInt16(bigEndian: form.sin6_port))
+      let high = unsafe bytes[Self.ipv6Place..<Self.ipv6Place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+      let low = unsafe bytes[Self.ipv6Place + 8..<Self.ipv6Place + 16].reduce(0) { $0 << 8 | UInt64($1) }
+      return ((high, low), UInt16(bigEndian: form.sin6_port))
     }
   }
 
