@@ -135,6 +135,16 @@ extension FileDescriptor {
   }
 }
 
+/// The text of a table of the kernel, such as `/proc/net/route`; what is behind `limit` bytes is left out.
+///
+/// Such a file has no size before it is read.
+func kernelTable(_ path: String, atMost limit: Int) -> String? {
+  guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return nil }
+  var bytes: [UInt8] = []
+  while bytes.count < limit, let more = try? file.read(atMost: 8_192), !more.isEmpty { bytes += more }
+  return String(decoding: bytes, as: UTF8.self)
+}
+
 /// A path with a NUL inside would be cut there by the kernel: another file than the one that was checked.
 func refuseNUL(in path: String, operation: String) throws(SystemError) {
   guard !path.utf8.contains(0) else {

@@ -97,14 +97,7 @@ public final class NetworkWatch {
   }
 
   private static func lines(_ path: String) -> [Substring] {
-    guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return [] }
-    var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 8_192))
-    while bytes.count < 1 << 18 {
-      let count = unsafe Glibc.read(file.number, &room, room.count)
-      guard count > 0 else { break }
-      bytes += room.prefix(count)
-    }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    (kernelTable(path, atMost: 1 << 18) ?? "").split(separator: "\n")
   }
 
   private static func fields(of line: Substring, _ places: [Int]) -> String {

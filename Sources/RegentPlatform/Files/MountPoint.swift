@@ -1,5 +1,3 @@
-import Glibc
-
 /// The file system that a path lies on, as this process sees it.
 public struct MountPoint: Hashable, Sendable {
   /// Where it is mounted.
@@ -13,14 +11,7 @@ public struct MountPoint: Hashable, Sendable {
 
   /// The one that holds a path which exists or is to be made; `nil` where the kernel does not say.
   public static func holding(_ path: String) -> MountPoint? {
-    guard let file = try? FileDescriptor.open("/proc/self/mountinfo", O_RDONLY) else { return nil }
-    var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
-    while bytes.count < 1 << 20 {
-      let count = unsafe Glibc.read(file.number, &room, room.count)
-      guard count > 0 else { break }
-      bytes += room.prefix(count)
-    }
-    return holding(realPath(path) ?? path, in: String(decoding: bytes, as: UTF8.self))
+    kernelTable("/proc/self/mountinfo", atMost: 1 << 20).flatMap { holding(realPath(path) ?? path, in: $0) }
   }
 
   /// The same from the text of `/proc/self/mountinfo`; of several at one place the last one counts.
