@@ -77,10 +77,9 @@ extension AdminCall {
     accountWriter(try identifier(parameter: "name", "account"), at: try provider())
   }
 
-  /// Refuses a name that nobody could sign in with: the phone leaves out spaces around what is typed.
+  /// Refuses a name that no viewer could type: the phone leaves out spaces around what is typed.
   func refuseOuterSpaces(_ name: AccountName) throws(AdminError) {
-    let ends = [name.text.unicodeScalars.first, name.text.unicodeScalars.last]
-    guard ends.contains(where: { $0?.properties.isWhitespace == true }) else { return }
+    guard name.text.withoutOuterSpaces != name.text else { return }
     throw AdminError(
       .invalid, "the account's name \"\(name)\" begins or ends with a space", hint: "leave the space out")
   }

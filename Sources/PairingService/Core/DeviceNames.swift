@@ -63,4 +63,12 @@ extension String {
   /// Text that a box, a client or a person chose, for audit lines and findings: in quotes, with quotes, backslashes and
   /// control characters escaped as in JSON, so that it cannot be read as a part of the sentence around it.
   var quoted: String { VisitorMark.text(self) }
+
+  /// Without white space at its beginning and end.
+  var withoutOuterSpaces: String {
+    var rest = unicodeScalars[...]
+    while let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
+    while let last = rest.last, last.properties.isWhitespace { rest.removeLast() }
+    return String(rest)
+  }
 }

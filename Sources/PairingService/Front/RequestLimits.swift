@@ -128,8 +128,7 @@ package final class RequestLimits: Sendable {
         state.makeRoom(at: now)
         let limit = state.share(of: whole, least: least)
         guard state.devices.count < Self.mostMeters || state.devices[meter] != nil else {
-          let place = Int(UInt(bitPattern: meter.hashValue) % UInt(state.shared.count))
-          return state.shared[place].take(of: limit, at: now)
+          return state.shared[state.place(of: meter)].take(of: limit, at: now)
         }
         return state.devices[meter, default: RateMeter()].take(of: limit, at: now)
       })
@@ -270,7 +269,7 @@ extension RequestLimits.State {
     }
   }
 
-  private func place(of meter: RequestLimits.Meter) -> Int {
+  fileprivate func place(of meter: RequestLimits.Meter) -> Int {
     Int(UInt(bitPattern: meter.hashValue) % UInt(shared.count))
   }
 

@@ -160,16 +160,6 @@ extension Phone {
   }
 }
 
-extension String {
-  /// Without white space at its beginning and end.
-  fileprivate var withoutOuterSpaces: String {
-    var rest = unicodeScalars[...]
-    while let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
-    while let last = rest.last, last.properties.isWhitespace { rest.removeLast() }
-    return String(rest)
-  }
-}
-
 extension ChooseProviderPage {
   /// How many providers one page shows; beyond that only a search finds them.
   private static let most = 100
