@@ -16,9 +16,10 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import yaml
+
+from service import until
 
 KNOWN = {
     "image", "user", "group_add", "read_only", "tmpfs", "cap_drop", "cap_add", "security_opt", "sysctls", "environment", "secrets",
@@ -222,15 +223,6 @@ def run(*words):
 
 def children(pid):
     return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def until(what, look, limit=60):
-    end = time.monotonic() + limit
-    while not (found := look()):
-        if time.monotonic() > end:
-            raise TimeoutError(f"not within {limit} s: {what}")
-        time.sleep(0.1)
-    return found
 
 
 def published_port(host, port, to, target):

@@ -2,6 +2,8 @@
 
 import contextlib, fcntl, os, pathlib, re, select, shutil, struct, subprocess, time
 
+from service import until
+
 SECONDS = 60
 PACKAGES = (
     "systemd systemd-sysv dbus util-linux procps curl ca-certificates fail2ban python3-systemd iptables"
@@ -41,9 +43,9 @@ class Container:
                  *(f"--bind={path}" for path in devices)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            self.leader = self.until("a first process", self.first_process)
+            self.leader = until("a first process", self.first_process)
             state = ("systemctl", "is-system-running")
-            self.until("the system has booted", lambda: self.run(*state, fails=None).strip() in ("running", "degraded"))
+            until("the system has booted", lambda: self.run(*state, fails=None).strip() in ("running", "degraded"))
         except (TimeoutError, Unavailable) as reason:
             self.stop()
             raise Unavailable(f"{reason}; {self.said.read_text()[-2000:]}") from None
@@ -105,16 +107,7 @@ class Container:
             self.process.kill()
             self.process.wait()
 
-    @staticmethod
-    def until(what, look, seconds=SECONDS):
-        end = time.monotonic() + seconds
-        while True:
-            found = look()
-            if found:
-                return found
-            if time.monotonic() > end:
-                raise TimeoutError(f"not within {seconds} s: {what}")
-            time.sleep(0.05)
+    until = staticmethod(until)
 
     def started(self, *words, text=None):
         return subprocess.run(
@@ -249,7 +242,7 @@ class GroupLimit:
         return int(re.search(r"oom_kill (\d+)", (self.group / "memory.oom_control").read_text())[1])
 
     def end(self):
-        Container.until("the group is empty", lambda: not (self.group / "cgroup.procs").read_text())
+        until("the group is empty", lambda: not (self.group / "cgroup.procs").read_text())
         self.group.rmdir()
 
 

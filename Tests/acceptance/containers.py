@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 
-from compose_project import Project, until
+from compose_project import Project
+from service import until
 
 programs = pathlib.Path(sys.argv[1]).resolve()
 place = pathlib.Path(__file__).resolve().parents[2]

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 
+from service import until
+
 PACKAGES = ("kodi", "kodi-bin", "xvfb", "imagemagick", "zbar-tools", "python3", "libgl1-mesa-dri", "procps", "openssl",
             "ca-certificates", "fonts-dejavu-core")
 USER, DISPLAY = 1500, ":77"
@@ -52,17 +54,6 @@ def mount_root(root):
     os.chmod(root / "tmp", 0o1777)
     (root / "tmp/.X11-unix").mkdir()
     os.chmod(root / "tmp/.X11-unix", 0o1777)
-
-
-def until(what, look, seconds=SECONDS):
-    end = time.monotonic() + seconds
-    while True:
-        found = look()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise TimeoutError(f"not within {seconds} s: {what}")
-        time.sleep(0.1)
 
 
 class Screen:

@@ -22,9 +22,10 @@ import tempfile
 import time
 
 from kodi_house import ROOT, Browser, finish
-from kodi_machine import USER, enter, make_root, until
+from kodi_machine import USER, enter, make_root
 from kodi_stage import Stage, fails
 from regentd import serve
+from service import until
 
 # Seconds from the start of Kodi until the stream is asked for with a token.
 BAR = 20

@@ -12,8 +12,8 @@ import time
 import wave
 
 from kodi_house import HERE, ROOT, House, verified
-from kodi_machine import Kodi, Screen, mount_root, until
-from service import PATIENCE, Service
+from kodi_machine import Kodi, Screen, mount_root
+from service import PATIENCE, Service, until
 
 ADDRESS = "http://127.0.0.1:8000"
 
