@@ -37,7 +37,7 @@ static inline int regent_listen_to_network(int socket) {
   return bind(socket, (struct sockaddr *)&address, sizeof address);
 }
 
-// A timer that never rings, and can be read (with ECANCELED) when somebody sets the wall clock.
+// A timer that never rings, and can be read (with ECANCELED) when the wall clock is set.
 static inline int regent_watch_clock(void) {
   int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
   struct itimerspec never = { .it_value = { .tv_sec = 0x7fffffff0 } };

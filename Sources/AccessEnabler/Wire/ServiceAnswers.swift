@@ -237,7 +237,7 @@ extension ClientResponse {
 
   /// Whether a guest network's sign-in page answered: a page, or the way to one, where the service would send neither.
   fileprivate var isFromPortal: Bool {
-    // Nobody can answer in the service's place over TLS.
+    // Over TLS no other server can answer in the service's place.
     guard url.origin.scheme == .http else { return false }
     let status = Int(self.status.rawValue)
     if status == 511 { return true }

@@ -62,7 +62,8 @@ extension RequestLimits {
     /// A browser by its own id, with the account that it is signed in as: counted for both, and for its address.
     case phone(Viewer?, browser: String? = nil)
 
-    /// By what a ledger knows the browser: keyed anew in every process, so that nobody can choose another's.
+    /// By what a ledger knows the browser: keyed anew in every process, so that a browser cannot choose the place
+    /// of another.
     fileprivate var browser: Int? {
       if case .phone(_, let browser?) = self { browser.hashValue } else { nil }
     }

@@ -12,8 +12,8 @@ package enum NewRow: Hashable, Sendable {
 
 /// Who shares a limit of new rows.
 ///
-/// Guests are counted apart from accounts: whoever has a hundred addresses and a temporary pass must not use up what
-/// the viewers with accounts have.
+/// Guests are counted apart from accounts: a guest with a hundred addresses must not use up what the viewers with
+/// accounts have.
 package enum RowSharer: Hashable, Sendable {
   case account(Viewer)
   case household(ProviderID, HouseholdID)
@@ -27,7 +27,7 @@ package enum RowSharer: Hashable, Sendable {
 extension RequestLimits {
   /// Of an account's limit: a household has some accounts, an address many viewers, a requestor very many.
   private static let (householdFactor, sourceFactor, requestorFactor) = (2, 20, 1000)
-  /// A person pairs a few screens; whoever pairs a hotel pairs a hundred at once and then one in ten seconds.
+  /// A person pairs a few screens; an operator pairs a hotel's: a hundred at once and then one in ten seconds.
   private static let signInFactor = 10
 
   /// Takes one new permit, whose title the sign-in does not have yet: one that is renewed takes its row's place.
