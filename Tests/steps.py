@@ -55,7 +55,9 @@ CHECK = (
     Step("arm", "what can be tested for ARM", ("Tests/acceptance/arm.py", DEBUG), 300),
     Step("rows", "every row of the entitlement API has run", shell(
         'for xml in .build/results/tests-{services,others}.xml; do [ -f "$xml" ] || '
-        '{ echo "$xml is missing; run make test first" >&2; exit 1; }; done; Tests/rows-ran .build/results/*.xml'),
+        '{ echo "$xml is missing; run make test first" >&2; exit 1; }; done; '
+        # Not every .xml there is: the servers' tests may still be writing theirs.
+        'Tests/rows-ran .build/results/tests-{services,others,programs}.xml'),
          60, ("tests-programs",)),
     Step("nodes-sabotage", "every fault of several nodes can be planted", ("Tests/acceptance/nodes/sabotage", "--check"), 60, ()),
     Step("docc", "documentation of the libraries", ("Tests/docc",), 300),

@@ -16,17 +16,23 @@ import Testing
       let program = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       // The proxy gives up at least once; then the service answers first, again and again.
-      let statuses = {
+      let answers = {
         String(decoding: (try? readFile("\(folder)/access")) ?? [], as: UTF8.self).split(separator: "\n").map(
           String.init)
       }
       try await eventually("waits that the proxy does not cut") {
-        statuses().lastIndex(of: "504").map { statuses().dropFirst($0 + 1).count { $0 == "200" } >= 3 } == true
-          ? true : nil
+        let all = answers()
+        return all.lastIndex { $0.hasPrefix("504") }.map {
+          all.dropFirst($0 + 1).count { $0.hasPrefix("200 wait=") } >= 3
+        } == true ? true : nil
       }
       try await service.service.approve(wire)
       #expect(try await eventually("the end") { program.poll() } == 0)
-      #expect(statuses().count { $0 == "504" } <= 4, "\(statuses())")
+      // Not the number of cuts: a busy machine answers late, and the proxy cuts a short wait too.
+      let waits = answers().drop { !$0.hasPrefix("504") }.dropFirst().compactMap { answer in
+        answer.split(separator: "wait=").dropFirst().first.flatMap { Int($0) }
+      }
+      #expect(waits.count >= 3 && waits.allSatisfy { $0 < seconds }, "\(answers())")
       let names = try box.events().compactMap { $0["event"]?.string }
       #expect(!names.contains("error") && names.last == "authenticated", "\(names)")
     }
@@ -42,7 +48,7 @@ import Testing
       """
       daemon off; master_process off; pid \(folder)/pid; error_log \(folder)/error;
       events {} http {
-        log_format status $status; access_log off;
+        log_format status '$status $http_prefer'; access_log off;
         client_body_temp_path \(folder)/1; proxy_temp_path \(folder)/2; fastcgi_temp_path \(folder)/3;
         uwsgi_temp_path \(folder)/4; scgi_temp_path \(folder)/5; proxy_read_timeout \(seconds)s;
         server {

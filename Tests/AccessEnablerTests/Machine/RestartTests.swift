@@ -114,6 +114,10 @@ import Testing
     }
     #expect((3...16).contains(cuts), "\(cuts)")
     #expect((length.seconds ?? 50) < 10)
+    // A service that answers a second late behind a proxy of four seconds: three are too many there, two are not.
+    var late = HoldLength()
+    let halves = [4, 4, 4].map { late.shorten(ServiceFailure(kind: .status(504)), after: .seconds($0), usual: 50) }
+    #expect(halves == [true, true, false] && late.seconds == 2)
     // News that comes early says nothing about the way.
     var early = HoldLength()
     let isShorter = early.shorten(ServiceFailure(kind: .status(504)), after: .seconds(10), usual: 50)
