@@ -37,7 +37,7 @@ TEST = (
          ("swift", "format", "lint", "--strict", "--recursive", "--parallel", "Package.swift", "Sources", "Tests"), 120, ()),
     Step("scripts", "shell scripts parse", shell(
         r"find . \( -name .git -o -name .build -o -name .swiftpm -o -name __pycache__ \) -prune -o -type f -print0 |"
-        r" xargs -0 grep -lE -m 1 '^#!.*\bbash$' | xargs -n 1 bash -n"), 60, ()),
+        r" xargs -0 grep -lE -m 1 '^#!.*\bbash$' | xargs -n 1 bash -n; Tests/comments-only --self-test"), 60, ()),
     Step("portable", "no code for one machine only", ("Tests/portable",), 60, ()),
     Step("mutations", "every mutation can be planted", ("Tests/mutations/run", "--check"), 60, ()),
     swift_tests("services"),

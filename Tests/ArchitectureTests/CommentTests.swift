@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite("Comments are worth reading")
+@Suite("Comments and names are written for readers")
 struct CommentTests {
   private static let rightMargin = 120
 
@@ -21,39 +22,24 @@ struct CommentTests {
   func `no comment goes beyond the right margin`(top: String) throws {
     for file in try swiftFiles(below: top) {
       for (number, line) in file.lines.enumerated() where line.count > Self.rightMargin {
-        // Long lines of code are swift format's business: it lets literals stand.
+        // swift format measures code; it leaves long literals alone.
         let isComment = line.drop { $0 == " " }.hasPrefix("//")
         #expect(!isComment, "\(file.path):\(number + 1) has \(line.count) characters")
       }
     }
   }
 
-  @Test func `no doc comment only repeats the name`() throws {
-    for file in try swiftFiles(below: "Sources") {
-      for (number, comment) in file.loneDocComments {
-        guard let declaration = file.declaration(after: number) else { continue }
-        let known = words(declaration + " " + file.enclosingType(of: number))
-        let said = words(comment).subtracting(smallWords)
-        #expect(
-          !said.isSubset(of: known),
-          "\(file.path):\(number + 1): \"\(comment)\" says what \"\(declaration)\" says already")
-      }
-    }
-  }
-
-  @Test func `public types, protocols and functions say what they are for`() throws {
-    let files = try swiftFiles(below: "Sources")
-    // Whoever does what a protocol asks for need not say again what the protocol says.
-    let required = Set(files.flatMap(\.requirements)).union(["encode", "hash"])
-    for file in files {
+  @Test(arguments: ["AccessEnabler", "MediaTokenVerifier"])
+  func `every public type and function of a library has a doc comment`(library: String) throws {
+    for file in try swiftFiles(below: "Sources/\(library)") {
       for (number, line) in file.lines.enumerated() {
         let tokens = line.split(separator: " ").map(String.init)
-        guard let public_ = tokens.firstIndex(of: "public"),
-          tokens[..<public_].allSatisfy({ $0.hasPrefix("@") }), !tokens.contains("override"),
-          let keyword = tokens[public_...].first(where: { !modifiers.contains($0) }), described.contains(keyword)
+        guard tokens.first(where: { !$0.hasPrefix("@") }) == "public", !tokens.contains("override"),
+          let keyword = tokens.first(where: { Self.described.contains($0) })
         else { continue }
-        let name = tokens.drop { $0 != "func" }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" } ?? ""
-        guard !required.contains(String(name)) else { continue }
+        let name = tokens.drop { $0 != keyword }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" } ?? ""
+        // Protocols of the standard library say what these do.
+        guard !["encode", "hash"].contains(name) else { continue }
         // Attributes may stand between the comment and the declaration.
         let above = file.lines[..<number].reversed().prefix(8).prefix { !$0.isEmpty && !$0.hasSuffix("}") }
         #expect(
@@ -61,117 +47,32 @@ struct CommentTests {
       }
     }
   }
+  private static let described: Set<String> = ["struct", "class", "enum", "actor", "protocol", "func"]
 
-  @Test func `the reader of comments sees what it should`() {
-    let text = """
-      /// A box.
-      struct Box {
-        /// The color of the box.
-        let color: Color
-        /// Grey while nobody is signed in.
-        let shade: Color
-        /// Two lines
-        /// are no repetition.
-        let lines: Int
+  /// A sentence whose actor is one of these words must be read twice.
+  private static let indefinite: Set<String> = [
+    "somebody", "nobody", "anybody", "whoever", "whomever", "someone", "anyone", "noone",
+  ]
+
+  // How often these words stand in each area. Lower a number when its area has fewer; never raise one.
+  private static let mostIndefinite = [
+    "Sources": 1_168, "Tests": 742, "docs": 31, "deploy": 14, "web": 12, "README.md": 0,
+  ]
+
+  @Test(arguments: mostIndefinite.keys.sorted())
+  func `indefinite actors become fewer`(area: String) throws {
+    let paths = area.hasSuffix(".md") ? [area] : try filesBelow(area)
+    let endings = [
+      ".swift", ".md", ".html", ".txt", ".py", ".sh", ".yaml", ".json", ".h", ".c", ".service", ".example",
+    ]
+    var places: [String] = []
+    for path in paths where endings.contains(where: path.hasSuffix) && !path.contains("/.build/") {
+      for (number, line) in try text(path).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let words = line.lowercased().replacing("no one", with: "noone").split { !$0.isLetter }
+        places += words.filter { Self.indefinite.contains(String($0)) }.map { "\(path):\(number + 1): \($0)" }
       }
-      """
-    let file = SourceFile(path: "x.swift", target: "x", lines: text.split(separator: "\n"))
-    #expect(file.loneDocComments.map(\.line) == [0, 2, 4])
-    #expect(file.declaration(after: 0) == nil)
-    #expect(file.declaration(after: 2) == "color: Color")
-    #expect(file.enclosingType(of: 2) == "Box")
-    #expect(words("The color of the boxes, XMLName").subtracting(smallWords) == ["color", "boxe", "xml", "name"])
-  }
-}
-
-private let smallWords: Set<String> = [
-  "the", "a", "an", "of", "its", "it", "is", "this", "that", "to", "and", "in", "for", "which", "how", "what", "who",
-  "whether", "when", "with", "on", "as", "by", "be", "are", "one",
-]
-private let modifiers: Set<String> = [
-  "public", "package", "static", "final", "nonisolated", "mutating", "indirect", "unsafe", "class", "consuming",
-  "borrowing",
-]
-private let described: Set<String> = ["struct", "class", "enum", "actor", "protocol", "func"]
-private let memberModifiers: Set<String> = [
-  "public", "package", "internal", "fileprivate", "private", "private(set)", "static", "final", "nonisolated", "weak",
-  "lazy", "unsafe", "convenience", "required",
-]
-
-/// The words of a text or of a name in camel case, in small letters and without the s of a plural.
-private func words(_ text: String) -> Set<String> {
-  var found: Set<String> = []
-  var word = ""
-  let letters = Array(text)
-  func end() {
-    guard !word.isEmpty else { return }
-    let small = word.lowercased()
-    found.insert(small.count > 3 && small.hasSuffix("s") ? String(small.dropLast()) : small)
-    word = ""
-  }
-  for (index, letter) in letters.enumerated() {
-    guard letter.isLetter, letter.isASCII else {
-      end()
-      continue
     }
-    let next = index + 1 < letters.count ? letters[index + 1] : " "
-    let endsRun = word.last?.isUppercase == true && next.isLowercase
-    if letter.isUppercase, word.last?.isLowercase == true || endsRun { end() }
-    word.append(letter)
-  }
-  end()
-  return found
-}
-
-extension SourceFile {
-  /// The names of the functions that protocols of this file ask for.
-  fileprivate var requirements: [String] {
-    var isProtocol = false
-    return codeLines.compactMap { line in
-      if line == "}" { isProtocol = false }
-      let tokens = line.split(separator: " ")
-      if tokens.contains("protocol"), line.hasSuffix("{") { isProtocol = true }
-      guard isProtocol, let place = tokens.firstIndex(of: "func"), place + 1 < tokens.count else { return nil }
-      return String(tokens[place + 1].prefix { $0 != "(" && $0 != "<" })
-    }
-  }
-
-  /// Doc comments of one line, with the number of the line.
-  fileprivate var loneDocComments: [(line: Int, text: String)] {
-    let trimmed = lines.map { $0.drop { $0 == " " } }
-    return trimmed.indices.compactMap { index in
-      guard trimmed[index].hasPrefix("/// "), index == 0 || !trimmed[index - 1].hasPrefix("///"),
-        index + 1 == trimmed.count || !trimmed[index + 1].hasPrefix("///")
-      else { return nil }
-      return (index, String(trimmed[index].dropFirst(4)))
-    }
-  }
-
-  /// The property or initialiser below a comment, without its value and body; nil when something else stands there.
-  fileprivate func declaration(after number: Int) -> String? {
-    let below = lines[(number + 1)...].drop { $0.drop { $0 == " " }.hasPrefix("@") }
-    guard let line = below.first else { return nil }
-    let tokens = line.split(separator: " ").map(String.init)
-    guard let keyword = tokens.first(where: { !memberModifiers.contains($0) }),
-      ["let", "var", "init"].contains(where: { keyword == $0 || keyword.hasPrefix("\($0)(") })
-    else { return nil }
-    var text = tokens.drop { memberModifiers.contains($0) || $0 == "let" || $0 == "var" }.joined(separator: " ")
-    for end in [" = ", "{"] {
-      if let place = text.firstRange(of: end) { text = String(text[..<place.lowerBound]) }
-    }
-    return text
-  }
-
-  /// The name of the type around a line.
-  fileprivate func enclosingType(of number: Int) -> String {
-    let indentation = lines[number].prefix { $0 == " " }.count
-    for line in lines[..<number].reversed() where !line.isEmpty && line.prefix(while: { $0 == " " }).count < indentation
-    {
-      let tokens = line.split(separator: " ").map(String.init)
-      let keywords: Set = ["struct", "class", "enum", "actor", "extension", "protocol"]
-      guard let place = tokens.firstIndex(where: { keywords.contains($0) }), place + 1 < tokens.count else { continue }
-      return String(tokens[place + 1].prefix { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" })
-    }
-    return ""
+    let allowed = Self.mostIndefinite[area] ?? 0
+    #expect(places.count <= allowed, "\(places.count), allowed \(allowed): \(places.joined(separator: "\n"))")
   }
 }
