@@ -1,7 +1,10 @@
-// PairingService: what the service does for phones and devices, one folder per step of the flow. `Phone` decides what a
-// browser sees, `SignIn` who it is; both go through `Core`, which owns the store. `Pages` is view model in, bytes out:
-// it owns the templates' language, the texts and their plurals, the static files, the headers of every answer and one
-// view model for each page state. It keeps nothing, reads no clock and knows no store; the HTTP engine sends it.
-// `OAuth` is another wire form of the same steps, with `Clients` who may speak it; `Platform` signs apps in by their
-// box's account; `Administration` is the operator's socket.
-// `Nodes` is what a service does that shares its store with others: with a store of its own all of it does nothing.
+// PairingService: the HTTP service for phones and devices, with one folder for each step of the flow.
+//
+// - `Phone` decides which page a browser gets; `SignIn` identifies the viewer in that browser. Both change codes and
+//   sign-ins only through `Core`, which owns the store.
+// - `Pages` renders view models to bytes. It owns the template language, the texts with their plurals, the static
+//   files, the headers of each response and one view model for each page state. It has no state, clock or store.
+// - `OAuth` serves the same steps in OAuth's wire form, and `Clients` registers the clients that may use it.
+// - `Platform` signs apps in with their box's account. `Administration` serves the operator's socket.
+// - `Nodes` contains what a service does when it shares its store with other nodes. With a store of its own, `Nodes`
+//   does nothing.

@@ -2,9 +2,9 @@ package import HTTPServer
 package import RegentHTTPCodec
 internal import RegentPairingWire
 
-/// Everything that the service answers on the network, one part for each step of the flow.
+/// The routes of the service.
 package enum ServiceRoutes {
-  /// The routes of the protocol, in the order in which a box meets them.
+  /// The routes of the protocol, in the order in which a box uses them.
   package static func devices(_ core: ServiceCore) -> Routes {
     var routes = Routes()
     HealthRoutes(core).mount(&routes)
@@ -23,14 +23,16 @@ package enum ServiceRoutes {
     return routes
   }
 
-  /// The same, and the phone's pages.
+  /// The routes of the protocol and the pages for phones.
   package static func all(_ core: ServiceCore, _ phone: Phone) -> Routes {
     var routes = devices(core)
     phone.mount(&routes)
     return routes
   }
 
-  /// The answer to what no route takes; nothing of a request is repeated in it.
+  /// The response to a request that no route accepts.
+  ///
+  /// It repeats nothing of the request, so that it cannot be used for injection.
   package static func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     if let answer = answer(refusal.status, to: request) { return answer }
     var response = Response.text(refusal.status, "\(refusal.status.reason)\n")
@@ -38,7 +40,8 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// The answer of a node that can decide nothing now, in the form of the path: a page where there is one for people.
+  /// The 503 of a node that cannot decide anything now: JSON or XML on a path for programs, `page` on a path for
+  /// people.
   static func unavailable(_ request: Request, page: (Request) -> Response) -> Response {
     guard var response = answer(.serviceUnavailable, to: request) else { return page(request) }
     response.addRetryAfter(RightTimePause.span)
@@ -46,7 +49,7 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// A status in the form that programs read at this path; nil where no program asks.
+  /// The response with this status for a path that programs call; nil for paths that only browsers open.
   private static func answer(_ status: Status, to request: Request) -> Response? {
     let path = String(decoding: request.path.prefix(16), as: UTF8.self)
     if path.hasPrefix("/oauth/") { return OAuthFrame.refusal(status, to: request) }
@@ -61,7 +64,7 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// The answer while the service starts.
+  /// The 503 that the service sends while it starts.
   package static func starting(_ request: Request) -> Response {
     let isOAuth = isOAuth(request.path)
     var response =
@@ -73,17 +76,18 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// What the engine says by itself to a request whose path it has read; nil where a sentence will do.
+  /// The response for a request that the HTTP engine itself refuses after reading its path; nil where the engine's
+  /// plain text is enough.
   package static func engineRefusal(_ status: Status, _ path: [UInt8]) -> Response? {
     guard isOAuth(path) else { return nil }
     var response = OAuthFrame.refusal(status)
-    // Whether a page asks was not read; it is said to everybody.
+    // The engine has not read the `Origin` header, so the permission for cross-origin pages is always sent.
     CrossOrigin.allow(&response)
     if status == .serviceUnavailable { response.addHeader(.retryAfter, "5") }
     return response
   }
 
-  /// Whether a path as it was sent is one of OAuth's, also below the prefix of the public address.
+  /// Whether a path, as the client sent it, is an OAuth path, also behind the path prefix of the public address.
   private static func isOAuth(_ path: [UInt8]) -> Bool {
     String(decoding: path, as: UTF8.self).contains("/oauth/")
   }

@@ -1,13 +1,16 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// The service's ``AgeClock``: by which time things are deleted, and whether the machine's clock is doubted.
+/// The service's ``AgeClock``: the time that decides what is deleted for its age, and whether the machine's clock is
+/// suspected to be wrong.
 package final class AgeTime: Sendable {
   private let clock: ServiceClock
   private let state: Locked<AgeClock>
 
-  /// Goes on from what was kept: the milliseconds of the time that was believed last; else from the numbers of the day,
-  /// which earlier versions kept and which are a time as well.
+  /// Continues from the stored time.
+  ///
+  /// `text` is the last trusted time in milliseconds. Without it, the time inside `day`, the stored numbers of the day,
+  /// is used: earlier versions stored only these.
   init(_ clock: ServiceClock, keptAs text: String?, day: String?) {
     self.clock = clock
     let kept = text.flatMap(Int64.init).map(Instant.init(milliseconds:))
@@ -17,14 +20,14 @@ package final class AgeTime: Sendable {
         boot: clock.uptime))
   }
 
-  /// The time by which things may be deleted now.
+  /// The time to use when deciding what is old enough to be deleted.
   package var now: Instant {
     let (wall, boot) = (clock.now, clock.uptime)
     return state.withLock { $0.time(wall: wall, boot: boot) }
   }
 
-  /// How much too late the machine's clock seems to be, and after how long it is believed all the same; nil when it is
-  /// not doubted.
+  /// How far ahead the machine's clock seems to be, and after how long it will be trusted nevertheless; nil while it is
+  /// trusted.
   package var doubt: (ahead: Duration, left: Duration)? {
     let (wall, boot) = (clock.now, clock.uptime)
     return state.withLock { state in
@@ -35,14 +38,15 @@ package final class AgeTime: Sendable {
   }
 }
 
-/// What is the matter with the machine's clock.
+/// A problem with the machine's clock.
 package enum ClockTrouble: Hashable, Sendable {
-  /// It is later than it should be, and is believed after so long all the same.
+  /// The clock seems to be ahead by the first duration. If it keeps running evenly, it is trusted after `left`.
   case ahead(Duration, left: Duration)
-  /// It shows times that it had before; signed calls are refused for so long.
+  /// The clock was set back to a time at which nonces were already used. Signed calls are refused for this long,
+  /// because replays could not be recognized.
   case setBack(Duration)
 
-  /// For who watches the service.
+  /// The text for health output and operators.
   package var word: String {
     switch self {
     case .ahead: "ahead: nothing is deleted for its age"
@@ -52,12 +56,12 @@ package enum ClockTrouble: Hashable, Sendable {
 }
 
 extension ServiceCore {
-  /// For how long signed calls are refused because the clock was set back; nil when they are not.
+  /// For how much longer signed calls are refused because the clock was set back; nil when they are accepted.
   package var callsClosed: Duration? {
     nonces.closedUntil.map { $0.since(clock.now) }.flatMap { $0 > .zero ? $0 : nil }
   }
 
-  /// What is the matter with the machine's clock; nil when nothing is known to be.
+  /// The current problem with the machine's clock; nil when none is known.
   package var clockTrouble: ClockTrouble? {
     if let left = callsClosed { return .setBack(left) }
     return age.doubt.map { .ahead($0.ahead, left: $0.left) }

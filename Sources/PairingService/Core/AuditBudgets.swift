@@ -1,40 +1,47 @@
 internal import PairingStore
 internal import RegentPairing
 
-/// How many lines of the audit log strangers cause: so many from one network address, and so many at one requestor.
+/// Limits how many lines of the audit log unauthenticated clients can cause, for each network address and for each
+/// requestor.
 ///
-/// A stranger may do some things without the consent of an operator or viewer, such as registering a client with the
-/// statement that each copy of an app carries. The service still does them. When the share is used up it leaves out the
-/// line alone, counts it, and writes one line with the count later. Sources whose hashes meet share a meter: then a
-/// line may be counted that could have been listed.
+/// A client may do some things without the consent of an operator or viewer, such as registering with the software
+/// statement that each copy of an app contains. When the limit is reached, the service still does them but writes no
+/// line. It counts the lines left out and later writes one line with the count. Addresses whose hashes collide share a
+/// limit, so a line may be left out although its own address is within the limit.
 struct AuditBudgets {
-  /// Lines that are told together.
+  /// What the left-out lines are counted by: one summary line is written for each kind.
   struct Kind: Hashable {
     let action: String
-    /// None for those for whom there was no room.
+    /// Nil when there were already ``mostKinds`` kinds: then the lines of all further requestors are counted together.
     let requestor: RequestorID?
   }
 
-  /// Lines that were left out, and since when.
+  /// How many lines were left out, and since when.
   struct Count {
     var lines = 0
     let since: Uptime
   }
 
-  /// As many at once as a source may register; afterwards one line each minute says enough of it.
+  /// The burst equals the number of clients that one address may register at once; afterwards, one line a minute is
+  /// enough to show that it continues.
   private static let bySource = RateLimit(oneEvery: .seconds(60), burst: 100)
-  /// Half of the log's million lines in a year, for an app whose every copy is new all the time.
+  /// One line a minute makes 525,600 a year, half of the million lines that the log keeps.
+  ///
+  /// This limit is reached by an app each of whose copies registers anew all the time.
   private static let byRequestor = RateLimit(oneEvery: .seconds(60), burst: 1000)
-  /// For how long lines are counted before it is told.
+  /// How long left-out lines are counted before the summary line is written.
   private static let pause: Duration = .seconds(600)
-  /// Actions are few and requestors are made by operators: more than this is a thousand apps under attack.
+  /// The number of actions is small and only operators create requestors, so this is reached only when about a thousand
+  /// apps are attacked at once.
   static let mostKinds = 1024
 
   private var sources = [RateMeter](repeating: RateMeter(), count: 1024)
   private var requestors = [RateMeter](repeating: RateMeter(), count: 256)
   private(set) var counts: [Kind: Count] = [:]
 
-  /// Takes one line of the shares, or counts it.
+  /// Returns whether a line is within both limits.
+  ///
+  /// If it is not, it is counted.
   mutating func take(_ action: String, at requestor: RequestorID, from source: SourceKey?, now: Uptime) -> Bool {
     let isWithin =
       (source.map { Self.take(&sources, $0.network.hashValue, Self.bySource, now) } ?? true)
@@ -46,7 +53,7 @@ struct AuditBudgets {
     return false
   }
 
-  /// What has been counted for long enough to be told; everything with `all`.
+  /// Removes and returns the counts that are old enough to be written; all counts with `all`.
   mutating func due(at now: Uptime, all: Bool) -> [(Kind, Count)] {
     let due = counts.filter { all || now.since($0.value.since) >= Self.pause }
     for kind in due.keys { counts[kind] = nil }

@@ -3,22 +3,25 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// Audit lines that belong to no transaction of their own: refusals, failed sign-ins, throttling.
+/// Writes audit lines that belong to no transaction: refusals, failed sign-ins, throttling.
 ///
-/// What changes something carries its line inside its own transaction. These here are written behind the answer: nobody
-/// waits for them, and a flood of refusals must not become a flood of disk writes.
+/// An action that changes the database carries its line in its own transaction. The lines here are written after the
+/// response is sent, so that no client waits for them, and they are limited, so that a flood of refusals does not
+/// become a flood of disk writes.
 package final class AuditTrail: Sendable {
-  /// What one bucket of sources has caused.
+  /// The recent lines of the addresses that share one bucket.
   fileprivate struct Recent {
     var lines: [String: Uptime] = [:]
     var waiting = 0
   }
 
-  /// The same line again within this time says nothing new.
+  /// An identical line within this time is not written again.
   fileprivate static let quiet: Duration = .seconds(60)
-  /// Sources share so many buckets: who fills his own leaves out nobody's lines but those of who shares it.
+  /// Addresses are spread over this many buckets.
+  ///
+  /// A client that fills its bucket suppresses only the lines of addresses in the same bucket.
   private static let buckets = 256
-  /// More lines of a bucket than that are not kept waiting.
+  /// How many lines of one bucket may wait to be written; further ones are dropped.
   private static let mostWaiting = 16
   fileprivate static let mostRemembered = 64
 
@@ -34,7 +37,7 @@ package final class AuditTrail: Sendable {
     self.log = log
   }
 
-  /// A line for a transaction that carries it.
+  /// Makes a line for a transaction that carries it.
   package func entry(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = ""
@@ -44,8 +47,9 @@ package final class AuditTrail: Sendable {
       detail: detail)
   }
 
-  /// A line about what strangers may do as often as they like; nothing when their share is used up, and then it is
-  /// counted.
+  /// Makes a line about something that clients may do without authentication, as often as they like.
+  ///
+  /// Returns nil, and counts the line, when ``AuditBudgets`` is used up.
   package func strangerEntry(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String, detail: String, at requestor: RequestorID,
     from address: IPAddress?
@@ -55,7 +59,10 @@ package final class AuditTrail: Sendable {
     return entry(actor, action, subject, detail: detail)
   }
 
-  /// Tells, one line for each action and requestor, how many lines were left out; `all` for a service that ends.
+  /// Writes one line for each action and requestor with the number of lines that
+  /// ``strangerEntry(_:_:_:detail:at:from:)`` left out.
+  ///
+  /// `all` includes counts that are not old enough yet, for a service that stops.
   package func tellCounted(all: Bool = false) async {
     let now = clock.uptime
     for (kind, count) in budgets.withLock({ $0.due(at: now, all: all) }) {
@@ -66,10 +73,10 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Lines that are promised and not written yet.
+  /// Lines that wait to be written.
   package var linesUnderWay: Int { recent.withLock { $0.reduce(0) { $0 + $1.waiting } } }
 
-  /// Writes a line before the answer: for acts of operators, who may look it up next.
+  /// Writes a line and waits until it is stored: for actions of operators, who may read the log next.
   package func write(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = ""
@@ -85,10 +92,10 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Writes a line behind the answer; with `once` the same action on the same subject is written once a minute, with
-  /// `onceFor` that on the same such thing.
+  /// Writes a line after the response is sent.
   ///
-  /// The address is whose share of lines it is; where there is none, the subject has a share.
+  /// With `once`, the same action on the same subject is written at most once a minute; with `onceFor`, the same action
+  /// with that key. The line counts towards the limit of `address`, or of the subject when there is no address.
   package func note(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = "", once: Bool = false,
@@ -98,7 +105,8 @@ package final class AuditTrail: Sendable {
       entry(actor, action, subject, outcome, detail: detail), onceFor: thing ?? (once ? subject : nil), from: address)
   }
 
-  /// Writes a line behind the answer that was made before, as ``strangerEntry(_:_:_:detail:at:from:)`` makes it.
+  /// Writes, after the response is sent, a line that was made before, for example by
+  /// ``strangerEntry(_:_:_:detail:at:from:)``.
   package func note(_ line: AuditEntry, onceFor key: String? = nil, from address: IPAddress?) {
     let now = clock.uptime
     let bucket = Self.bucket(of: address, line.subject)
@@ -115,9 +123,10 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Swift's hash is keyed anew in every process: nobody knows which address shares a bucket with which.
+  /// Swift seeds its hashes anew in every process, so an attacker cannot know which addresses share a bucket.
   ///
-  /// Whoever has hundreds of addresses fills some buckets by chance, and their lines are then left out.
+  /// An attacker with hundreds of addresses still hits other buckets by chance; lines in those buckets are then left
+  /// out.
   private static func bucket(of address: IPAddress?, _ subject: String) -> Int {
     let hash = SourceKey(address)?.network.hashValue ?? subject.hashValue
     return Int(UInt(bitPattern: hash) % UInt(buckets))
@@ -129,7 +138,7 @@ extension AuditTrail.Recent {
     if let last = lines[line], now.since(last) < AuditTrail.quiet { return false }
     if lines.count >= AuditTrail.mostRemembered {
       lines = lines.filter { now.since($0.value) < AuditTrail.quiet }
-      // Thousands of different lines within a minute are made up by an attacker; further ones are left out.
+      // Thousands of different lines within a minute are invented by an attacker; further ones are left out.
       guard lines.count < AuditTrail.mostRemembered else { return false }
     }
     lines[line] = now

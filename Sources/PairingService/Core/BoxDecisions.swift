@@ -2,14 +2,18 @@ internal import RegentPlatform
 package import PairingStore
 internal import RegentPairing
 
-/// Keeps what viewers decide about the apps of a box, from whichever side it comes, and tells the box that waits.
+/// Stores what viewers decide about the apps of a box, on the phone or on the box, and wakes the held requests of the
+/// box.
 ///
-/// No other code calls the store's verb, which `ArchitectureTests` hold: a box that waits would not hear of it.
+/// No other code may call the store's `decide`, because it would not wake the box; `OwnerTests` enforces this.
 package final class BoxDecisions: Sendable {
   private let store: any PlatformStore
   private let waiters: Waiters
   private let clock: ServiceClock
-  /// One number for all boxes: a box that is about to wait looks again when another's changed, and finds nothing new.
+  /// Counts the changes of all boxes together.
+  ///
+  /// A box that is about to wait therefore sometimes reads the store again because of another box's change; it finds
+  /// nothing new and waits.
   private let changes = Locked<UInt64>(0)
 
   init(_ store: any PlatformStore, _ waiters: Waiters, clock: ServiceClock) {
@@ -18,7 +22,9 @@ package final class BoxDecisions: Sendable {
     self.waiters = waiters
   }
 
-  /// To be read before the store is: whoever finds another number later has to look again.
+  /// Read this before reading the store.
+  ///
+  /// If the number differs later, a decision may have been missed and the store must be read again.
   package var changeCount: UInt64 { changes.withLock { $0 } }
 
   package func decide(
@@ -28,12 +34,12 @@ package final class BoxDecisions: Sendable {
     noteChange(of: decision.device)
   }
 
-  /// Something was decided about the apps of a box, or its sign-in has ended, here or at another node.
+  /// Call this when a decision about the apps of a box was stored, or the box's sign-in ended, here or at another node.
   func noteChange(of device: DeviceHash) {
     noteChanges()
     waiters.wake(.device, of: .box(device))
   }
 
-  /// Nobody knows of which boxes.
+  /// Call this when decisions may have changed but it is not known for which boxes.
   func noteChanges() { changes.withLock { $0 &+= 1 } }
 }

@@ -1,12 +1,13 @@
 package import RegentPairing
 package import PairingStore
 
-/// Changes codes: calls the store's verb, and when that is durable keeps the memory right, wakes who waits and counts.
+/// Changes codes: calls the store, and after the change is durable updates ``LiveCodes``, wakes held requests and
+/// counts the event.
 ///
-/// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
-/// Devices, the phone's pages and the admin socket all come through here. Sign-ins have ``SignInTransitions``.
+/// No other code may call these functions of the store, because ``LiveCodes`` would become stale; `OwnerTests` enforces
+/// this. Devices, phone pages and the admin socket all use this type. Sign-ins have ``SignInTransitions``.
 package struct CodeTransitions: Sendable {
-  /// Rows for one transaction: short enough that no answer waits for it noticeably.
+  /// Rows deleted in one transaction: few enough that no request is noticeably delayed.
   private static let manyGiven = 60
   private let store: any Store
   private let codes: LiveCodes
@@ -25,18 +26,19 @@ package struct CodeTransitions: Sendable {
     self.clock = clock
   }
 
-  /// Keeps a new code; the device's earlier one is withdrawn with it.
+  /// Stores a new code and withdraws the device's earlier code.
   package func offer(_ record: RegistrationRecord, within limits: LiveCodeLimits) async throws(StoreError) {
     let signIns = codes.signIns
     let reservation = try await store.reserve(record, within: limits, at: clock.now)
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
-    // Whoever brings many in takes the trouble of getting them out; when that fails, the next one tries again.
+    // Deletes here what `LiveCodes` evicted, so that the clients that create many codes also pay for their deletion. A
+    // failure is ignored, because the next new code tries again.
     try? await forgetGiven(atLeast: Self.manyGiven)
   }
 
-  /// Lets the store forget the codes that memory has let go before their time.
+  /// Deletes from the store the codes that `LiveCodes` evicted before their end.
   package func forgetGiven(atLeast count: Int = 1) async throws(StoreError) {
     var given = codes.takeGiven(atLeast: count)[...]
     while !given.isEmpty {
@@ -50,13 +52,13 @@ package struct CodeTransitions: Sendable {
     }
   }
 
-  /// The phone's page is there.
+  /// Notes that a phone has opened the code's page.
   package func open(_ id: RegistrationID) async throws(StoreError) -> RegistrationRecord {
     try requireNotExpired(id)
     return settle(try await store.open(id, at: clock.now), counting: .codesOpened)
   }
 
-  /// A signed-in session takes the code, or keeps it.
+  /// Lets a signed-in session claim the code, or confirms the claim that it has.
   package func claim(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
@@ -64,7 +66,7 @@ package struct CodeTransitions: Sendable {
     return settle(try await store.claim(id, by: session, at: clock.now))
   }
 
-  /// The page that holds the claim is still looked at.
+  /// Extends the session's claim while its page is still open.
   package func renew(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
@@ -72,14 +74,14 @@ package struct CodeTransitions: Sendable {
     return settle(try await store.renew(id, by: session, at: clock.now))
   }
 
-  /// The viewer went back.
+  /// Gives the claim up: the viewer went back.
   package func release(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
     settle(try await store.release(id, by: session, at: clock.now))
   }
 
-  /// A yes: redeems the code, once.
+  /// Approves the code, which is possible once.
   package func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
   ) async throws(StoreError) -> ApprovalResult {
@@ -97,7 +99,7 @@ package struct CodeTransitions: Sendable {
     return result
   }
 
-  /// A no.
+  /// Denies the code.
   package func deny(_ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?)
     async throws(StoreError) -> RegistrationRecord
   {
@@ -105,7 +107,7 @@ package struct CodeTransitions: Sendable {
       try await store.deny(id, by: session, audit: entry, at: clock.now), counting: .codesDenied)
   }
 
-  /// The code is taken back.
+  /// Withdraws the code.
   package func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?
   ) async throws(StoreError) -> RegistrationRecord {
@@ -113,15 +115,17 @@ package struct CodeTransitions: Sendable {
       try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
   }
 
-  /// The store asks the clock; whoever was told that a code has expired must not see it come back when the clock is set
-  /// back.
+  /// The store decides by the wall clock.
+  ///
+  /// After a client was told that a code expired, the code must not become valid again when the wall clock is set back,
+  /// so the state in memory is checked first.
   private func requireNotExpired(_ id: RegistrationID) throws(StoreError) {
     if case .expired = codes.find(id)?.flow.state { throw .refused(.expired) }
   }
 
-  /// Ends a browser's session; what it had claimed is free again.
+  /// Ends a browser's session and releases the codes that it had claimed.
   ///
-  /// - Returns: whether there was one: of two taps on "sign out" the second finds nothing to do.
+  /// - Returns: false when there was no such session, as at the second of two taps on "sign out".
   @discardableResult
   package func endSession(_ id: SessionID, audit entry: AuditEntry?) async throws(StoreError) -> Bool {
     guard let changes = try await store.endSession(id, audit: entry, at: clock.now) else { return false }
@@ -129,7 +133,8 @@ package struct CodeTransitions: Sendable {
     return true
   }
 
-  /// Another password: the account's sessions end, but for the one that asked, and give their codes back.
+  /// Sets a password, ends the account's sessions except the one that asked, and releases the codes that they had
+  /// claimed.
   package func setPassword(
     _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter, audit entry: AuditEntry?,
     at now: Instant
@@ -137,24 +142,26 @@ package struct CodeTransitions: Sendable {
     settle(try await store.setPassword(phc, of: name, at: provider, by: whom, audit: entry, at: now))
   }
 
-  /// Makes the memory agree with changes that other verbs brought about: sessions that ended give codes back.
+  /// Updates `LiveCodes` after changes that other functions of the store made: sessions that ended release their codes.
   package func settle(_ changes: [RegistrationChange]) {
     for change in changes { settle(change) }
   }
 
-  /// The same for one change, with what it counts as: ``SignInTransitions`` tells of deliveries.
+  /// Updates `LiveCodes` after one change, wakes held requests, and counts `event`.
+  ///
+  /// ``SignInTransitions`` uses it for deliveries.
   @discardableResult
   func settle(
     _ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil, news: Waiters.End = .changed
   ) -> RegistrationRecord {
     codes.note(change.record)
-    // Without an action nothing visible happened: a repeated verb is not counted twice.
+    // A change without actions repeats an earlier call; it must not be counted twice.
     if let event, !change.actions.isEmpty { metrics.count(event) }
     for action in change.actions {
       switch action {
       case .wakeDevice: waiters.wake(.device, of: .code(change.record.id), with: news)
       case .wakePhone: waiters.wake(.phone, of: .code(change.record.id))
-      // The store has written it, in the same transaction.
+      // The store has written the authentication in the same transaction.
       case .createAuthentication: break
       }
     }

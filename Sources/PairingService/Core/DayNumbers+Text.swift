@@ -1,13 +1,10 @@
 internal import RegentJSON
 package import RegentPairing
 
-// The numbers of the day as a text, so that a restart does not begin the day anew.
+// Stores and reads the numbers of the day as text, so that a restart does not lose them.
 
 extension DayNumbers {
-  /// All of them, for ``init(keptAs:at:)``.
-  ///
-  /// - Parameter now: when they are kept; ``keptTime(of:)`` tells it again.
-  /// - Returns: a text.
+  /// The numbers as text for ``init(keptAs:at:)``; ``keptTime(of:)`` reads `now` back from it.
   package func text(at now: Instant) -> String {
     var document = JSONObject()
     document["kept"] = .integer(now.milliseconds)
@@ -24,13 +21,15 @@ extension DayNumbers {
     return JSONValue.object(document).description
   }
 
-  /// When numbers were kept; nil for a text that does not say so.
+  /// When the text was made; nil when the text does not contain that.
   package static func keptTime(of text: String) -> Instant? {
     (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
   }
 
-  /// What a service that has no nodes goes on with: what those that it had have kept, added to what it counted before
-  /// it had them; its own when that is later, or when there were none.
+  /// The numbers from which a service continues when its database has come back from several nodes to one process.
+  ///
+  /// Adds the numbers of all nodes to those that the service counted before it had nodes. Returns `own` when it is
+  /// newer than every node's numbers, or when there are no nodes.
   package static func gathered(_ own: String?, ofNodes nodes: some Sequence<String>, at now: Instant) -> String? {
     guard
       let last = nodes.max(by: {
@@ -45,7 +44,7 @@ extension DayNumbers {
     return day.text(at: time)
   }
 
-  /// The numbers that were kept, when they are of the day of `now` and can be read.
+  /// Reads stored numbers; nil when they are not of the day of `now` or cannot be read.
   package init?(keptAs text: String, at now: Instant) {
     guard let document = try? JSONValue(reading: text).object,
       let since = document["since"]?.int64.map(Instant.init(milliseconds:)),
@@ -63,13 +62,13 @@ extension DayNumbers {
       hours[place].approved = approved
     }
     for member in counts.members {
-      // An event that this version does not count any more is no reason to lose the others.
+      // Skip an event that this version no longer counts; the other numbers remain usable.
       guard let event = ServiceMetrics.Event(rawValue: member.name) else { continue }
       guard let count = member.value.count else { return nil }
       self.counts[event] = count
     }
     guard let approvals = Self.byProvider(approvals),
-      // Texts that older versions wrote do not have it.
+      // Older versions did not write this member.
       let withoutCode = Self.byProvider(document["withoutCode"]?.object ?? [:])
     else { return nil }
     self.approvals = approvals
@@ -95,7 +94,7 @@ extension DayNumbers {
 }
 
 extension JSONValue {
-  /// A number of events of one day: nothing that adding to could overflow.
+  /// The value as a number of events; nil outside 0 … 10¹², so that adding to it cannot overflow.
   fileprivate var count: Int? {
     guard let number = int64, (0...1_000_000_000_000).contains(number) else { return nil }
     return Int(number)

@@ -1,26 +1,22 @@
 package import RegentPairing
 
-/// What happened today, by the hour: midnight to midnight in UTC, as far as this service has run.
+/// The numbers of today, by the hour, from midnight to midnight UTC, counted while this service ran.
 package struct DayNumbers: Hashable, Sendable {
-  /// One hour.
   package struct Hour: Hashable, Sendable {
-    /// When it began.
     package let start: Instant
-    /// Codes that devices asked for.
     package internal(set) var started = 0
-    /// Codes that were approved.
     package internal(set) var approved = 0
   }
 
   package private(set) var since: Instant
   /// The hours that have begun, oldest first.
   package internal(set) var hours: [Hour]
-  /// How many approvals each provider had.
+  /// Approvals by provider.
   package internal(set) var approvals: [ProviderID: Int] = [:]
-  /// How many boxes each provider let in without a code: temporary passes, and degradation.
+  /// Boxes that were signed in without a code, by provider: temporary passes and degradation.
   package internal(set) var withoutCode: [ProviderID: Int] = [:]
   var counts: [ServiceMetrics.Event: Int] = [:]
-  /// The last times from code to yes, in milliseconds; more would say nothing new about their middle.
+  /// The last 1,024 times from code to approval, in milliseconds; more would hardly change the median.
   var times: [Int64] = []
   private var oldestTime = 0
 
@@ -29,16 +25,15 @@ package struct DayNumbers: Hashable, Sendable {
   static let mostProviders = 1_000
   private static let hour: Int64 = 3_600_000
 
-  /// Nothing yet, from now on.
+  /// Empty numbers that begin now.
   package init(from now: Instant) {
     since = now
     hours = [Hour(start: Self.hourStart(now))]
   }
 
-  /// How often something happened today.
   package subscript(event: ServiceMetrics.Event) -> Int { counts[event] ?? 0 }
 
-  /// The middle of the times from code to yes; none without an approval.
+  /// The median time from code to approval; nil without an approval.
   package var medianTimeToApprove: Duration? {
     guard !times.isEmpty else { return nil }
     return .milliseconds(times.sorted()[times.count / 2])
@@ -72,7 +67,7 @@ package struct DayNumbers: Hashable, Sendable {
     counts[provider, default: 0] += 1
   }
 
-  /// Adds what another node has counted on the same day.
+  /// Adds the numbers of another node for the same day.
   mutating func add(_ other: DayNumbers) {
     since = min(since, other.since)
     counts.merge(other.counts, uniquingKeysWith: +)
@@ -90,14 +85,14 @@ package struct DayNumbers: Hashable, Sendable {
     hours.sort { $0.start < $1.start }
   }
 
-  /// Begins the hours, or the day, that have come meanwhile.
+  /// Starts the hours that have begun since the last call, or a new day.
   mutating func turn(to now: Instant) {
     let day = Self.dayStart(now)
     if Self.dayStart(since) != day {
       self = DayNumbers(from: day)
     }
     let current = Self.hourStart(now)
-    // A clock that was set back counts into the newest hour there is.
+    // After the clock was set back, events count into the newest hour that exists.
     while let last = hours.last, last.start < current, hours.count < 24 {
       hours.append(Hour(start: last.start + Self.anHour))
     }

@@ -2,13 +2,18 @@ internal import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Sign-ins that held polls were told of, until that is written down: a transaction for many, not for each.
+/// Collects the sign-ins that were handed to held polls until they are written to the store, so that many share one
+/// transaction.
 final class Deliveries: Sendable {
-  /// How long the first of them waits for others; the phone's "your screen is in" waits as long.
+  /// How long the first sign-in waits for others.
+  ///
+  /// The phone's message that the screen is signed in is delayed by the same time.
   private static let span = Duration.milliseconds(50)
   private let due = Locked<[AuthenticationID: AuthenticationRecord]>([:])
 
-  /// Adds one, and has all that are there in a moment written by `write`.
+  /// Adds a sign-in.
+  ///
+  /// `write` is called once, 50 ms after the first one, with all that have been added by then.
   func add(
     _ record: AuthenticationRecord, _ write: @escaping @Sendable ([AuthenticationRecord]) async -> Void
   ) {

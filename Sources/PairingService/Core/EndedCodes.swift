@@ -1,16 +1,18 @@
 internal import RegentPairing
 
-/// The codes of one requestor that came to nothing (withdrawn, run out of time, denied), in the order of their ends.
+/// The codes of one requestor that were withdrawn, expired or denied, in the order in which they ended.
 ///
-/// Whoever has the app's secret makes as many as it likes: each new code of a device ends the one before it. So there
-/// is room for so many, and a newer one drives the oldest out. Ages are of the boot clock: no setting of the time of
-/// day keeps them.
+/// A client with the app's secret can create any number of them, because each new code of a device withdraws the one
+/// before it. The lists are therefore bounded, and the oldest entries are evicted. Ages are measured with the boot
+/// clock, so that setting the wall clock cannot keep entries alive.
 struct EndedCodes: Sendable {
-  /// Withdrawn codes: nobody but a phone that opened one asks for it again.
+  /// Withdrawn codes.
+  ///
+  /// Only a phone that opened such a code asks for it again.
   static let mostWithdrawn = 1000
-  /// Expired and denied ones: their devices are told so while there is room.
+  /// Expired and denied codes: while they are remembered, the service can tell their devices what happened.
   static let mostOthers = 20_000
-  /// How long a withdrawn code is remembered at most: long enough for the phone in hand to say what happened to it.
+  /// How long a withdrawn code is remembered at most: long enough to tell a viewer who has its page open what happened.
   static let withdrawnAge: Duration = .seconds(300)
 
   private struct End {
@@ -25,10 +27,11 @@ struct EndedCodes: Sendable {
 
   var isEmpty: Bool { withdrawn.isEmpty && others.isEmpty }
 
-  /// One more.
+  /// Adds a code.
   ///
-  /// They go in heaps of a sixteenth: moving the rest up each time would cost a flood nothing and us much.
-  /// - Returns: those that have to go for it.
+  /// A full list drops a sixteenth of its entries at once, because moving the rest up for each new entry would let a
+  /// flood of codes cost much processor time.
+  /// - Returns: the codes that were evicted.
   mutating func add(_ id: RegistrationID, _ isWithdrawn: Bool, at now: Uptime) -> [RegistrationID] {
     let end = End(id: id, at: now)
     return isWithdrawn
@@ -36,7 +39,7 @@ struct EndedCodes: Sendable {
       : Self.add(end, to: &others, most: Self.mostOthers)
   }
 
-  /// Those whose time is over.
+  /// Removes and returns the codes that are too old.
   mutating func sweep(at now: Uptime) -> [RegistrationID] {
     Self.removeOld(&withdrawn, Self.withdrawnAge, at: now)
       + Self.removeOld(&others, CodeLifetime.longest.span + CodeLifetime.remembrance, at: now)

@@ -2,12 +2,13 @@ package import PairingStore
 package import RegentPairing
 
 extension ServiceCore {
-  /// The apps that are in by one of these sign-ins, and end with it.
+  /// The app sign-ins that were made from one of these box sign-ins and end with it.
   package func apps(endingWith records: [AuthenticationRecord], at now: Instant) async throws(StoreError)
     -> [AuthenticationRecord]
   {
     var apps: [AuthenticationRecord] = []
-    // Only a box's own sign-in has any: its requestor need not be a box maker's any more.
+    // Only a box's own sign-in can have apps. Its requestor is not checked, because an operator may have changed it
+    // from a box maker's requestor since.
     for record in records where record.authentication.source == .regular {
       apps += try await store.children(of: record.authentication.id, at: now)
     }
@@ -16,7 +17,9 @@ extension ServiceCore {
 }
 
 extension [AuthenticationRecord] {
-  /// `kodi for acme, plex for acme`: the box names its apps, and may have made up any number of them.
+  /// The apps for an audit line: `kodi for acme, plex for acme`.
+  ///
+  /// At most 20 are listed, because the box chooses the names and may invent any number.
   package var appTitles: String {
     let most = 20
     var titles: [String] = []
@@ -28,7 +31,7 @@ extension [AuthenticationRecord] {
     return titles.prefix(most).joined(separator: ", ") + more
   }
 
-  /// A line of the audit log about the end of a sign-in, with the apps that end with it.
+  /// The detail of an audit line about the end of a sign-in, with the apps that end with it.
   package func detail(behind text: String = "") -> String {
     [text, isEmpty ? "" : "with it \(appTitles)"].filter { !$0.isEmpty }.joined(separator: "; ")
   }

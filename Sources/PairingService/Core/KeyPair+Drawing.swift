@@ -2,13 +2,15 @@ internal import PairingStore
 internal import RegentCryptography
 internal import RegentPairing
 
-/// What public keys and secrets are made of: 32 and 40 letters and digits, 190 and 238 bits.
+/// The characters of public keys (32 characters, 190 bits) and secrets (40 characters, 238 bits).
 ///
-/// After the prefix of a box, a public key has 166.
+/// The public key of a box begins with a four-character prefix, which leaves 166 bits.
 private let lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 extension KeyPair {
-  /// A new pair of random letters; `isBoxes` for one that one box alone has.
+  /// Generates a pair.
+  ///
+  /// `isBoxes` marks a pair that belongs to a single box.
   static func drawn(
     for requestor: RequestorID, _ purpose: Purpose, isBoxes: Bool = false, at now: Instant
   ) -> KeyPair? {

@@ -2,15 +2,14 @@ internal import RegentJSON
 package import RegentPairing
 internal import RegentPlatform
 
-/// When each key pair last signed a call, give or take a minute: what `key list` shows.
+/// When each key pair last signed a call, to the minute, for `key list`.
 ///
-/// In memory, because calls write nothing; the upkeep writes it down now and then.
+/// Kept in memory, because calls write nothing to the store; ``Upkeep`` stores it from time to time.
 package final class KeyUseTimes: Sendable {
-  /// Noting the same minute again says nothing new.
+  /// A use less than this after the last one is not noted.
   private static let grain: Duration = .seconds(60)
   private let uses: Locked<[PublicKey: Instant]>
 
-  /// What was kept before.
   package init(keptAs text: String? = nil) {
     uses = Locked(text.map(Self.uses) ?? [:])
   }
@@ -24,16 +23,20 @@ package final class KeyUseTimes: Sendable {
     return uses
   }
 
-  /// Whether a use at `now` says more than one at `last`; one that is yet to come was noted by a clock that was wrong.
+  /// Whether a use at `now` must be noted after one at `last`.
+  ///
+  /// A `last` in the future was noted while the clock was wrong.
   static func isNews(after last: Instant, at now: Instant) -> Bool { last > now || now.since(last) >= grain }
 
-  /// What another node has kept: the later use counts.
+  /// Merges what another node has stored; the later use of each key counts.
   package func learn(_ text: String) {
     let others = Self.uses(in: text)
     uses.withLock { $0.merge(others) { max($0, $1) } }
   }
 
-  /// A key pair signed a call; only keys that exist come here.
+  /// Notes that a key pair signed a call.
+  ///
+  /// Only for keys that exist; otherwise a client could fill the table.
   package func note(_ key: PublicKey, at now: Instant) {
     uses.withLock { uses in
       if let last = uses[key], !Self.isNews(after: last, at: now) { return }
@@ -41,10 +44,12 @@ package final class KeyUseTimes: Sendable {
     }
   }
 
-  /// The last use that is known.
+  /// The last known use of a key.
   package func of(_ key: PublicKey) -> Instant? { uses.withLock { $0[key] } }
 
-  /// All that is known of some keys, and of no others any more.
+  /// The last uses of these keys.
+  ///
+  /// All other keys are removed from the table.
   package func all(of keys: some Sequence<PublicKey>) -> [PublicKey: Instant] {
     let keys = Set(keys)
     return uses.withLock { uses in
@@ -53,7 +58,7 @@ package final class KeyUseTimes: Sendable {
     }
   }
 
-  /// Uses as ``init(keptAs:)`` reads them.
+  /// The text for ``init(keptAs:)``.
   package static func text(of uses: [PublicKey: Instant]) -> String {
     let members = uses.sorted { $0.key < $1.key }.map {
       JSONObject.Member($0.key.text, .integer($0.value.milliseconds))

@@ -3,9 +3,9 @@ internal import RegentEncodings
 package import RegentPairing
 package import PairingStore
 
-/// Makes the hashes under which secret things are kept and found; see `KeyedHash`.
+/// Computes the hashes under which secret values are stored and found; see `KeyedHash`.
 ///
-/// One key for each kind of thing: a device id can never be taken for a code.
+/// Each kind of value has its own key, so that the hash of a device id can never equal that of a code.
 package struct KeyedHasher: Sendable {
   private let codes: HMACKey
   private let links: HMACKey
@@ -16,7 +16,6 @@ package struct KeyedHasher: Sendable {
   private let viewers: HMACKey
   private let screens: HMACKey
 
-  /// Hashes with the service's own key material.
   package init(_ keys: some KeyStore) async throws {
     let codeMaterial = Secret(try await keys.keyMaterial(for: .codes))
     codes = try HMACKey(.sha256, codeMaterial)
@@ -32,44 +31,55 @@ package struct KeyedHasher: Sendable {
 
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
 
-  /// The secret in the link of a code: the same at every node and after a restart, with nothing kept.
+  /// The secret in the link of a code.
+  ///
+  /// It is derived from the code, so every node computes the same one, also after a restart, and nothing is stored.
   package func linkSecret(_ code: RegistrationCode) -> LinkSecret {
     guard let secret = LinkSecret(links.code(code.letters)) else { preconditionFailure("SHA-256 has 32 bytes") }
     return secret
   }
 
-  /// Whether a code came with the secret of its link, which this service made.
+  /// Whether the code came with the secret of its link.
+  ///
+  /// Only this service can make that secret, so the phone opened the link instead of guessing the code.
   func isScanned(_ scanned: ScannedCode) -> Bool {
     guard let secret = scanned.secret else { return false }
     return constantTimeEqual(Array(secret.text.utf8), Array(linkSecret(scanned.code).text.utf8))
   }
 
-  /// What tells one wrong code from another, at every node, and names none.
+  /// A number that identifies a wrong code, the same at every node, without revealing the code.
   func mark(of guess: String) -> Int64 {
     codes.code(guess).prefix(8).reduce(0) { $0 << 8 | Int64($1) }
   }
 
-  /// A bearer token: a cookie, a client's secret.
+  /// The hash of a bearer token, such as a cookie or a client secret.
   package func token(_ text: String) -> TokenHash { hash(tokens.code(text)) }
 
-  /// Whether a text is the bearer token that was kept as this hash; without a hash it never is, and takes as long.
+  /// Whether a text is the bearer token with this hash.
+  ///
+  /// False without a hash, in the same time, so that timing does not reveal which tokens exist.
   package func isToken(_ text: String, _ kept: TokenHash?) -> Bool {
     let hash = token(text)
     let isSame = constantTimeEqual(hash.bytes, kept?.bytes ?? [UInt8](repeating: 0, count: 32))
     return isSame && kept != nil
   }
 
-  /// A device id, byte by byte: two spellings of one letter are two devices.
+  /// The hash of a device id.
+  ///
+  /// The bytes are hashed: two Unicode spellings of the same letter are two devices.
   package func device(_ device: DeviceID) -> DeviceHash { hash(devices.code(device.text)) }
 
-  /// What a client of OAuth was given with its code, which is its device: none that a call of protocol V1 names is the
-  /// same, or whoever has an app's credential would have all that the viewer may watch, whatever the client may do.
+  /// The hash of the device code that an OAuth client got, which identifies its device.
+  ///
+  /// It has its own key, so that no device id in a call of protocol V1 has the same hash. Otherwise, an attacker with
+  /// an app's credential could send the device code as a device id and get everything that the viewer may watch,
+  /// whatever the client is allowed.
   func deviceCode(_ device: DeviceID) -> DeviceHash { hash(deviceCodes.code(device.text)) }
 
-  /// The screen of a sign-in, by which its name is kept.
+  /// The hash under which the name of a sign-in's screen is stored.
   ///
-  /// A device id alone would not do: it is the apps' to choose, so one app could name another's screens, and the next
-  /// viewer on a device would read what the last one called it.
+  /// The device id alone would not do, because the app chooses it: one app could rename another's screens, and the next
+  /// viewer on a device could read the name that the last viewer gave it.
   package func screen(of record: AuthenticationRecord) -> ScreenHash {
     let authentication = record.authentication
     var fields = FramedFields(purpose: "screen", version: 1)
@@ -80,12 +90,13 @@ package struct KeyedHasher: Sendable {
     return hash(screens.code(fields.bytes))
   }
 
-  /// What a promotional pass was told about its viewer.
+  /// The hash of the identity that an app sent for a promotional temporary pass.
   package func identity(_ text: String) -> IdentityHash { hash(identities.code(text)) }
 
-  /// The name by which one requestor's apps know a viewer.
+  /// The id by which the apps of one requestor know a viewer.
   ///
-  /// The same for ever, and another for each requestor: two of them cannot find out whom they share.
+  /// It never changes, and it is different for each requestor, so that two requestors cannot find out which viewers
+  /// they share.
   package func userID(of viewer: Viewer, device: DeviceHash, at requestor: RequestorID)
     -> String
   {
@@ -93,7 +104,7 @@ package struct KeyedHasher: Sendable {
     fields.append(requestor.text)
     fields.append(viewer.provider.text)
     fields.append(viewer.account?.text)
-    // Without an account the box itself is all that is known of the viewer.
+    // Without an account, the box is all that is known of the viewer.
     if viewer.account == nil { fields.append(device.bytes) }
     return Hex.encode(viewers.code(fields.bytes))
   }
@@ -105,6 +116,6 @@ package struct KeyedHasher: Sendable {
 }
 
 extension Secret {
-  /// Bytes that a store kept.
+  /// Copies bytes that a store returned.
   package init(_ stored: StoredSecret) { self.init(copying: stored.bytes) }
 }

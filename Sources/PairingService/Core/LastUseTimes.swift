@@ -1,19 +1,22 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// When devices last asked for their sign-in, as far as this process saw it: what "my screens" shows.
+/// When devices last asked for their sign-in, as this process saw it, for the page with the viewer's screens.
 ///
-/// In memory, because polls write nothing; after a restart a screen shows when it was signed in until it asks again.
+/// Kept in memory, because polls write nothing to the store. After a restart, a screen shows when it was signed in
+/// until its device asks again.
 package final class LastUseTimes: Sendable {
   private let most: Int
   private let uses = Locked([AuthenticationID: Instant]())
 
-  /// Nothing was seen; a device each, and beyond so many the older half is forgotten.
+  /// Creates an empty table for at most `most` sign-ins.
+  ///
+  /// When it is full, the older half is removed.
   package init(most: Int = 200_000) { self.most = most }
 
   var count: Int { uses.withLock { $0.count } }
 
-  /// A device used its sign-in.
+  /// Notes that a device used its sign-in.
   package func note(_ id: AuthenticationID, at now: Instant) {
     uses.withLock { uses in
       if uses.count >= most, uses[id] == nil {
@@ -24,6 +27,6 @@ package final class LastUseTimes: Sendable {
     }
   }
 
-  /// The last use that was seen.
+  /// The last use that this process saw.
   package func of(_ id: AuthenticationID) -> Instant? { uses.withLock { $0[id] } }
 }

@@ -1,7 +1,7 @@
 internal import RegentPairing
 internal import PairingStore
 
-// The tables of the live codes, and what happens in them under the lock.
+// The tables of ``LiveCodes``, and the operations on them that run under its lock.
 
 extension LiveCodes {
   struct DeviceKey: Hashable {
@@ -17,14 +17,18 @@ extension LiveCodes {
       self.init(requestor: record.requestor, device: record.deviceHash)
     }
 
-    /// The device alone: few have apps of several requestors.
+    /// Hashes the device alone, which is faster; few devices have apps of several requestors.
     func hash(into hasher: inout Hasher) { hasher.combine(device) }
   }
 
-  /// The newest code of a device, and what nearly all polls ask of it, so that they need not look at the object.
+  /// The newest code of a device, with the one value that nearly all polls need, so that they need not load the code's
+  /// object.
   struct Newest {
     let known: CachedCode
-    /// Until then the device waits, and has no sign-in from before; nil when that is not so or not known.
+    /// The time until which the answer to a poll is "not yet": the code is pending and the device has no earlier
+    /// sign-in.
+    ///
+    /// Nil when that is not the case or not known.
     let waitsUntil: Instant?
 
     init(_ known: CachedCode) {
@@ -37,35 +41,37 @@ extension LiveCodes {
   struct Tables {
     var codes: [RegistrationID: CachedCode] = [:]
     var ids: [CodeHash: RegistrationID] = [:]
-    /// The newest code of each device: the same object as in `codes`, so that a poll looks in one table only.
+    /// The newest code of each device.
+    ///
+    /// It holds the same object as `codes`, so that a poll reads one table only.
     var latest: [DeviceKey: Newest] = [:]
-    /// What is to be looked at when a minute has passed, so that no sweep walks over everything.
+    /// Codes to check when a tick of the wall clock is reached, so that no sweep walks over all codes.
     var due: [Int64: [RegistrationID]] = [:]
-    /// How many codes wait for an answer.
+    /// Codes that wait for an approval.
     var pending = 0
-    /// How many devices were signed in without a code.
+    /// Counts sign-ins of devices without a code.
     var signIns = 0
-    /// How many of this node's own ran out of time since the last sweep told.
+    /// Codes created at this node that expired since the last sweep reported them.
     var expired = 0
-    /// Codes that came to nothing, of each requestor.
+    /// Withdrawn, expired and denied codes, by requestor.
     var ended: [RequestorID: EndedCodes] = [:]
-    /// What the boot clock says is over, by minute: the wall clock may stand still, or go back, for a year.
+    /// Codes to evict at a minute of the boot clock: the wall clock may stand still, or be set back by a year.
     var ages: [Int64: [RegistrationID]] = [:]
-    /// How many there are in `due` and `ages`.
+    /// The number of entries in `due` and `ages`.
     var entries = 0
-    /// Codes that were let go before their time, and that the store is still to forget.
+    /// Codes that memory evicted before their end and that the store must still delete.
     var given: [RegistrationID] = []
-    /// Bytes of what devices say of themselves, in all codes.
+    /// Bytes of what devices reported about themselves, in all codes together.
     var described = 0
-    /// Codes that the store is approving at this moment, and how often.
+    /// Codes that the store is approving at this moment, with the number of running approvals.
     var approving: [RegistrationID: Int] = [:]
-    /// How long after its end a code is not said to be over.
+    /// For how long after its end a code is still reported as pending.
     var doubt = Duration.zero
   }
 }
 
 extension LiveCodes.Tables {
-  /// A code that was not there, or is further than it was.
+  /// Adds a code, or a later state of a known code.
   mutating func put(_ known: LiveCodes.CachedCode, _ clock: ServiceClock) {
     let record = known.record
     let before = codes[record.id]?.record
@@ -89,7 +95,8 @@ extension LiveCodes.Tables {
     noteEnd(of: record, clock.uptime)
   }
 
-  /// A code that came to nothing is remembered only as long as there are few of them.
+  /// Puts a code that ended without an approval on the list of its requestor, and evicts the codes for which that list
+  /// has no room.
   mutating func noteEnd(of record: RegistrationRecord, _ now: Uptime) {
     guard record.flow.state.cameToNothing else { return }
     let isWithdrawn = record.flow.state == .withdrawn
@@ -98,20 +105,20 @@ extension LiveCodes.Tables {
     }
   }
 
-  /// Forgets a code before its time, if it is one of those; the store is told when somebody comes by.
+  /// Evicts a code before its end if its state satisfies `isMeant`, and puts it on the list of codes for the store to
+  /// delete.
   mutating func letGo(_ id: RegistrationID, if isMeant: (PairingState) -> Bool = { _ in true }) {
     guard let known = codes[id], isMeant(known.record.flow.state) else { return }
     drop(known)
-    // The list fills only while the store cannot write, when no new codes come either. What it has no room for is
-    // found again after a restart.
+    // The list fills only while the store cannot write, and then no new codes come either. Codes for which it has no
+    // room stay in the store and are loaded again after a restart.
     if given.count < LiveCodes.mostGiven { given.append(id) }
     compact()
   }
 
-  /// Takes codes that were let go before their time out of what is to be looked at later: with codes of ten hours that
-  /// would be millions.
+  /// Removes evicted codes from `due` and `ages`: with codes that live ten hours, millions of entries would collect.
   ///
-  /// In one go when they are many times as many as the codes, so that each costs a few steps.
+  /// It runs only when there are many times more entries than codes, so that the cost for each entry is a few steps.
   private mutating func compact() {
     guard entries > 8 * codes.count + 20_000 else { return }
     let known = codes
@@ -120,23 +127,25 @@ extension LiveCodes.Tables {
     entries = (due.values.reduce(0) { $0 + $1.count }) + ages.values.reduce(0) { $0 + $1.count }
   }
 
-  /// What the store said of a device's sign-in, unless it may be outdated.
+  /// The store's answer whether a device is signed in, or nil when that answer may be outdated: it was "no", and a
+  /// device has been signed in without a code since.
   func believed(_ isSignedIn: Bool?, asOf signIns: Int?) -> Bool? {
     guard isSignedIn == false, let signIns, signIns != self.signIns else { return isSignedIn }
     return nil
   }
 
-  /// The next step of a code, wherever the one before it is.
+  /// Replaces a code by its next state in all tables that hold it.
   mutating func replace(_ before: LiveCodes.CachedCode, _ known: LiveCodes.CachedCode) {
     codes[known.record.id] = known
     let key = LiveCodes.DeviceKey(known.record)
     if latest[key]?.known === before { latest[key] = LiveCodes.Newest(known) }
   }
 
-  /// A code as it is now.
+  /// The state of a code at this time, which becomes `expired` when its end has passed.
   ///
-  /// Once somebody was told that it has expired it stays so, even when the clock is set back. While the store is
-  /// approving it nobody is: a device that has heard of the end asks no more, and would never hear of the yes.
+  /// After a client was told that the code expired, the code stays expired, even when the wall clock is set back. While
+  /// the store is approving the code, it is reported as pending: a device that is told "expired" stops polling and
+  /// would miss the approval.
   mutating func look(
     at known: LiveCodes.CachedCode, _ now: Instant, _ uptime: @autoclosure () -> Uptime
   ) -> LiveCodes.CachedCode {
@@ -155,9 +164,9 @@ extension LiveCodes.Tables {
     return settled
   }
 
-  /// - Returns: false when there was nothing left to look at.
+  /// - Returns: false when no entry is due any more.
   mutating func sweep(at now: Instant, _ uptime: Uptime, limit: Int) -> Bool {
-    // After a jump of the clock the keys that exist are fewer than the ticks in between.
+    // After a jump of the clock, there are fewer keys than ticks in between, so search the keys.
     guard let tick = due.keys.filter({ $0 <= now.tick }).min() else { return false }
     for _ in 0..<limit {
       guard let id = due[tick]?.popLast() else {
@@ -171,9 +180,9 @@ extension LiveCodes.Tables {
     return true
   }
 
-  /// Lets go of what is over by the boot clock, whatever the time of day is said to be.
+  /// Evicts codes that are too old by the boot clock, whatever the wall clock shows.
   ///
-  /// - Returns: false when there was nothing left to look at.
+  /// - Returns: false when no entry is due any more.
   mutating func sweepAges(at now: Uptime, limit: Int) -> Bool {
     for requestor in Array(ended.keys) {
       for id in ended[requestor]?.sweep(at: now) ?? [] { letGo(id) { $0.cameToNothing } }
@@ -191,7 +200,7 @@ extension LiveCodes.Tables {
     return true
   }
 
-  /// Lets go of a code, whatever its state.
+  /// Removes a code in any state.
   mutating func drop(_ known: LiveCodes.CachedCode) {
     if known.record.flow.state.isPending { pending -= 1 }
     forget(known.record)
@@ -206,10 +215,10 @@ extension LiveCodes.Tables {
 }
 
 extension RegistrationRecord {
-  /// Whether this is the code to answer a device with rather than `other`, which it had before.
+  /// Whether a device's poll is answered with this code instead of `other`, which the device had before.
   ///
-  /// A device has one pending code at most; two that were asked for at the same time are not always told in their
-  /// order.
+  /// A device has at most one pending code. Two codes that were created at the same time are not always reported in
+  /// their order.
   fileprivate func takesThePlace(of other: RegistrationRecord) -> Bool {
     if id == other.id { return true }
     let (mine, theirs) = (flow.state.isPending, other.flow.state.isPending)
@@ -218,12 +227,14 @@ extension RegistrationRecord {
 }
 
 extension Instant {
-  /// Ten seconds: so long more than its lifetime a code that nobody asks about is counted as pending.
+  /// Ten seconds.
+  ///
+  /// A code that no client asks about is counted as pending for up to this long after its end.
   fileprivate var tick: Int64 { milliseconds / 10_000 }
 }
 
 extension PairingState {
-  /// Whether nobody is signed in by it, nor will be.
+  /// Whether the code ended without a sign-in.
   fileprivate var cameToNothing: Bool {
     switch self {
     case .withdrawn, .expired, .denied: true
@@ -237,15 +248,17 @@ extension Uptime {
 }
 
 extension RegistrationRecord {
-  /// Bytes that the device chose to send.
+  /// Bytes of what the device reported about itself.
   fileprivate var described: Int { device.text.utf8.count + about.size }
 }
 
 extension PairingFlow {
-  /// Whether this is a later state of the same code; a longer lease is one, too.
+  /// Whether this is a later state of the same code.
+  ///
+  /// A claim with a longer lease counts as later.
   func isNewer(than other: PairingFlow) -> Bool {
     if sequence != other.sequence { return sequence > other.sequence }
-    // "Expired" is what the clock made of the state in memory: what the store wrote for the same step goes before it.
+    // `expired` was derived in memory from the clock, so a state that the store wrote for the same step replaces it.
     if case .expired = other.state { return state.status != .expired && !state.isPending }
     guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
       return false

@@ -2,21 +2,24 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// The codes that are remembered, in memory: what polls look at without touching a disk.
+/// The codes in memory, from which polls are answered without reading the disk.
 ///
-/// The store is what survives a restart; this is what it said last. Verbs of the store tell every change here
-/// (`CodeTransitions`, `SignInTransitions`), and a restart loads all of it again.
+/// The store has the durable rows; this cache holds the last state that the store returned. `CodeTransitions` and
+/// `SignInTransitions` report every change here, and a restart loads the cache again.
 package final class LiveCodes: Sendable {
-  /// A code and what is known about its device besides.
+  /// A code with what is known about its device.
   ///
-  /// An object, because every poll is handed one: a record has so many parts that copying it costs more than the poll's
-  /// other work. A change is a new object.
+  /// It is a class because every poll gets one: a record has so many fields that copying it would cost more than the
+  /// rest of the poll. Objects are immutable; a change creates a new one.
   package final class CachedCode: Sendable {
-    /// Whether the device may be signed in from before; nil until somebody looked.
+    /// Whether the device has an earlier sign-in; nil while the store has not been asked.
     ///
-    /// Before the record, whose first field is the flow: what a poll reads of an object lies in one place.
+    /// Declared before `record`, whose first field is the flow, so that the fields that a poll reads are adjacent in
+    /// memory.
     package let hasEarlierSignIn: Bool?
-    /// Whether it was made here, or before the restart: of several nodes that know a code, one counts its end.
+    /// Whether the code was created at this node or loaded at its start.
+    ///
+    /// When several nodes know a code, only this one counts its end.
     let isOwn: Bool
     package let record: RegistrationRecord
 
@@ -26,40 +29,41 @@ package final class LiveCodes: Sendable {
       self.isOwn = isOwn
     }
 
-    /// The same code as it is now.
+    /// The same code in another state.
     func moved(to record: RegistrationRecord, hasEarlierSignIn: Bool?) -> CachedCode {
       CachedCode(record, hasEarlierSignIn: hasEarlierSignIn, isOwn: isOwn)
     }
   }
 
-  /// What devices may say of themselves in all codes together: 64 MiB.
+  /// The limit for what devices report about themselves, in all codes together: 64 MiB.
   private static let mostDescribed = 64 << 20
-  /// So many codes wait to be forgotten by the store at most.
+  /// How many evicted codes may wait for their deletion in the store.
   static let mostGiven = 50_000
   private let tables = Locked(Tables())
   private let clock: ServiceClock
 
-  /// No codes; `isShared` says that other nodes may approve them.
+  /// Creates an empty cache; `isShared` says that other nodes may approve the codes.
   package init(clock: ServiceClock, isShared: Bool = false) {
     self.clock = clock
     if isShared { tables.withLock { $0.doubt = Self.doubt } }
   }
 
-  /// So long after its end memory still has a code waiting where other nodes may approve it.
+  /// For how long after its end a code is still pending in memory when other nodes may approve it.
   ///
-  /// Whoever has looked for it a moment before its end tells "not yet", and whoever looks from then on has the store
-  /// end it first (``CodeLooks``).
+  /// A request that read the store just before the end may still answer "not yet". A request after this time has the
+  /// store expire the code first (``CodeLooks``).
   private static let doubt: Duration = .seconds(1)
 
-  /// How many devices were signed in without a code so far: taken, here or with ``beforePickUp(of:at:)``, before the
-  /// store is asked whether a device is signed in.
+  /// How many devices have been signed in without a code.
   ///
-  /// The store's "no" is told here later than the store said it. When somebody was signed in between, it may be a
-  /// device's that is signed in by now, and nobody knows: the next poll asks the store again.
+  /// Read it, here or with ``beforePickUp(of:at:)``, before asking the store whether a device is signed in.
+  ///
+  /// The store's "no" is noted here some time after the store read it. If any device was signed in without a code in
+  /// between, it may have been this one. The "no" is then discarded, and the next poll asks the store again.
   package var signIns: Int { tables.withLock { $0.signIns } }
 
-  /// What is known before the store is asked whether a device is signed in: the number of ``signIns``, and whether the
-  /// device's newest code is approved and was not read yet.
+  /// Values to read before asking the store whether a device is signed in: ``signIns``, and whether the device's newest
+  /// code is approved but not delivered.
   func beforePickUp(of device: DeviceHash, at requestor: RequestorID)
     -> (signIns: Int, awaitsDelivery: Bool)
   {
@@ -69,11 +73,12 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// A new code, or one that the store remembered over a restart.
+  /// Adds a new code, or one that was loaded from the store at the start.
   package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil) {
     tables.withLock { tables in
       let hasEarlierSignIn = tables.believed(hasEarlierSignIn, asOf: signIns)
-      // Its withdrawal by a newer code may have been told first: an old look must not bring it back to life.
+      // The withdrawal of this code by a newer one may have been noted first. The older record must not make the code
+      // pending again.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
         tables.replace(known, CachedCode(known.record, hasEarlierSignIn: hasEarlierSignIn, isOwn: true))
       } else {
@@ -82,9 +87,9 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// What a verb made of a code.
+  /// Notes the state of a code that a function of the store returned.
   ///
-  /// Two verbs may tell their results in another order than they ran in: the one with the higher sequence stays.
+  /// Two results may be noted in another order than the store made them; the one with the higher sequence number wins.
   package func note(_ record: RegistrationRecord) {
     tables.withLock { tables in
       guard let known = tables.codes[record.id] else {
@@ -93,17 +98,17 @@ package final class LiveCodes: Sendable {
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
         tables.pending -= 1
-        // Another node has written that its time is over.
+        // Another node has stored that the code expired.
         if known.isOwn, record.flow.state == .expired { tables.expired += 1 }
       }
-      // The sign-in that a code led to takes the place of earlier ones.
+      // The sign-in from an approved code replaces earlier sign-ins of the device.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
       tables.replace(known, known.moved(to: record, hasEarlierSignIn: hasSignIn))
       tables.noteEnd(of: record, clock.uptime)
     }
   }
 
-  /// What a look into the store found, which another node may have written.
+  /// Notes the state of a code that was read from the store and that another node may have written.
   func learn(_ record: RegistrationRecord) { note(record) }
 
   /// Notes that a device was signed in without its code.
@@ -112,12 +117,12 @@ package final class LiveCodes: Sendable {
     noteSignIn(true, of: device, at: requestor)
   }
 
-  /// Notes whether a device is signed in, for its newest code; nil when nobody knows.
+  /// Notes, on a device's newest code, whether the device is signed in; nil when that is no longer known.
   package func noteSignIn(
     _ isSignedIn: Bool?, of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int? = nil
   ) {
     tables.withLock { tables in
-      // Of a "no" that is not believed nothing is learned: the sign-in that has overtaken it may be this device's.
+      // A "no" that may be outdated changes nothing: the sign-in made since may be this device's.
       guard isSignedIn == nil || tables.believed(isSignedIn, asOf: signIns) != nil,
         let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
@@ -126,7 +131,9 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Nobody knows any more which devices are signed in: the next question of each goes to the store.
+  /// Discards what is known about the sign-ins of all devices.
+  ///
+  /// The next poll of each asks the store.
   func noteUnknownSignIns() {
     tables.withLock { tables in
       tables.signIns += 1
@@ -136,13 +143,13 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// A code of one requestor; codes of others are not there for it.
+  /// Finds a code of one requestor; codes of other requestors are not found.
   package func find(_ code: CodeHash, of requestor: RequestorID) -> RegistrationRecord? {
     guard let record = find(code), record.requestor == requestor else { return nil }
     return record
   }
 
-  /// A code of any requestor: what the phone's page asks for.
+  /// Finds a code of any requestor, for the phone's pages.
   package func find(_ code: CodeHash) -> RegistrationRecord? {
     let now = clock.now
     return tables.withLock { tables in
@@ -153,7 +160,6 @@ package final class LiveCodes: Sendable {
 
   package func find(_ id: RegistrationID) -> RegistrationRecord? { cached(id)?.record }
 
-  /// A code with what is known about its device.
   package func cached(_ id: RegistrationID) -> CachedCode? {
     let now = clock.now
     return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now, clock.uptime) } }
@@ -169,7 +175,7 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Whether a device's newest code is pending, and it has no sign-in from before.
+  /// Whether a device's newest code is pending and the device has no earlier sign-in.
   package func waits(_ device: DeviceHash, at requestor: RequestorID, _ now: Instant) -> Bool {
     tables.withLock { tables in
       guard let newest = tables.latest[DeviceKey(requestor: requestor, device: device)],
@@ -179,23 +185,23 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Lets go of the codes whose rows a revoked key pair signed: the store does not know them any more either.
+  /// Removes the codes whose rows were signed by revoked key pairs; the store no longer returns these rows.
   package func forget(signedBy rowKeys: Set<PublicKey>) {
     tables.withLock { tables in
       for known in tables.codes.values where rowKeys.contains(known.record.rowKey) { tables.drop(known) }
     }
   }
 
-  /// Lets go of a code that the store does not know any more.
+  /// Removes a code that the store no longer has.
   package func forget(_ id: RegistrationID) {
     tables.withLock { tables in
       if let known = tables.codes[id] { tables.drop(known) }
     }
   }
 
-  /// The store is about to approve a code: until ``endApproval(of:)`` memory tells nobody that it has expired.
+  /// Call this before the store approves a code: until ``endApproval(of:)``, the code is not reported as expired.
   ///
-  /// - Returns: false when its time is up, and whoever asks is told so from here on.
+  /// - Returns: false when the code has expired; every later request is told so as well.
   func beginApproval(of id: RegistrationID, at now: Instant) -> Bool {
     tables.withLock { tables in
       if let known = tables.codes[id], case .expired = tables.look(at: known, now, clock.uptime).record.flow.state {
@@ -206,7 +212,7 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// The store has said what became of it, and memory knows.
+  /// Call this after the result of the approval was noted here.
   func endApproval(of id: RegistrationID) {
     tables.withLock { tables in
       let left = tables.approving[id, default: 1] - 1
@@ -214,11 +220,10 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Which codes are in memory.
+  /// The ids of all codes in memory.
   var ids: [RegistrationID] { tables.withLock { Array($0.codes.keys) } }
 
-  /// Codes that were let go before their time since somebody asked last, when there are so many: for the store to
-  /// forget.
+  /// Takes the evicted codes that the store must still delete, when there are at least `count`.
   func takeGiven(atLeast count: Int = 1) -> [RegistrationID] {
     tables.withLock { tables in
       guard tables.given.count >= count else { return [] }
@@ -227,15 +232,17 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Keeps for the next time what the store could not forget.
+  /// Returns codes that the store failed to delete, for the next attempt.
   func giveBack(_ given: [RegistrationID]) {
     tables.withLock { $0.given += given.prefix(max(0, Self.mostGiven - $0.given.count)) }
   }
 
-  /// Whether there is room for what another device says of itself; a code needs none of it.
+  /// Whether what another device reports about itself may be stored.
+  ///
+  /// A code works without it.
   package var hasRoomForDescriptions: Bool { tables.withLock { $0.described < Self.mostDescribed } }
 
-  /// The codes that clients asked for and nobody has answered.
+  /// The pending codes that OAuth clients asked for.
   func pendingOfClients() -> [ClientID: [RegistrationID]] {
     tables.withLock { tables in
       tables.codes.values.reduce(into: [:]) { codes, known in
@@ -245,20 +252,22 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// How many notes there are of when to look at which code.
+  /// The number of entries in the tables that say when to check which code.
   var notes: Int { tables.withLock { $0.entries } }
 
-  /// How many codes are in memory, whatever their state.
+  /// The number of codes in memory, in any state.
   package var remembered: Int { tables.withLock { $0.codes.count } }
 
-  /// How many codes wait for an answer, those included whose time has run out seconds ago.
+  /// The number of pending codes.
+  ///
+  /// It includes codes that expired up to some seconds ago.
   package var pending: Int { tables.withLock { $0.pending } }
 
-  /// Lets go of what has come to its end.
+  /// Removes codes that have ended.
   ///
-  /// - Returns: how many codes ran out of time unanswered since the last call.
+  /// - Returns: how many codes expired since the last call.
   package func sweep(at now: Instant) -> Int {
-    // In pieces: no poll waits while all codes of a busy minute are gone through.
+    // In batches of 500, so that no poll waits while a whole minute's codes are processed.
     let uptime = clock.uptime
     while tables.withLock({ $0.sweep(at: now, uptime, limit: 500) }) {}
     while tables.withLock({ $0.sweepAges(at: uptime, limit: 500) }) {}

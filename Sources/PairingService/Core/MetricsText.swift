@@ -1,5 +1,5 @@
 extension ServiceCore {
-  /// The numbers of pairing as Prometheus reads them.
+  /// The service's metrics in the Prometheus text format.
   package func metricsText() -> String {
     let numbers = metrics.now
     var text = ""

@@ -1,8 +1,8 @@
 package import RegentPairing
 
-/// The entitlement rules of one provider, sorted by whom they are about.
+/// The entitlement rules of one provider, indexed by scope.
 ///
-/// A provider may have a rule for each of its accounts; a decision looks at those of one viewer only.
+/// A provider may have a rule for each of its accounts; a decision reads only those of one viewer.
 package struct ProviderEntitlements: Sendable {
   private var everybody: [Entitlement] = []
   private var households: [HouseholdID: [Entitlement]] = [:]
@@ -18,10 +18,11 @@ package struct ProviderEntitlements: Sendable {
     }
   }
 
-  /// No rules.
   package static let none = ProviderEntitlements([])
 
-  /// The rules that are about a viewer; a guest has those about everybody.
+  /// The rules that apply to a viewer.
+  ///
+  /// For a guest, these are the rules for everybody.
   package func about(_ account: Account?) -> [Entitlement] {
     guard let account else { return everybody }
     let own = accounts[account.name] ?? []

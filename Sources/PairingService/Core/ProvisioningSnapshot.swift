@@ -4,16 +4,16 @@ package import PairingStore
 internal import RegentPlatform
 import Synchronization
 
-/// Everything that operators made, as the routes look at it: never changing, in memory, with keys ready to use.
+/// An immutable copy of the provisioning in memory, with keys that are ready to use.
 package final class ProvisioningSnapshot: Sendable {
-  /// A requestor's key for signed calls, with what checking them needs.
+  /// A requestor's key for signed calls, with what verifying a signature needs.
   package final class CallKey: Sendable {
     package let pair: KeyPair
-    /// Its secret for the historic method.
+    /// The secret as a key for HMAC-SHA1, the signature method of older clients.
     package let sha1: HMACKey
-    /// Its secret for ours.
+    /// The secret as a key for HMAC-SHA256, the signature method of this service.
     package let sha256: HMACKey
-    /// How strictly its requestor's calls are checked.
+    /// The requestor's policy for checking signed calls.
     package let policy: SignaturePolicy
     private let notedUse = Atomic(Int64.min)
 
@@ -27,7 +27,9 @@ package final class ProvisioningSnapshot: Sendable {
       self.policy = policy
     }
 
-    /// Whether a use has to be noted, without looking for the key in all that `KeyUseTimes` knows.
+    /// Whether a use must be noted in `KeyUseTimes`.
+    ///
+    /// One atomic read, which saves locking that table on nearly every call.
     package func hasToNoteUse(at now: Instant) -> Bool {
       let last = Instant(milliseconds: notedUse.load(ordering: .relaxed))
       guard KeyUseTimes.isNews(after: last, at: now) else { return false }
@@ -39,27 +41,27 @@ package final class ProvisioningSnapshot: Sendable {
   /// A provider of a requestor, with the integration between them.
   package struct Choice: Sendable {
     package let provider: Provider
-    /// How it works with the requestor.
     package let integration: Integration
 
-    /// Whether everybody counts as signed in there at the moment.
+    /// Whether the provider currently signs every viewer in (degradation).
     package var letsEverybodyIn: Bool {
       integration.degradation == .authenticateEverybody && provider.hasAccounts
     }
   }
 
-  /// The records as they are kept.
+  /// The stored records.
   package let records: Provisioning
-  /// The keys of signed calls that are not revoked.
+  /// The keys for signed calls that are not revoked.
   package let callKeys: [PublicKey: CallKey]
-  /// The providers that work with each requestor, in the order to show: featured first, then by name.
+  /// The enabled providers of each requestor, in the order in which pages list them: featured first, then by name.
   package let choices: [RequestorID: [Choice]]
-  /// The providers that let everybody in at the moment, by requestor; requestors without one are not in it.
+  /// The providers that currently sign every viewer in, by requestor.
+  ///
+  /// Requestors without such a provider have no entry.
   package let openProviders: [RequestorID: [Choice]]
   private let rules: [ProviderID: ProviderEntitlements]
   private let rowKeys: [RequestorID: PublicKey]
 
-  /// A look at these records.
   package init(_ records: Provisioning) {
     self.records = records
     var callKeys: [PublicKey: CallKey] = [:]
@@ -90,7 +92,7 @@ package final class ProvisioningSnapshot: Sendable {
 
   package func rules(of provider: ProviderID) -> ProviderEntitlements { rules[provider] ?? .none }
 
-  /// A provider that works with a requestor now.
+  /// A provider that is enabled for a requestor.
   package func choice(_ provider: ProviderID, of requestor: RequestorID) -> Choice? {
     choices[requestor]?.first { $0.provider.id == provider }
   }
@@ -104,11 +106,13 @@ extension Provider {
   }
 }
 
-/// The newest look at what operators made, for every thread.
+/// Holds the newest ``ProvisioningSnapshot`` for all threads.
 package final class ProvisioningCache: Sendable {
   private struct State {
     var current: ProvisioningSnapshot
-    /// Which reading of the store `current` is; an older reading that comes late is thrown away.
+    /// The number of the read that produced `current`.
+    ///
+    /// The result of an earlier read that finishes later is discarded.
     var installed = 0
     var started = 0
   }
@@ -116,18 +120,18 @@ package final class ProvisioningCache: Sendable {
   private let store: any ProvisioningStore
   private let state: Locked<State>
 
-  /// Reads what is there now.
+  /// Reads the store.
   package init(_ store: any ProvisioningStore) async throws(StoreError) {
     self.store = store
     state = Locked(State(current: ProvisioningSnapshot(try await store.provisioning())))
   }
 
-  /// As of the last change.
+  /// The snapshot of the last read.
   package var now: ProvisioningSnapshot { state.withLock { $0.current } }
 
-  /// Reads again, see ``ServiceCore/refreshProvisioning()``.
+  /// Reads the store again; see ``ServiceCore/refreshProvisioning()``.
   ///
-  /// - Returns: the keys of rows that this reading found revoked.
+  /// - Returns: the row keys that were revoked since the last read.
   fileprivate func refresh() async throws(StoreError) -> Set<PublicKey> {
     let turn = state.withLock { state in
       state.started += 1
@@ -148,10 +152,10 @@ package final class ProvisioningCache: Sendable {
 }
 
 extension ServiceCore {
-  /// Has every route look at what an operator changed.
+  /// Reads the provisioning again, so that every route uses what an operator changed.
   package func refreshProvisioning() async throws(StoreError) {
     let revoked = try await provisioning.refresh()
-    // The store does not know what they signed any more.
+    // The store rejects all rows that these keys signed.
     if !revoked.isEmpty { codes.forget(signedBy: revoked) }
   }
 }

@@ -1,7 +1,9 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// The two clocks of the service; every rule below takes the time as an argument, this is where it comes from.
+/// The wall clock and the boot clock of the service.
+///
+/// Everything else gets the time as an argument, so that tests can set it.
 package struct ServiceClock: Sendable {
   private let wall: @Sendable () -> Instant
   private let boot: @Sendable () -> Uptime
@@ -11,7 +13,7 @@ package struct ServiceClock: Sendable {
     wall: { Instant(milliseconds: Clocks.wallMilliseconds()) },
     boot: { Uptime(milliseconds: Int64(Clocks.bootNanoseconds() / 1_000_000)) })
 
-  /// Clocks of one's own, for tests.
+  /// Clocks for tests.
   package init(
     wall: @escaping @Sendable () -> Instant, boot: @escaping @Sendable () -> Uptime
   ) {
@@ -19,9 +21,11 @@ package struct ServiceClock: Sendable {
     self.boot = boot
   }
 
-  /// For expiries.
+  /// The wall clock, for expiry times.
   package var now: Instant { wall() }
 
-  /// For intervals and limits.
+  /// The boot clock, for intervals and rate limits.
+  ///
+  /// Setting the wall clock does not change it.
   package var uptime: Uptime { boot() }
 }

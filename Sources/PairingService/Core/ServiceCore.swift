@@ -4,80 +4,71 @@ internal import RegentPairing
 package import PairingStore
 package import RegentPlatform
 
-/// What all routes share: the store, what is kept in memory beside it, keys, limits and clocks.
+/// The state that all routes share: the store, the caches, the keys, the limits and the clocks.
 ///
-/// Made once at start, from the store alone: whatever is in memory here can be made again.
+/// It is built from the store at the start, so a restart loses nothing that cannot be built again.
 package final class ServiceCore: Sendable {
-  /// What an operator decided.
   package let options: ServiceOptions
-  /// What survives a restart.
   package let store: any Store
-  /// The two clocks.
   package let clock: ServiceClock
-  /// Where lines for whoever runs the service go.
   package let log: ServiceLog
-  /// What it is told while the store does not do what calls want of it.
+  /// Logs failures of the store.
   package let storeTrouble: StoreTrouble
-  /// Hashes of secret things.
+  /// Hashes of secret values.
   package let hasher: KeyedHasher
-  /// What operators made.
   package let provisioning: ProvisioningCache
-  /// The codes that are remembered.
   package let codes: LiveCodes
-  /// Looks into the store where other nodes may know more.
+  /// Reads codes from the store when other nodes may have changed them.
   package let codeLooks: CodeLooks
-  /// Whether this node hears of what other nodes write.
+  /// Whether this node's feed of other nodes' changes is up to date.
   package let nodeNews: NodeNews
-  /// Replies that are held.
+  /// Requests that are held (long polls).
   package let waiters: Waiters
-  /// Whether it is to hold no more of them.
+  /// Whether this node accepts no more long polls because it will be stopped.
   package let drain: Drain
-  /// When devices last asked for their sign-in.
   package let lastUses: LastUseTimes
-  /// When key pairs last signed a call.
   package let keyUses: KeyUseTimes
-  /// Changes codes: in the store, then in memory, then wakes who waits.
+  /// Changes codes in the store and in memory, then wakes held requests.
   package let codeTransitions: CodeTransitions
-  /// Begins, picks up and ends sign-ins: in the store, then in memory, then counts.
+  /// Creates, picks up and ends sign-ins in the store and in memory, then counts them.
   package let signInTransitions: SignInTransitions
-  /// What viewers decide about apps of boxes: in the store, then wakes the box.
+  /// Stores what viewers decide about the apps of boxes, then wakes the box's held requests.
   package let boxDecisions: BoxDecisions
-  /// What happened, as numbers.
   package let metrics: ServiceMetrics
-  /// Lines of the audit log that belong to no transaction.
+  /// Writes audit lines that belong to no transaction.
   package let audit: AuditTrail
-  /// How many requests and wrong codes are let through.
+  /// Rate limits for requests and wrong codes.
   package let limits: RequestLimits
-  /// A proxy in front that the settings do not name.
+  /// The last proxy that the settings do not name.
   package let undeclaredProxy = UndeclaredProxy()
-  /// Why the next start of this service would fail; nil when nothing is known of it.
+  /// Why the next start of this service would fail, for example because of changed settings; nil when no reason is
+  /// known.
   package let nextStartProblem = Locked<String?>(nil)
-  /// By which time things are deleted.
+  /// The time that decides what is deleted for its age.
   package let age: AgeTime
-  /// Which nonces were used.
+  /// The nonces of signed calls, to detect replays.
   package let nonces: UsedNonces
   /// Checks signed headers and access tokens.
   package let credentials: Credentials
-  /// Tokens of registered clients.
+  /// Access tokens of registered clients.
   package let accessTokens: AccessTokens
   /// Keys that sign media tokens.
   package let mediaKeys: SigningKeys
-  /// What answers clients that speak OAuth.
+  /// What the OAuth endpoints need.
   package let oauth: OAuthParts
-  /// What registered applications show for themselves.
+  /// Checks the software statements of registered applications.
   package let statements: SoftwareStatements
-  /// The requestors whose apps show a signature that no certificate verifies.
+  /// Requestors whose apps send a signed requestor id that no stored certificate verifies.
   package let missingCertificates = MissingCertificates()
-  /// What boxes are asked for their apps.
+  /// The requests that apps pass to their box to be signed in by its account.
   package let profileRequests: ProfileRequests
-  /// What devices that sign out give to the browser they signed in with.
+  /// The tickets with which a device that signs out also ends the session of the browser that approved it.
   package let logoutTickets: LogoutTickets
-  /// Hashes passwords and compares them with stored hashes.
   package let passwords: PasswordHasher
-  /// In which other forms passwords are stored.
+  /// The other hash formats and work factors in which passwords at each provider are stored.
   let passwordForms: PasswordForms
 
-  /// Loads everything that is kept in memory.
+  /// Loads the caches and keys from the store.
   package init(
     _ options: ServiceOptions, store: any Store, clock: ServiceClock = .machine,
     log: ServiceLog = .silent, passwords: Argon2Parameters = .standard
@@ -98,7 +89,8 @@ package final class ServiceCore: Sendable {
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let node = store.isShared ? options.node : nil
     let ownDay = try await store.keptNumbers(.day, of: node)
-    // Not what the service counted before it had nodes: each of them would go on from it, and it is counted once.
+    // Only this node's own numbers, not those from before the service had nodes: every node would continue from those,
+    // and they would be counted several times.
     metrics = ServiceMetrics(clock, kept: ownDay)
     age = AgeTime(
       clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
@@ -133,14 +125,14 @@ package final class ServiceCore: Sendable {
     profileRequests = try await ProfileRequests(store, issuer: options.publicURL)
     self.passwords = try PasswordHasher(passwords)
     passwordForms = try await PasswordForms(store, own: passwords)
-    // Where several nodes share a store each knows the codes that it was asked for.
+    // When several nodes share a store, each node loads a code only when a client asks it for that code.
     if !store.isShared { try await loadCodes() }
   }
 
-  /// Whose numbers this service keeps: the node's where there are several.
+  /// The node under whose name numbers are stored; nil with a store of its own.
   var keeper: NodeID? { store.isShared ? options.node : nil }
 
-  /// What viewers and operators called these screens; those without a name of their own are left out.
+  /// The names that viewers and operators gave these screens; screens without a name have no entry.
   func screenNames(
     of records: [AuthenticationRecord]
   ) async throws(StoreError) -> [AuthenticationID: String] {
@@ -150,8 +142,9 @@ package final class ServiceCore: Sendable {
       uniqueKeysWithValues: screens.compactMap { id, screen in names[screen].map { (id, $0) } })
   }
 
-  /// The store names registrations by id, so that a list of a million comes in pieces; while one is put into memory,
-  /// the next is read and its rows are verified.
+  /// Loads all codes in pages of 1,000.
+  ///
+  /// While one page is put into memory, the next is read and its rows are verified.
   private func loadCodes() async throws {
     let now = clock.now
     var page = try await store.registrations(after: nil, limit: 1000, at: now)
@@ -164,24 +157,28 @@ package final class ServiceCore: Sendable {
 }
 
 extension Store {
-  /// What a node has kept; what the service kept before it had nodes, when the node is new.
+  /// What this node has stored; for a new node, what the service stored before it had nodes.
   fileprivate func keptNumbers(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> String? {
     if let node, let own = try await keptNumbers(kind, of: node) { return own }
     return try await keptNumbers(kind)
   }
 
-  /// What nodes have kept on the server from which the database came back into a file: what is old of it says nothing.
+  /// What the nodes had stored when the service still had several of them.
+  ///
+  /// Empty while the store is shared.
   fileprivate func keptByFormerNodes(_ kind: StoredCounters) async throws(StoreError) -> [String] {
     isShared ? [] : Array(try await keptNumbersOfNodes(kind).values)
   }
 
-  /// All that this node, or those that the service had before, have kept.
+  /// All that is stored by this node and by former nodes.
   fileprivate func kept(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> [String] {
     let own = try await keptNumbers(kind, asNode: node)
     return try await keptByFormerNodes(kind) + [own].compactMap(\.self)
   }
 
-  /// The time that was believed last, by this service or by nodes that it had; of those no time that is yet to come.
+  /// The last trusted time, stored by this service or by its former nodes.
+  ///
+  /// Times of former nodes that are in the future are ignored.
   fileprivate func keptTime(asNode node: NodeID?, at now: Instant) async throws(StoreError) -> String? {
     let own = try await keptNumbers(.clock, asNode: node)
     let former = try await keptByFormerNodes(.clock).compactMap(Int64.init).filter { $0 <= now.milliseconds }.max()

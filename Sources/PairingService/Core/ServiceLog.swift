@@ -1,26 +1,28 @@
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Where the service tells what happened to whoever runs it: the program decides how lines look and where they go.
+/// The log for operators.
 ///
-/// Values may come from strangers; secrets have no way in, every value is named one by one.
+/// The program decides on the format and the destination.
+///
+/// Values may come from attackers. Secrets do not reach the log, because every field is named one by one.
 package struct ServiceLog: Sendable {
-  /// How much it matters.
   package enum Level: Sendable {
     case error, warning, info
   }
 
   private let write: @Sendable (Level, StaticString, [(String, String)]) -> Void
 
-  /// Lines go to a closure.
+  /// Creates a log that passes each line to a closure.
   package init(_ write: @escaping @Sendable (Level, StaticString, [(String, String)]) -> Void) {
     self.write = write
   }
 
-  /// The same with an end: of each event 200 lines at once, then ten a second.
+  /// The same log with a rate limit: 200 lines of each event at once, then ten a second.
   ///
-  /// Strangers decide how often most things happen, and must not fill the disk with it. Each event counts for itself,
-  /// so that none keeps another out; how many lines were left out is told with the next one that is written.
+  /// Clients decide how often most events happen, and they must not fill the disk. Each event has its own limit, so
+  /// that a frequent event does not suppress others. The number of lines left out is logged before the next line of the
+  /// same event.
   package func capped(by clock: ServiceClock) -> ServiceLog {
     let meters = Locked([String: Meter]())
     return ServiceLog { [write] level, event, fields in
@@ -39,7 +41,7 @@ package struct ServiceLog: Sendable {
     private var meter = RateMeter()
     private var leftOut = 0
 
-    /// - Returns: how many lines were left out before this one; nothing when it is left out, too.
+    /// - Returns: how many lines were left out before this one; nil when this one is left out, too.
     mutating func take(at now: Uptime) -> Int? {
       guard case .within = meter.take(of: Self.limit, at: now) else {
         leftOut += 1
@@ -50,20 +52,20 @@ package struct ServiceLog: Sendable {
     }
   }
 
-  /// Lines go nowhere.
+  /// A log that discards all lines.
   package static let silent = ServiceLog { _, _, _ in }
 
-  /// Something that nobody has to do anything about.
+  /// Logs an event that needs no action.
   package func info(_ event: StaticString, _ fields: (String, String)...) {
     write(.info, event, fields)
   }
 
-  /// Something that somebody should look at.
+  /// Logs an event that an operator should look at.
   package func warning(_ event: StaticString, _ fields: (String, String)...) {
     write(.warning, event, fields)
   }
 
-  /// Something that does not work.
+  /// Logs a failure.
   package func error(_ event: StaticString, _ fields: (String, String)...) {
     write(.error, event, fields)
   }

@@ -1,9 +1,8 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// What happened since the service started, as numbers.
+/// Counters since the start of the service.
 package final class ServiceMetrics: Sendable {
-  /// What is counted.
   package enum Event: String, Sendable, CaseIterable {
     case codesStarted = "codes_started"
     case codesOpened = "codes_opened"
@@ -29,11 +28,11 @@ package final class ServiceMetrics: Sendable {
     case refreshTokensReused = "refresh_tokens_reused"
   }
 
-  /// How long viewers take from the code's creation to their yes.
+  /// How long viewers take from the creation of the code to their approval.
   package struct Histogram: Sendable {
     /// The upper bounds of the buckets, in seconds.
     package static let bounds = [5, 10, 20, 30, 60, 120, 300, 600, 1800]
-    /// How many fell into each bucket, the last one without a bound; not cumulative.
+    /// The number of approvals in each bucket, the last one without a bound; not cumulative.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     package private(set) var sumMilliseconds: Int64 = 0
 
@@ -45,14 +44,12 @@ package final class ServiceMetrics: Sendable {
     }
   }
 
-  /// All numbers at one moment.
+  /// All counters at one moment.
   package struct Numbers: Sendable {
-    /// Events since the start.
     package fileprivate(set) var counts: [Event: Int] = [:]
     /// Seconds from a code to its approval.
     package fileprivate(set) var timeToApprove = Histogram()
 
-    /// How often something happened.
     package subscript(event: Event) -> Int { counts[event] ?? 0 }
   }
 
@@ -64,7 +61,9 @@ package final class ServiceMetrics: Sendable {
   private let state: Locked<State>
   private let clock: ServiceClock
 
-  /// Nothing has happened, but what was kept of this day.
+  /// Counters at zero.
+  ///
+  /// The numbers of the day continue from `kept` when it is of today.
   package init(_ clock: ServiceClock, kept: String? = nil) {
     self.clock = clock
     let now = clock.now
@@ -81,7 +80,6 @@ package final class ServiceMetrics: Sendable {
     }
   }
 
-  /// Counts an approval.
   package func approved(after span: Duration, at provider: ProviderID) {
     let now = clock.now
     state.withLock { state in
@@ -92,7 +90,7 @@ package final class ServiceMetrics: Sendable {
     }
   }
 
-  /// Counts a box that a provider let in without a code.
+  /// Counts a box that a provider signed in without a code.
   package func letIn(at provider: ProviderID) {
     let now = clock.now
     state.withLock { $0.day.letIn(at: provider, at: now) }
@@ -100,7 +98,7 @@ package final class ServiceMetrics: Sendable {
 
   package var now: Numbers { state.withLock { $0.numbers } }
 
-  /// What happened today.
+  /// The numbers of today.
   package func today(at now: Instant) -> DayNumbers {
     state.withLock { state in
       state.day.turn(to: now)

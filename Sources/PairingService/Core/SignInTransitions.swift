@@ -1,11 +1,11 @@
 package import RegentPairing
 package import PairingStore
 
-/// Begins, picks up and ends sign-ins: calls the store's verb, and when that is durable keeps the memory right, wakes
-/// who waits, counts, and writes down what the verb itself did not.
+/// Creates, picks up and ends sign-ins: calls the store, and after the change is durable updates ``LiveCodes``, wakes
+/// held requests, counts the event and writes the audit lines that the store has not written.
 ///
-/// No other code calls these verbs, which `ArchitectureTests` hold: whoever did would leave the memory behind.
-/// A sign-in that a code leads to begins with the code's approval, which is ``CodeTransitions``'.
+/// No other code may call these functions of the store, because ``LiveCodes`` would become stale; `OwnerTests` enforces
+/// this. A sign-in from a code begins with the code's approval, in ``CodeTransitions``.
 package struct SignInTransitions: Sendable {
   private let store: any AuthenticationStore & PlatformStore & GrantStore
   private let codes: LiveCodes
@@ -38,14 +38,10 @@ package struct SignInTransitions: Sendable {
     self.mostOfAccount = mostOfAccount
   }
 
-  /// What a device gets that asks whether it is signed in; the first read is the delivery of its code.
+  /// Looks up the sign-in of a device that asks whether it is signed in; the first read is the delivery of its code.
   ///
-  /// - Parameters:
-  ///   - device: the device that asks.
-  ///   - requestor: whose sign-in it is.
-  ///   - owner: whose key pair signed the call; nil for the service itself.
-  /// - Returns: the sign-in, or why there is none.
-  /// - Throws: what the store throws.
+  /// `owner` says which key pair signed the call, because a sign-in is shown only to its owner. It is nil when the
+  /// service itself asks.
   package func pickUp(_ device: DeviceHash, at requestor: RequestorID, of owner: SignInOwner?) async throws(StoreError)
     -> PickUp
   {
@@ -59,10 +55,11 @@ package struct SignInTransitions: Sendable {
       codes.noteSignIn(true, of: device, at: requestor, asOf: before.signIns)
     case .none:
       codes.noteSignIn(false, of: device, at: requestor, asOf: before.signIns)
-    // Memory has no word for it: the store goes on being asked, and the device being told, until the row is forgotten.
+    // ``LiveCodes`` has no state for an expired sign-in, so every poll asks the store, and the device is told "expired"
+    // until the row is deleted.
     case .expired: break
     case .ofAnother:
-      // Memory is not told: the device is signed in for its owner.
+      // ``LiveCodes`` is not told, because the device is signed in for the owner of that sign-in.
       audit.note(
         .device(requestor), "device.refuse", device.shortName, .refused, detail: "its sign-in is another key pair's",
         once: true)
@@ -70,29 +67,31 @@ package struct SignInTransitions: Sendable {
     return pickUp
   }
 
-  /// Notes that ``pickUp(_:at:)`` found nothing, for a code that memory has learned only after it; `signIns` are those
-  /// of before it.
+  /// Notes that ``pickUp(_:at:)`` found no sign-in, for a code that was loaded into memory after that call.
+  ///
+  /// `signIns` is the number read before it.
   func noteNone(of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int) {
     codes.noteSignIn(false, of: device, at: requestor, asOf: signIns)
   }
 
-  /// Tells a held poll of the sign-in that its code was approved with just now, from what that transaction looked up
-  /// and wrote: the store need not be asked again.
+  /// Answers a held poll with the sign-in that its code's approval has just created, from what that transaction read
+  /// and wrote, without asking the store again.
   ///
-  /// That the box has read it is a statement about what happened, not a promise: it is written a moment later, together
-  /// with others. After a crash in between the code is approved still, and the box's next question is the delivery.
+  /// The delivery is written a moment later, together with others. If the service crashes in between, the code is still
+  /// approved, and the box's next poll is the delivery.
   ///
-  /// - Returns: false when something has happened since; then the store tells.
+  /// - Returns: false when the sign-in or code has changed since; the caller then asks the store.
   func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
     let now = clock.now
-    // Signed out since, or its key revoked: nobody knows then, or there is no such code any more.
+    // Fails when the device was signed out, or its key revoked, since the approval.
     guard let known = codes.cached(code), known.hasEarlierSignIn == true,
       known.record.flow.state.approval?.authentication == record.authentication.id,
       record.authentication.isValid(at: now)
     else { return false }
     lastUses.note(record.authentication.id, at: now)
     deliveries.add(record) { due in
-      // At the same time, so that they are one transaction. What fails is written when the box asks the next time.
+      // All at the same time, so that they share one transaction. A delivery that fails is written at the box's next
+      // poll.
       await withTaskGroup(of: Void.self) { group in
         for record in due {
           group.addTask { _ = try? await pickUp(record.deviceHash, at: record.authentication.requestor, of: nil) }
@@ -102,9 +101,9 @@ package struct SignInTransitions: Sendable {
     return true
   }
 
-  /// Signs a device in without a code; a poll of it that is held has its answer.
+  /// Signs a device in without a code, and wakes its held polls.
   ///
-  /// - Returns: the sign-in that the device has now: this one, or that of somebody who was quicker.
+  /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> StandingSignIn
   {
@@ -119,7 +118,7 @@ package struct SignInTransitions: Sendable {
     return signIn
   }
 
-  /// Makes of the box's account a sign-in of an app's; a poll of it that is held has its answer.
+  /// Creates an app's sign-in from the box's account, and wakes the held polls of the device.
   package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
     let signIn = try await store.exchange(exchange, at: now)
     noteChange(of: exchange.deviceHash, at: exchange.requestor)
@@ -132,9 +131,10 @@ package struct SignInTransitions: Sendable {
     return signIn
   }
 
-  /// Ends the sign-ins of an account that has more than it may have, those unused for longest first.
+  /// Ends the longest unused sign-ins of an account that has more than its limit.
   ///
-  /// Nothing that is made fails when this does: the next sign-in of the account ends all that are too many.
+  /// Errors are ignored, so that the new sign-in succeeds anyway; the account's next sign-in ends all that are too
+  /// many.
   func makeRoom(besides new: AuthenticationRecord?) async {
     guard let new else { return }
     let (lastUses, audit, most) = (lastUses, audit, mostOfAccount)
@@ -149,20 +149,24 @@ package struct SignInTransitions: Sendable {
     noteEnd(of: ended ?? [])
   }
 
-  /// A device was signed in without its code, here or at another node, or out at another node: the store is asked next,
-  /// and a poll that is held has its answer.
+  /// Call this when a device was signed in without its code, here or at another node, or was signed out at another
+  /// node.
+  ///
+  /// The next poll asks the store, and held polls are answered.
   func noteChange(of device: DeviceHash, at requestor: RequestorID) {
     codes.noteSignIn(of: device, at: requestor)
     if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
     tellBox(device, at: requestor)
   }
 
-  /// Looks at the devices whose polls are held, of which nobody knows whether they were signed in without their codes:
-  /// such a one has its answer, and the others go on waiting.
+  /// Asks the store about the devices with held polls for which it is not known whether they were signed in without
+  /// their codes.
+  ///
+  /// Those that were are answered; the others continue to wait.
   func lookAgainAtThoseHeld() async throws(StoreError) {
     var left = waiters.awaitedByDevices[...]
     while !left.isEmpty {
-      // Reads that wait together share a transaction.
+      // Reads that wait at the same time share a transaction.
       let failures = await withTaskGroup(of: StoreError?.self) { group in
         for subject in left.prefix(CodeLooks.most) { group.addTask { await look(atHeld: subject) } }
         return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
@@ -186,14 +190,16 @@ package struct SignInTransitions: Sendable {
     return nil
   }
 
-  /// A box that waits for decisions hears at once that its sign-in has ended.
+  /// Wakes the held request of a box that waits for decisions, because its sign-in has changed.
   private func tellBox(_ device: DeviceHash, at requestor: RequestorID) {
     if provisioning.now.requestor(requestor)?.isPlatform == true { boxDecisions.noteChange(of: device) }
   }
 
-  /// A device signs itself out at one requestor; without a sign-in there is nothing to do.
+  /// Signs a device out at one requestor, at the device's own request.
   ///
-  /// - Returns: the sign-ins that there were.
+  /// Without a sign-in, nothing happens.
+  ///
+  /// - Returns: the sign-ins that ended.
   @discardableResult
   package func signOut(
     _ device: DeviceHash, at requestor: RequestorID, of owner: SignInOwner?
@@ -201,16 +207,16 @@ package struct SignInTransitions: Sendable {
     let ended = try await store.signOut(requestor: requestor, device: device, of: owner, at: clock.now)
     noteEnd(of: ended)
     guard !ended.isEmpty else { return ended }
-    // As a sign-out by an operator or on the phone is written, whose verb takes the line with it.
+    // Sign-outs by an operator or on the phone write their line in the store's transaction; this one has none.
     audit.note(
       .device(requestor), "device.sign-out", device.shortName,
       detail: ended.map(\.authentication.viewer.title).joined(separator: ", "))
     return ended
   }
 
-  /// An operator or a viewer on the phone ends sign-ins.
+  /// Ends sign-ins for an operator, or for a viewer on the phone.
   ///
-  /// - Returns: those that there were.
+  /// - Returns: the sign-ins that ended.
   @discardableResult
   package func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry) async throws(StoreError)
     -> [AuthenticationRecord]
@@ -220,9 +226,9 @@ package struct SignInTransitions: Sendable {
     return ended
   }
 
-  /// Ends what clients were given, with the sign-ins that it stands on.
+  /// Ends grants of OAuth clients, together with the sign-ins that they use.
   ///
-  /// - Returns: those that there were.
+  /// - Returns: the sign-ins that ended.
   @discardableResult
   package func endGrants(_ filter: GrantFilter, audit entry: AuditEntry) async throws(StoreError)
     -> [AuthenticationRecord]
@@ -232,7 +238,8 @@ package struct SignInTransitions: Sendable {
     return ended
   }
 
-  /// Removes a client with all that it was given, and takes its open codes back: a viewer's yes would be for nobody.
+  /// Removes an OAuth client with its grants, and withdraws its pending codes, because an approval of them would have
+  /// no effect.
   package func removeClient(_ id: ClientID, audit entry: AuditEntry?) async throws(StoreError)
     -> [AuthenticationRecord]
   {
@@ -242,7 +249,7 @@ package struct SignInTransitions: Sendable {
     return ended
   }
 
-  /// Takes the open codes back of clients that do not count any more, as their application was revoked.
+  /// Withdraws the pending codes of OAuth clients that are no longer valid because their application was revoked.
   package func withdrawCodesOfEndedClients() async throws(StoreError) {
     var ended: [ClientID: [RegistrationID]] = [:]
     for (client, codes) in codes.pendingOfClients() where try await store.oauthClient(client) == nil {
@@ -252,11 +259,12 @@ package struct SignInTransitions: Sendable {
   }
 
   private func withdrawCodes(of clients: [ClientID: [RegistrationID]]) async {
-    // One that ended in this moment needs nothing more, and one that cannot be written is refused when it is approved.
+    // A failure is ignored: a code that has just ended needs no withdrawal, and one that cannot be written is refused
+    // at its approval.
     for code in clients.values.joined() { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
   }
 
-  /// Polls of these devices ask the store again: nobody knows what they have now.
+  /// The next polls of these devices ask the store, which knows what sign-ins they still have.
   private func noteEnd(of ended: [AuthenticationRecord]) {
     for record in ended {
       codes.noteSignIn(nil, of: record.deviceHash, at: record.authentication.requestor)

@@ -4,12 +4,11 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// The keys that sign the tokens of one purpose, ready to use, and the published set of their public halves.
+/// The keys that sign the tokens of one purpose, ready to use, and the published set of their public keys.
 ///
-/// A new key is published before it signs, and an old one stays published until its last token has died: a stream
-/// server that caches the set never meets a token whose key it cannot have.
+/// A new key is published before it signs, and an old one stays published until its last token has expired. A stream
+/// server that caches the set therefore has the key of every valid token.
 package final class SigningKeys: Sendable {
-  /// A key with the record it comes from.
   private struct Ready {
     let record: SigningKeyRecord
     let key: SigningKey
@@ -20,7 +19,6 @@ package final class SigningKeys: Sendable {
   private let lead: Duration
   private let keys: Locked<[Ready]>
 
-  /// Reads the keys.
   package init(_ store: some KeyStore, for purpose: SigningKeyRecord.Purpose, lead: Duration) async throws {
     self.store = store
     self.purpose = purpose
@@ -29,16 +27,18 @@ package final class SigningKeys: Sendable {
     try await refresh()
   }
 
-  /// Makes the first key of an algorithm, unless there is one.
+  /// Creates the first key of an algorithm, unless one exists.
   ///
-  /// No token of it was ever made, so nobody misses it in the set that he has cached: it signs at once.
+  /// It signs at once: no verifier has cached a set that should have contained it.
   package func ensure(_ algorithm: SignatureAlgorithm, at now: Instant) async throws {
     guard current(algorithm, at: now) == nil else { return }
     try await store.add(try make(algorithm, at: now, signsFrom: now), audit: nil, at: now)
     try await refresh()
   }
 
-  /// Reads the keys again: after every change.
+  /// Reads the keys again.
+  ///
+  /// Call it after every change.
   package func refresh() async throws {
     let records = try await store.signingKeys().filter { $0.purpose == purpose }
     let ready = try records.map {
@@ -47,7 +47,7 @@ package final class SigningKeys: Sendable {
     keys.withLock { $0 = ready }
   }
 
-  /// Makes a new key, which takes over as soon as every cache knows it.
+  /// Creates a new key, which signs as soon as all cached key sets contain it.
   package func rotate(
     _ algorithm: SignatureAlgorithm = .rs256, audit entry: AuditEntry?, at now: Instant
   ) async throws -> SigningKeyRecord {
@@ -57,7 +57,9 @@ package final class SigningKeys: Sendable {
     return record
   }
 
-  /// Ends keys whose successor signs; they stay published until every cache and the last token have died.
+  /// Retires keys whose successor signs.
+  ///
+  /// They stay published until all cached sets and the last token have expired.
   package func retireReplaced(tokenLifetime: Duration, at now: Instant) async throws {
     let replaced = SignatureAlgorithm.allCases.flatMap { algorithm -> [SigningKeyRecord] in
       guard let current = current(algorithm, at: now)?.id else { return [] }
@@ -70,9 +72,9 @@ package final class SigningKeys: Sendable {
     for key in replaced { _ = try await retire(key.id, tokenLifetime: tokenLifetime, audit: nil, at: now) }
   }
 
-  /// Ends a key.
+  /// Retires a key.
   ///
-  /// - Returns: until when it is published still.
+  /// - Returns: until when it stays published.
   package func retire(
     _ id: SigningKeyID, tokenLifetime: Duration, audit entry: AuditEntry?, at now: Instant
   ) async throws -> Instant {
@@ -82,14 +84,14 @@ package final class SigningKeys: Sendable {
     return neededUntil
   }
 
-  /// The key that signs at this time: the newest of those whose turn has come.
+  /// The key that signs at this time: the newest one whose `signsFrom` has passed.
   package func current(
     _ algorithm: SignatureAlgorithm = .rs256, at now: Instant
   ) -> (id: SigningKeyID, key: SigningKey)? {
     keys.withLock { keys in
       let usable = keys.filter { $0.record.retired == nil && $0.key.algorithm == algorithm }
       let due = usable.filter { $0.record.signsFrom <= now }
-      // A clock that was set back leaves no key whose turn has come: the oldest is known to everybody.
+      // After the wall clock was set back, no key may be due. The oldest is then the one that most cached sets contain.
       let chosen =
         due.max { $0.record.signsFrom < $1.record.signsFrom }
         ?? usable.min { $0.record.signsFrom < $1.record.signsFrom }
@@ -97,7 +99,7 @@ package final class SigningKeys: Sendable {
     }
   }
 
-  /// Of each algorithm the key that signs last: its successor is not made yet.
+  /// For each algorithm, the key that will sign last.
   package var newest: [(algorithm: SignatureAlgorithm, record: SigningKeyRecord)] {
     keys.withLock { keys in
       SignatureAlgorithm.allCases.compactMap { algorithm in
@@ -107,14 +109,14 @@ package final class SigningKeys: Sendable {
     }
   }
 
-  /// The public half of a key that the store still has, retired or not.
+  /// The public key with this id, retired or not, if the store still has it.
   package func publicKey(_ id: String) -> VerifyingKey? {
     keys.withLock { keys in
       keys.first { $0.record.id.text.utf8.elementsEqual(id.utf8) }?.key.publicKey
     }
   }
 
-  /// The public halves of all keys that somebody may still need, as a JSON Web Key set.
+  /// The public keys that verifiers may still need, as a JSON Web Key set.
   package func published(at now: Instant) -> [UInt8] {
     let texts = keys.withLock { keys in
       keys.filter { $0.record.neededUntil.map { now < $0 } ?? true }.map(\.record.publicKey)
@@ -124,7 +126,7 @@ package final class SigningKeys: Sendable {
 
   private func make(_ algorithm: SignatureAlgorithm, at now: Instant, signsFrom: Instant) throws -> SigningKeyRecord {
     var key = try SigningKey.generate(algorithm, rsaBits: 2048)
-    // One id in 64 begins with a dash, and a command would take it for an option.
+    // One id in 64 begins with a dash, which a command line would take for an option.
     while key.publicKey.thumbprint.hasPrefix("-") { key = try SigningKey.generate(algorithm, rsaBits: 2048) }
     guard let id = SigningKeyID(key.publicKey.thumbprint) else { throw KeyError.inconsistent }
     let published = JWK(key.publicKey, keyID: id.text)

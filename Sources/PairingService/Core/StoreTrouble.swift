@@ -2,14 +2,12 @@ package import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// What the log says while the store does not do what calls want of it: a line when that begins, one a minute with how
-/// many calls it were, and one when there was no more of it for a minute.
-///
-/// Each call that is refused would say the same, and in an outage there are thousands of them.
+/// Logs failures of the store without one line for each refused call, of which there are thousands in an outage: one
+/// line at the beginning, one a minute with the number of refused calls, and one when no call failed for a minute.
 package final class StoreTrouble: Sendable {
   private struct Episode {
     let began: Uptime
-    /// Since when it goes on without a longer pause.
+    /// When the current run of failures began; a gap of ten seconds without a failure ends a run.
     var standsSince: Uptime
     var last: Uptime
     var toldAt: Uptime
@@ -20,7 +18,9 @@ package final class StoreTrouble: Sendable {
   }
 
   private static let pause: Duration = .seconds(60)
-  /// Mostly it is a fail-over, and over within so long; after as long without trouble another one begins.
+  /// Most outages are fail-overs and end within this time.
+  ///
+  /// After as long without failures, the next failure counts as a new outage.
   private static let beginning: Duration = .seconds(10)
   private let episode = Locked<Episode?>(nil)
   private let log: ServiceLog
@@ -31,9 +31,10 @@ package final class StoreTrouble: Sendable {
     self.clock = clock
   }
 
-  /// The store's own trouble: the caller gets a 503 that names no file.
+  /// Notes an error of the store, for which the client gets a 503 that names no file.
   ///
-  /// What asks every few seconds by itself is no call.
+  /// `isCall` is false for the service's own requests, which repeat every few seconds and are not counted as refused
+  /// calls.
   package func note(_ error: StoreError, isCall: Bool = true) {
     guard let outage = error.outage else { return }
     let (now, reason) = (clock.uptime, error.description)
@@ -52,8 +53,8 @@ package final class StoreTrouble: Sendable {
     if isNew { log.error("store", ("reason", reason)) } else { tell() }
   }
 
-  /// When a call may be made again that was refused so: soon while the trouble has just begun, so that an app need not
-  /// tell anybody of it; later on not so soon, as all boxes come back.
+  /// The `Retry-After` for a refused call: one second while the outage has just begun, so that an app need not show an
+  /// error; longer afterwards, because all boxes come back at the same time.
   func pause(after error: CallError) -> Duration? {
     guard error.isOutage else { return error.retryAfter }
     let now = clock.uptime
@@ -61,7 +62,8 @@ package final class StoreTrouble: Sendable {
     return isBeginning ? .seconds(1) : error.retryAfter
   }
 
-  /// Says once a minute how many calls were refused; that it is over, when there was nothing for as long.
+  /// Writes the line with the number of refused calls, once a minute, or the line that the outage is over, after a
+  /// minute without failures.
   func tell() {
     let now = clock.uptime
     let told = episode.withLock { episode -> Episode? in

@@ -3,12 +3,12 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPlatform
 
-/// The last proxy that sent a request for a page and that no setting names, for `regentctl doctor`.
+/// The last proxy that sent a request for a page although no setting names it, for `regentctl doctor`.
 ///
-/// One address. Anyone on the internet can write a proxy's headers, so only addresses inside a home or a machine count:
-/// a stranger cannot have doctor speak of a proxy that is none.
+/// Only one address is kept. Any client on the internet can send a proxy's headers, so only addresses of this machine
+/// or of a home network count: an attacker cannot make doctor report a proxy that does not exist.
 package final class UndeclaredProxy: Sendable {
-  /// Headers of an earlier time say nothing: the settings may have been changed behind a proxy since.
+  /// After a day, the observation is ignored, because the settings may have been changed since.
   private static let span: Duration = .seconds(86_400)
   private let last = Locked<(address: IPAddress, at: Uptime)?>(nil)
 
@@ -21,13 +21,15 @@ package final class UndeclaredProxy: Sendable {
     last.withLock { $0 = (address, now) }
   }
 
-  /// The address, when it was seen within a day.
+  /// The proxy's address, if it was seen within a day.
   func seen(at now: Uptime) -> IPAddress? {
     last.withLock { last in last.flatMap { now.since($0.at) < Self.span ? $0.address : nil } }
   }
 }
 
 extension IPAddress {
-  /// Whether it is this machine's or a home's: behind a public name that is a proxy's address, or split DNS at home.
+  /// Whether this is an address of this machine or of a home network.
+  ///
+  /// When the service has a public name, such an address is a proxy's, or the result of split DNS at home.
   var isNotOfTheInternet: Bool { isLoopback || HostName.address(self).isInsideAHome }
 }

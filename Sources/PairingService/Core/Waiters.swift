@@ -3,58 +3,60 @@ package import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
-/// Replies that are held until something changes: `Prefer: wait`.
+/// Holds replies until something changes (`Prefer: wait`).
 ///
-/// One lock owns them all. A waiter ends in exactly one way, and its closure is called once, outside the lock.
+/// One lock protects all waiters. A waiter ends in exactly one way, and its closure is called once, outside the lock.
 package final class Waiters: Sendable {
-  /// What something can happen to.
+  /// What a waiter waits for.
   package enum Subject: Hashable, Sendable {
     case code(RegistrationID)
-    /// What the viewer decides about the apps of a box.
+    /// The viewer's decisions about the apps of a box.
     case box(DeviceHash)
   }
 
-  /// Who waits, and for which answer.
+  /// Which client waits, and for which response.
   package enum Place: Hashable, Sendable {
-    /// A device; the newest request of a caller for one resource displaces its older one, and nobody else's.
+    /// A device. A new request for the same resource by the same caller ends the earlier one of that caller, and no
+    /// other.
     case device(Resource, Caller)
-    /// A phone's page; many may look at one result.
+    /// A page on a phone; several pages may wait for one result.
     case phone(Int)
   }
 
-  /// Who waits where the device does.
+  /// Which client waits for a device's resource.
   package enum Caller: Hashable, Sendable {
-    /// The device that made the code, as far as its id says so.
+    /// The device that created the code, according to the device id in the request.
     case owner
-    /// Somebody else who knows the code, at an address: a login page, or a box that names no device.
+    /// Another client that knows the code, identified by its address: a login page, or a box that sends no device id.
     case other(SourceKey?)
   }
 
-  /// Which of the two looks at a code.
+  /// Whether the device or the phone waits.
   package enum Side: Sendable {
     case device, phone
   }
 
-  /// What a device waits for.
   package enum Resource: Hashable, Sendable {
     case record, authentication, check, poll, token, decisions
   }
 
   /// Why a wait ended.
   package enum End: Sendable {
-    /// Something happened to it.
+    /// The subject changed.
     case changed
-    /// Its code was approved: with what was written, once it was durable.
+    /// The code was approved. The record was written and is durable.
     case approved(AuthenticationRecord)
-    /// The time was up.
+    /// The wait has lasted as long as the client asked.
     case timeUp
-    /// The same device asks again.
+    /// The same client has sent the request again.
     case displaced
     /// The service stops.
     case stopping
   }
 
-  /// One who waits: all that is kept for it, beside what its two closures hold.
+  /// A held request.
+  ///
+  /// Its memory is this and what the two closures capture.
   fileprivate struct Waiter: Sendable {
     let number: UInt64
     let place: Place
@@ -62,50 +64,53 @@ package final class Waiters: Sendable {
     let end: @Sendable (End) -> Void
   }
 
-  /// Where a waiter is found; nothing is there any more when it has ended.
+  /// Identifies a waiter; the waiter may have ended.
   fileprivate struct Ticket: Sendable {
     let subject: Subject
     let number: UInt64
   }
 
   fileprivate struct State {
-    /// Who is taken out of here is ended by whoever took it out, and by nobody else.
+    /// The caller that removes a waiter from this table must call its `end`.
     var waiting: [Subject: [Waiter]] = [:]
     var count = 0
     var numbers: UInt64 = 0
-    /// Waiters by the tick in which their time is up; those that ended otherwise are skipped then.
+    /// Waiters by the tick at which their time is up.
+    ///
+    /// Entries of waiters that ended earlier are skipped at that tick.
     var deadlines: [Int64: [Ticket]] = [:]
-    /// How many there are in `deadlines`.
+    /// The number of entries in `deadlines`.
     var entries = 0
-    /// A caller who waits anew again and again leaves an entry each time: they must not add up until their time comes.
+    /// Whether there are many entries of waiters that have ended.
+    ///
+    /// A client that repeats its request again and again leaves an entry each time.
     var isCrowded: Bool { entries > 2 * count + 1_024 }
     var isTicking = false
     var isStopping = false
     var phones = 0
   }
 
-  /// How precisely a wait ends; a hundredth of the shortest useful wait.
+  /// The resolution of deadlines, in milliseconds: a hundredth of the shortest useful wait.
   private static let tick: Int64 = 50
   private let state = Locked(State())
   private let clock: ServiceClock
 
-  /// Nobody waits.
   package init(clock: ServiceClock) { self.clock = clock }
 
-  /// How many wait now.
+  /// The number of held requests.
   package var count: Int { state.withLock { $0.count } }
 
-  /// How many waits are remembered for the time when they end, those among them that are over.
+  /// The number of entries in the table of deadlines, including those of waiters that have ended.
   package var entries: Int { state.withLock { $0.entries } }
 
-  /// What devices wait for.
+  /// The subjects for which devices wait.
   var awaitedByDevices: [Subject] {
     state.withLock { state in
       state.waiting.filter { $0.value.contains { $0.place.side == .device } }.map(\.key)
     }
   }
 
-  /// A place for a page that waits.
+  /// A new place for a page that waits.
   package func phonePlace() -> Place {
     state.withLock { state in
       state.phones &+= 1
@@ -113,10 +118,12 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Holds a reply until `isStill` says that there is something new, or the time is up; `end` completes it, once.
+  /// Holds a reply until `isStill` returns false or the time is up.
   ///
-  /// `isStill` is asked at every change, and once more when the waiter is in place: a change between the look that
-  /// decided to wait and that moment would be missed otherwise.
+  /// `end` completes the reply and is called once.
+  ///
+  /// `isStill` is called at every change and once after the waiter is in the table. Without the second check, a change
+  /// between the caller's own check and the insertion would be missed.
   package func park(
     _ reply: PendingReply, for subject: Subject, _ place: Place, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,
@@ -149,7 +156,7 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Something happened that one of the two can see: ends the waits there that have an answer now.
+  /// Call this after a change that one side can see: ends that side's waits whose `isStill` is now false.
   package func wake(_ side: Side, of subject: Subject, with news: End = .changed) {
     let woken = state.withLock { state in
       state.take(subject) { $0.place.side == side && !$0.isStill() }
@@ -157,7 +164,7 @@ package final class Waiters: Sendable {
     for waiter in woken { waiter.end(news) }
   }
 
-  /// Something may have happened to anybody: ends the waits that have an answer now.
+  /// Call this when any subject may have changed: ends all waits whose `isStill` is now false.
   package func wakeAll() {
     let woken = state.withLock { state in
       state.waiting.keys.flatMap { subject in state.take(subject) { !$0.isStill() } }
@@ -165,7 +172,9 @@ package final class Waiters: Sendable {
     for waiter in woken { waiter.end(.changed) }
   }
 
-  /// Answers everybody, now and from now on at once.
+  /// Ends all waits.
+  ///
+  /// From now on, new ones end at once.
   package func stop() {
     let all = state.withLock { state in
       state.isStopping = true
@@ -178,12 +187,12 @@ package final class Waiters: Sendable {
     for waiter in all { waiter.end(.stopping) }
   }
 
-  /// Whether new ones are held; those that are not are answered as when the service stops.
+  /// Sets whether new waits are accepted; if not, they end at once with `.stopping`.
   package func takes(_ isOpen: Bool) { state.withLock { $0.isStopping = !isOpen } }
 
-  /// Answers some of them as when the service stops.
+  /// Ends up to `most` waits with `.stopping`.
   ///
-  /// - Returns: whether anybody waits still.
+  /// - Returns: whether any are left.
   package func letGo(_ most: Int) -> Bool {
     let (some, isMore) = state.withLock { state in
       let tickets = state.waiting.lazy.flatMap { subject, waiters in
@@ -214,7 +223,7 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Looks for waits whose time is up, while there are any.
+  /// Ends waits whose time is up, every 50 ms while there are any.
   private func startTicking() {
     Task { [weak self] in
       while let self, self.endDue() {
@@ -223,7 +232,7 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// - Returns: whether anybody waits still.
+  /// - Returns: whether any deadlines are left.
   private func endDue() -> Bool {
     let now = clock.uptime.milliseconds / Self.tick
     let (due, goesOn) = state.withLock { state -> ([Waiter], Bool) in
@@ -237,7 +246,7 @@ package final class Waiters: Sendable {
     return goesOn
   }
 
-  /// What became of a new wait.
+  /// The result of inserting a waiter.
   private struct Began {
     let ticket: Ticket
     let displaced: Waiter?
@@ -247,7 +256,7 @@ package final class Waiters: Sendable {
 }
 
 extension Waiters.State {
-  /// Takes out those at one place for whom `isMeant` holds.
+  /// Removes and returns the waiters of a subject that satisfy `isMeant`.
   fileprivate mutating func take(
     _ subject: Waiters.Subject, where isMeant: (Waiters.Waiter) -> Bool
   ) -> [Waiters.Waiter] {
