@@ -3,32 +3,31 @@ internal import RegentJSON
 package import RegentPairing
 package import PairingStore
 
-/// The access tokens of registered clients: JWTs that only this service reads, so one key is enough.
+/// The access tokens of registered clients: JWTs with an HMAC.
+///
+/// Only this service reads them, so a symmetric key is enough.
 package struct AccessTokens: Sendable {
-  /// What a token says.
   package struct Claims: Hashable, Sendable {
     package let client: ClientID
     package let application: StatementID
     package let requestor: RequestorID
-    /// When the token ends.
     package let expires: Instant
   }
 
-  /// A token with what its document repeats.
+  /// A new token with the values that the response document repeats.
   package struct Issued: Sendable {
-    /// Its own id.
+    /// The token's id (`jti`).
     package let id: String
-    /// The token.
     package let text: String
-    /// When it was made.
     package let created: Instant
-    /// How long it lasts.
     package let lifetime: Duration
   }
 
-  /// Not `at+jwt`: that is what OAuth's are (RFC 9068).
+  /// Not `at+jwt`, which is the type of OAuth access tokens (RFC 9068).
   private static let type = "v1-at+jwt"
-  /// Tokens of an earlier version, which are good for six hours; their key is none of OAuth's.
+  /// The type that an earlier version wrote.
+  ///
+  /// Its tokens live six hours. They cannot be confused with OAuth's, which are signed with another key.
   private static let earlierType = "at+jwt"
   private let key: HMACKey
   private let lifetime: Duration
@@ -39,7 +38,7 @@ package struct AccessTokens: Sendable {
     self.lifetime = lifetime
   }
 
-  /// A new token for a client.
+  /// Issues a token to a client.
   package func issue(for client: ClientRecord, at now: Instant) throws -> Issued {
     let id = Random.uuid()
     let claims: JSONObject = [
@@ -52,7 +51,7 @@ package struct AccessTokens: Sendable {
     return Issued(id: id, text: text, created: now, lifetime: lifetime)
   }
 
-  /// What a token says, if it is one of ours and has time left.
+  /// The claims of a token; nil when it is not a valid token of this service or has expired.
   package func read(_ text: String, at now: Instant) -> Claims? {
     guard text.utf8.count <= 2048 else { return nil }
     if let claims = known[text] { return now < claims.expires ? claims : nil }

@@ -3,16 +3,15 @@ package import RegentPairing
 package import PairingStore
 package import RegentPairingWire
 
-/// Why a call gets no document: everything that its answer says, in whatever form the caller reads.
+/// An error response to a call, independent of the format in which the client reads it.
 package struct CallError: Error, Sendable {
   package var status: Status
-  /// The message; none means the status' own.
+  /// The message; nil for the usual message of the status.
   package var message: String?
-  /// What else the caller may know.
+  /// Further details for the client.
   package var details: String?
-  /// The enhanced code, for requestors that want it.
   package var code: EnhancedCode?
-  /// When it may be tried again.
+  /// When the client may try again.
   package var retryAfter: Duration?
 
   package init(
@@ -26,45 +25,49 @@ package struct CallError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// One answer for everything that can be wrong with who calls: which of it, only the log knows.
+  /// The response to every failure of authentication.
+  ///
+  /// The client does not learn which check failed; the log does.
   package static let notAuthorized = CallError(.unauthorized)
 
-  /// A call that is signed with the secret of a key pair, and names another requestor than the key pair's.
+  /// The call is signed with the secret of a key pair that belongs to another requestor than the one it names.
   package static let otherRequestor = CallError(.unauthorized, details: ErrorDetails.otherRequestor)
 
-  /// An access token that is not one of ours, or whose time is over: a new one is to be fetched.
+  /// The access token is not one of this service's, or has expired: the client must fetch a new one.
   package static let accessDenied = CallError(.unauthorized, details: "access_denied")
 
-  /// An access token of an application that was revoked: its client has to register again.
+  /// The access token's application was revoked: the client must register again.
   package static let invalidClient = CallError(.forbidden, details: "invalid_client")
 
-  /// A mandatory parameter that is not there.
+  /// A mandatory parameter is missing.
   package static func missing(_ name: String, code: EnhancedCode? = nil) -> CallError {
     CallError(.badRequest, ErrorMessage.required(name), code: code)
   }
 
-  /// Too many; again after so long.
+  /// A rate limit is exceeded.
   package static func tooMany(retryAfter: Duration) -> CallError {
     CallError(.tooManyRequests, retryAfter: retryAfter)
   }
 
-  /// A code to which the viewer said no.
+  /// The viewer denied the code.
   package static let denied = CallError(.forbidden, details: ErrorDetails.denied)
 
-  /// A code that ran out of time.
+  /// The code expired.
   package static let expired = CallError(.gone, details: ErrorDetails.expired)
 
-  /// The box's word that is not taken; the reason is one of few words, which apps compare.
+  /// A box assertion was rejected.
+  ///
+  /// The details are one of few fixed words, so that apps can compare them.
   package static func exchange(_ refusal: ExchangeRefusal) -> CallError {
     CallError(.badRequest, details: refusal.rawValue)
   }
 
-  /// Nothing, or nothing for this caller, has that name.
+  /// The resource does not exist, or belongs to another caller; the response does not tell which.
   package static let unknownCode = CallError(.notFound)
 }
 
 extension CallError {
-  /// What a store's refusal means to a device or a login page; the phone's pages have words of their own.
+  /// The response to a device or a login page for an error of the store; the phone's pages have texts of their own.
   package init(_ error: StoreError) {
     switch error {
     case .refused(let refusal): self.init(refusal)
@@ -84,18 +87,18 @@ extension CallError {
         .serviceUnavailable, details: "the service has no room for anything new: try again later",
         retryAfter: Self.outagePause)
     case .unavailable, .unknownOutcome:
-      // The reason names files of this machine: it is for the log.
+      // The reason names files of this machine, so only the log contains it.
       self.init(.serviceUnavailable, retryAfter: Self.outagePause)
     }
   }
 
-  /// What a call is told to wait while the store is away.
+  /// The `Retry-After` during an outage of the store.
   private static let outagePause: Duration = .seconds(5)
 
-  /// Whether the store is away.
+  /// Whether the error is an outage of the store.
   var isOutage: Bool { status == .serviceUnavailable && retryAfter == Self.outagePause }
 
-  /// What the end of a code means to a device that asks about it.
+  /// The response to a device that asks about a code that has ended.
   package init(_ refusal: PairingRefusal) {
     switch refusal {
     case .denied: self = .denied
@@ -105,7 +108,7 @@ extension CallError {
     }
   }
 
-  /// What a sign-in that does not count any more means to a device that asks for it.
+  /// The response to a device whose sign-in is no longer valid.
   package init(_ refusal: AuthenticationRefusal) {
     switch refusal {
     case .expired:
@@ -117,7 +120,7 @@ extension CallError {
     }
   }
 
-  /// What a temporary pass that opens nothing more means.
+  /// The response when a temporary pass is used up.
   package init(_ refusal: TemporaryPassRefusal) {
     let words = StoreError.pass(refusal).description
     switch refusal {

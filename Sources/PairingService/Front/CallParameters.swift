@@ -2,12 +2,12 @@ internal import RegentHTTPCodec
 internal import RegentPairingWire
 package import HTTPServer
 
-/// The parameters of a call, wherever they came: clients send them in the query, in a form body, or some in each.
+/// The parameters of a call, from the query and the form body: clients use either, or both.
 package struct CallParameters: Sendable {
   private let query: FormParameters
   private let form: FormParameters
 
-  /// Reads the query, and the body when it is a form; any other body carries no parameters.
+  /// Reads the query, and the body if it is a form; other bodies have no parameters.
   package init(_ request: Request) throws(CallError) {
     do throws(RequestTextError) {
       query = try request.queryParameters()
@@ -17,9 +17,10 @@ package struct CallParameters: Sendable {
     }
   }
 
-  /// A parameter's value; one that is empty is as good as missing.
+  /// A parameter's value; nil when it is missing or empty.
   ///
-  /// Said twice, it is refused, even with the same value: whoever stands in front of us may have read the other one.
+  /// A repeated parameter is refused, even with the same value, because a proxy in front of the service may have
+  /// checked the other one.
   package func value(_ name: String) throws(CallError) -> String? {
     do throws(FormError) {
       let inQuery = try query.single(name)
@@ -32,9 +33,9 @@ package struct CallParameters: Sendable {
     }
   }
 
-  /// All values of a parameter that may be said several times, in their order.
+  /// All values of a parameter that may be repeated, in their order.
   ///
-  /// In the query and in the body at once, it is refused.
+  /// It is refused when it is in both the query and the body.
   package func values(_ name: String) throws(CallError) -> [String] {
     let inQuery = query.all.filter { $0.name == name }.map(\.value)
     let inForm = form.all.filter { $0.name == name }.map(\.value)
@@ -44,18 +45,17 @@ package struct CallParameters: Sendable {
     return inQuery + inForm
   }
 
-  /// Those of the query that the protocol does not know: an app's own.
+  /// The query parameters that the protocol does not define; the app may use them for itself.
   package var others: [(name: String, value: String)] {
     query.all.filter { !Field.all.contains($0.name) }.map { ($0.name, $0.value) }
   }
 
-  /// A parameter that must be there.
+  /// A parameter's value; throws when it is missing.
   package func required(_ name: String) throws(CallError) -> String {
     guard let value = try value(name) else { throw .missing(name) }
     return value
   }
 
-  /// Whether a parameter came in the query rather than in the body.
   package func isInQuery(_ name: String) -> Bool { query.all.contains { $0.name == name } }
 }
 

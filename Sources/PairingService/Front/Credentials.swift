@@ -6,16 +6,15 @@ internal import PairingStore
 internal import RegentPairingWire
 internal import RegentPlatform
 
-/// Who calls.
+/// The authenticated sender of a call.
 package enum Caller: Hashable, Sendable {
-  /// Somebody with a requestor's secret.
+  /// A client with the secret of one of the requestor's key pairs.
   case keyPair(RequestorID, PublicKey)
-  /// A registered client of a requestor's application.
   case client(RequestorID, ClientID, StatementID)
-  /// A client of OAuth, with what a viewer gave it.
+  /// An OAuth client, with the grant that its token belongs to.
   case grant(RequestorID, ClientID, GrantID)
 
-  /// For whose app.
+  /// The requestor whose app calls.
   package var requestor: RequestorID {
     switch self {
     case .keyPair(let requestor, _), .client(let requestor, _, _), .grant(let requestor, _, _): requestor
@@ -23,23 +22,28 @@ package enum Caller: Hashable, Sendable {
   }
 }
 
-/// Who calls, and what the call uses up once it is let through.
+/// The authenticated caller, and the nonce that the call will use up after the rate limits.
 package struct SignedCaller: Sendable {
   package let caller: Caller
-  /// What the caller's access token says, when there was one: true for as long as the same token is shown.
+  /// The claims of the access token, if the call had one.
+  ///
+  /// They apply to every later call with the same token.
   package let claims: AccessTokens.Claims?
   fileprivate let use: NonceUse?
-  /// How the next call of the same caller is read; nil when this one was read so, or has a token.
+  /// How to check the next call of the same caller faster.
+  ///
+  /// Nil when this call was itself checked so, or had a token.
   package let signer: KnownSigner?
 }
 
-/// What the signed header of a call says of the next one in the same words.
+/// What was found out about a signed header and also holds for the next call with the same words.
 ///
-/// What its words decide under one policy: for whom the key is, method and path. Not whether the key stands.
-/// An object, as callers are handed on with it: a signed poll takes 370 instructions less by it.
+/// It covers what the words decide under one policy: the key's requestor, the method and the path. It does not say that
+/// the key is still valid. It is a class because callers are passed on with it: that saves 370 instructions for each
+/// signed poll.
 package final class KnownSigner: Sendable {
   fileprivate let shape: SignedHeaderShape
-  /// What the words agree with.
+  /// The policy with which the words were checked.
   fileprivate let policy: SignaturePolicy
   fileprivate let nonces: KeyNonces?
 
@@ -48,9 +52,9 @@ package final class KnownSigner: Sendable {
   }
 }
 
-/// Checks who makes a call of protocol V1, by its signed header or its access token.
+/// Authenticates calls of protocol V1, by their signed header or access token.
 ///
-/// It looks at memory only, so it runs on the event loops.
+/// It reads only memory, so it runs on the event loops.
 package final class Credentials: Sendable {
   private let provisioning: ProvisioningCache
   private let tokens: AccessTokens
@@ -73,11 +77,11 @@ package final class Credentials: Sendable {
     self.metrics = metrics
   }
 
-  /// Who made a request.
+  /// Authenticates a request.
   ///
-  /// - Returns: nil when the credentials are of OAuth, which the store has to be asked about.
-  /// - Throws: 401 for whatever is wrong with the credentials, 400 for two kinds of them, 403 for a client whose
-  ///   application was revoked: that one must register again.
+  /// - Returns: nil for OAuth credentials, which must be looked up in the store.
+  /// - Throws: 401 for wrong credentials, 400 for credentials that are repeated or for a parameter that cannot be read,
+  ///   403 for a client whose application was revoked and that must register again.
   package func caller(
     of request: Request, _ parameters: CallParameters, at now: Instant
   ) throws(CallError) -> SignedCaller? {
@@ -98,7 +102,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// What the header says, before anything of it is believed.
+  /// The content of the header, not yet verified.
   private enum Shown {
     case token(String)
     case signed(SignedCall)
@@ -135,7 +139,9 @@ package final class Credentials: Sendable {
     return try caller(claims, request, at: now)
   }
 
-  /// Who shows a token that was read before: whether it is over, and its application, are looked at each time.
+  /// Authenticates a caller by the claims of a token that was verified before.
+  ///
+  /// The expiry and the application are checked again each time.
   package func caller(_ claims: AccessTokens.Claims, _ request: Request, at now: Instant)
     throws(CallError) -> SignedCaller
   {
@@ -154,9 +160,10 @@ package final class Credentials: Sendable {
 
   // MARK: - Signed headers
 
-  /// Who makes a call in the words of one that was let through, with a signed header of the same shape.
+  /// Authenticates a call with the same words as an earlier one, whose signed header has the same shape.
   ///
-  /// - Returns: nil when anything else in it differs, or in what operators made: then all of it is to be read.
+  /// - Returns: nil when anything else in it differs, or when the requestor's records have changed: then the whole call
+  ///   must be read.
   func caller(of request: Request, like known: RememberedPoll, at now: Instant) throws(CallError) -> SignedCaller? {
     guard let signer = known.signer, let key = provisioning.now.callKeys[signer.shape.publicKey],
       key.policy == signer.policy, key.pair.requestor == signer.shape.requestor
@@ -186,16 +193,17 @@ package final class Credentials: Sendable {
   {
     let provisioned = provisioning.now
     guard let key = provisioned.callKeys[call.publicKey] else {
-      // As long as with a known key: the time does not tell which keys there are.
+      // Constant time, so that timing does not reveal which keys exist.
       _ = stranger.isValid(call.signature, for: call.signedText)
-      // One look in memory for either: what the log is told shows in no answer and in no time.
+      // One lookup in memory for revoked and unknown keys alike. The reason goes to the log only; neither the response
+      // nor its time shows it.
       let isRevoked = provisioned.records.keyPairs[call.publicKey].map(\.isRevokedForCalls) ?? false
       throw refused(
         isRevoked ? "revoked key" : "unknown key", request, call.requestor, call.publicKey)
     }
     let (policy, owner) = (key.policy, key.pair.requestor)
     let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
-    // Computed whatever the policy says, for the same reason.
+    // Computed whatever the policy is, also for constant time.
     let isGenuine = mac.isValid(call.signature, for: call.signedText)
     var use: NonceUse?
     do throws(SignatureRefusal) {
@@ -205,8 +213,8 @@ package final class Credentials: Sendable {
           path: bytes.extracting(head.path.indices), at: now)
       }
       guard isGenuine else { throw .wrongSignature }
-      // Last, and only for what somebody with the secret has signed. A repeated header must not count as a call of the
-      // box that signed it: whoever saw one could use up the box's limit.
+      // Last, and only after the signature was verified. A replayed header must not count as a call of the box that
+      // signed it, because an attacker who has seen one could use up the box's rate limit.
       if policy.remembersNonces {
         use = try nonces.check(
           call.signedText.span.extracting(call.places.nonce), of: call.publicKey, signedAt: call.requestTime,
@@ -214,27 +222,30 @@ package final class Credentials: Sendable {
       }
     } catch {
       let refusal = refused(error, request, owner, call.publicKey)
-      // A client that has the secret may know whose key pair it holds; others hear nothing.
+      // A client that has the secret may learn that its key pair belongs to another requestor; other clients get the
+      // usual 401.
       throw error == .wrongRequestor && isGenuine ? .otherRequestor : refusal
     }
     let signer = KnownSigner(shape: SignedHeaderShape(call), policy: policy, nonces: use?.nonces)
     return caller(with: key, use, signer, at: now)
   }
 
-  /// Somebody who has signed a call.
+  /// Makes the result for a verified signature.
   private func caller(
     with key: ProvisioningSnapshot.CallKey, _ use: NonceUse?, _ signer: KnownSigner?, at now: Instant
   ) -> SignedCaller {
     if key.hasToNoteUse(at: now) { keyUses.note(key.pair.publicKey, at: now) }
-    // Boxes in the field still have it; once this stands still, revoking it hurts nobody.
+    // Boxes that still use the retired key are counted. When the counter no longer grows, the key can be revoked.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
     return SignedCaller(
       caller: .keyPair(key.pair.requestor, key.pair.publicKey), claims: nil, use: use, signer: signer)
   }
 
-  /// Uses the caller's nonce up: after the limits, so that what they turn away takes no room.
+  /// Marks the caller's nonce as used.
   ///
-  /// - Throws: 401 for one that was used meanwhile, 429 when there is no room to remember it.
+  /// Called after the rate limits, so that calls they refuse take no room in the replay window.
+  ///
+  /// - Throws: 401 when another call used the nonce in the meantime, 429 when there is no room to remember it.
   package func useUp(_ signed: SignedCaller, _ request: Request, at now: Instant)
     throws(CallError)
   {
@@ -263,7 +274,9 @@ package final class Credentials: Sendable {
     return .notAuthorized
   }
 
-  /// A line for whoever runs the service; the requestor is what the caller claims until its key is known.
+  /// Logs a refused call.
+  ///
+  /// The requestor is what the client claims, until its key is known.
   private func note(
     _ reason: String, _ request: Request, _ requestor: RequestorID? = nil, _ key: PublicKey? = nil
   ) {
@@ -275,8 +288,8 @@ package final class Credentials: Sendable {
 }
 
 extension IPAddress {
-  /// What the room for nonces is shared by: the address, or the /48 of an IPv6 address, in which one subscriber may
-  /// have 65,536 networks.
+  /// The source by which the room for nonces is shared: an IPv4 address, or the /48 of an IPv6 address, because one
+  /// subscriber may have the 65,536 networks in it.
   fileprivate var shareOfRoom: UInt64 {
     var hasher = Hasher()
     hasher.combine(isIPv4 ? low : high >> 16)
@@ -289,7 +302,7 @@ extension KeyPair {
 }
 
 extension Span<UInt8> {
-  /// The token of `Bearer TOKEN`; nothing for another scheme.
+  /// The token of `Bearer TOKEN`; nil for another scheme.
   fileprivate var bearerToken: String? {
     let scheme = "bearer ".utf8.span
     guard count > scheme.count else { return nil }
@@ -303,7 +316,7 @@ extension Span<UInt8> {
   }
 }
 
-/// Access tokens by their look: those of protocol V1 have a code of one key, and those of OAuth a signature.
+/// Tells OAuth access tokens from those of protocol V1: OAuth's have a signature algorithm, V1's an HMAC.
 private enum OAuthTokens {
   static func mayBe(_ text: String) -> Bool {
     guard let token = try? UnverifiedJWS(text) else { return false }

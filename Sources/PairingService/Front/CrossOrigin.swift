@@ -1,17 +1,18 @@
 package import RegentHTTPCodec
 package import HTTPServer
 
-/// What pages of other sites may do with protocol V1 and with OAuth: programmers' login pages call them from the
-/// viewer's browser, and some clients of OAuth are such pages.
+/// The CORS headers for protocol V1 and OAuth: login pages of app authors call them from the viewer's browser, and some
+/// OAuth clients are web pages.
 ///
-/// Any site may ask, because nothing here looks at cookies: without the credentials of the call there is no answer.
+/// Every origin is allowed, because these endpoints ignore cookies: without the credentials in the call there is no
+/// access.
 package enum CrossOrigin {
   private static let headers =
     "ap_11, ap_42, ap_z, ap_19, ap_21, ap_23, authorization, content-type, pass_sfp, "
     + "AP-Session-Identifier, AP-Device-Identifier, AP-SDK-Identifier, X-Device-Info, Prefer, "
     + "AP-TempPass-Identity, AP-Visitor-Identifier, DPoP"
 
-  /// The answer to a browser that asks whether it may send a request.
+  /// The response to a preflight request.
   package static func preflight(_ methods: [Method]) -> Response {
     var response = Response(.noContent)
     let names = (methods + [.options]).map(\.token).joined(separator: ", ")
@@ -24,7 +25,7 @@ package enum CrossOrigin {
     return response
   }
 
-  /// Lets a page read an answer.
+  /// Allows pages of all origins to read a response.
   package static func allow(_ response: inout Response) {
     response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
     response.addHeader(

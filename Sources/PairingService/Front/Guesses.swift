@@ -3,24 +3,30 @@ package import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// Who has tried what is not valid: each kind of guesser for itself, so that neither keeps the other from the right
-/// code.
+/// Counts wrong guesses in a separate ledger for each kind of client, so that guesses of one kind do not lock the
+/// others out.
 struct Guesses: Sendable {
   fileprivate var phones: GuessLedger<Viewer>
-  /// Of each requestor by itself: whoever has the secret of one app makes no crowd at another's.
+  /// One ledger for each requestor, so that an attacker with the secret of one app cannot lock out the devices of
+  /// another's.
   fileprivate var apps: [RequestorID: GuessLedger<Never>] = [:]
   private let nobody: GuessLedger<Never>
-  /// Those that register or ask for a token with something that is not valid.
+  /// Clients that register, or ask for a token, with invalid credentials.
   fileprivate var clients: GuessLedger<Never>
-  /// Clients of OAuth that show a secret, an assertion, a statement or a token that is not valid: apps' installations
-  /// in the same house must not wait for them, nor they for those.
+  /// OAuth clients with an invalid secret, assertion, statement or token.
+  ///
+  /// They have a ledger of their own, so that OAuth clients and app installations in one house do not lock each other
+  /// out.
   fileprivate var programs: GuessLedger<Never>
-  /// Those that redeem an enrolment code with a wrong proof.
+  /// Clients that redeem an enrolment code with a wrong proof.
   fileprivate var enrolments: GuessLedger<Never>
 
-  /// Nobody guesses 256 random bits; a house full of boxes with an old registration must find its way back.
+  /// Twelve times as many as for codes: guessing 256 random bits is hopeless, and a house full of boxes with outdated
+  /// registrations must be able to recover.
   private static let clientFactor = 12
-  /// One address may be that of a hotel: 60 wrong codes within two hours are as many a day as one phone's.
+  /// One address may be a hotel's.
+  ///
+  /// 60 wrong codes in two hours are, over a day, as many as one phone may have.
   private static let hotelFactor = 12
 
   init(_ limits: ServiceLimits) {
@@ -34,9 +40,6 @@ struct Guesses: Sendable {
     programs = clients
   }
 
-  /// Counts a wrong guess.
-  ///
-  /// - Returns: whether it was counted.
   fileprivate mutating func note(_ guess: WrongGuess, browser: Int? = nil, at now: Uptime) -> Bool {
     let mark = Int(truncatingIfNeeded: guess.mark)
     switch guess.kind {
@@ -49,7 +52,9 @@ struct Guesses: Sendable {
     }
   }
 
-  /// The guesses of one requestor's apps; there are as many requestors as operators made.
+  /// The ledger for the apps of one requestor.
+  ///
+  /// Only operators create requestors, so their number is bounded.
   fileprivate subscript(requestor: RequestorID) -> GuessLedger<Never> {
     get { apps[requestor] ?? nobody }
     _modify { yield &apps[requestor, default: nobody] }
@@ -57,21 +62,27 @@ struct Guesses: Sendable {
 }
 
 extension RequestLimits {
-  /// Who tries a code that is not known to be theirs.
+  /// Which kind of client tries a code that may not be its own.
   package enum Guesser: Sendable {
-    /// A browser by its own id, with the account that it is signed in as: counted for both, and for its address.
+    /// A browser with its cookie's id and the account that it is signed in as. The guess counts for the browser, the
+    /// account and the address.
     case phone(Viewer?, browser: String? = nil)
 
-    /// By what a ledger knows the browser: keyed anew in every process, so that a browser cannot choose the place
-    /// of another.
+    /// The number by which the ledger knows the browser.
+    ///
+    /// Swift seeds its hashes anew in every process, so a client cannot choose a cookie that collides with another
+    /// browser's.
     fileprivate var browser: Int? {
       if case .phone(_, let browser?) = self { browser.hashValue } else { nil }
     }
-    /// Whoever holds what an app of this requestor calls with: counted for the address and the requestor together.
+    /// A client with the credentials of this requestor's app. The guess counts for the address and the requestor
+    /// together.
     case app(RequestorID)
   }
 
-  /// Whether a code from there may be looked at.
+  /// Throws when this client has guessed wrong too often.
+  ///
+  /// Call it before looking the code up.
   package func mayTryCode(from address: IPAddress?, as guesser: Guesser) throws(CallError) {
     guard let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -86,7 +97,9 @@ extension RequestLimits {
       })
   }
 
-  /// Counts a wrong code; with a mark, the same one again is not counted for a while.
+  /// Counts a wrong code.
+  ///
+  /// With a mark, the same wrong code is not counted again for a while.
   package func wrongCode(from address: IPAddress?, as guesser: Guesser, mark: Int64? = nil) {
     guard let address, let source = SourceKey(address) else { return metrics.count(.wrongCodes) }
     let isCounted =
@@ -97,28 +110,29 @@ extension RequestLimits {
       }
     guard isCounted else { return }
     metrics.count(.wrongCodes)
-    // The ledger keeps these lines few, and the log has a cap of its own.
+    // The ledger limits the number of these lines, and the log has a rate limit of its own.
     switch guesser {
-    // What deploy/fail2ban looks for.
+    // `deploy/fail2ban` searches for this line.
     case .phone: log.warning("wrong-code", ("address", address.description))
-    // Not for fail2ban: forgotten boxes must not get the phones of their home banned.
+    // Not for fail2ban: boxes with outdated registrations must not get the phones in their home banned.
     case .app(let requestor):
       log.warning(
         "wrong-code-of-app", ("requestor", requestor.text), ("address", address.description))
     }
   }
 
-  /// Who shows something that nobody guesses, so that the right one is heard whatever others there try.
+  /// Clients that show a credential too long to guess.
+  ///
+  /// A valid credential is accepted however many invalid ones come from the same address.
   package enum Claimant: Sendable {
-    /// An app's installation, which registers or asks for a token.
+    /// An app installation that registers or asks for a token.
     case client
-    /// A client of OAuth.
     case program
   }
 
-  /// Counts what was shown in vain.
+  /// Counts an invalid credential.
   ///
-  /// - Throws: when too many came from there already; then it is not counted.
+  /// - Throws: 429 when too many came from this address already; then it is not counted.
   func wrongClaim(_ claimant: Claimant, from address: IPAddress?) throws(CallError) {
     guard let address, let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -133,13 +147,13 @@ extension RequestLimits {
     case .client: count(WrongGuess(.client, from: source))
     case .program:
       guard count(WrongGuess(.program, from: source)) else { return }
-      // The ledger keeps these lines few, and the log has a cap of its own. Not for fail2ban: a forgotten program must
-      // not get the phones of its home banned.
+      // The ledger limits the number of these lines, and the log has a rate limit of its own. Not for fail2ban: a
+      // program with outdated credentials must not get the phones in its home banned.
       log.warning("wrong-client", ("address", address.description))
     }
   }
 
-  /// Whether a wrong enrolment code from there is still answered as one.
+  /// Throws when too many wrong enrolment codes came from this address.
   package func mayTryEnrolment(from address: IPAddress?) throws(CallError) {
     guard let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -147,13 +161,13 @@ extension RequestLimits {
       state.withLock { $0.guesses.enrolments.verdict(source: source, account: nil, at: now) })
   }
 
-  /// Counts a wrong enrolment code.
   package func wrongEnrolment(from address: IPAddress?) {
     guard let source = SourceKey(address) else { return }
     count(WrongGuess(.enrolment, from: source))
   }
 
-  /// Counts a wrong guess here, and tells the other nodes: whoever asks all of them in turn has the tries of one.
+  /// Counts a wrong guess here and tells the other nodes, so that an attacker who uses all nodes in turn has no more
+  /// guesses than at one.
   @discardableResult
   private func count(_ guess: WrongGuess, browser: Int? = nil) -> Bool {
     let now = clock.uptime
@@ -162,7 +176,7 @@ extension RequestLimits {
     return isCounted
   }
 
-  /// Counts what was guessed wrong at other nodes, which have logged it.
+  /// Counts wrong guesses at other nodes, which have already logged them.
   func note(_ guesses: [WrongGuess]) {
     guard !guesses.isEmpty else { return }
     let now = clock.uptime
@@ -173,9 +187,9 @@ extension RequestLimits {
 }
 
 extension ServiceCore {
-  /// Counts and notes what was shown in vain, whatever it was.
+  /// Counts and logs an invalid credential.
   ///
-  /// - Throws: when too many came from there already: that is the answer then.
+  /// - Throws: 429 when too many came from this address already; respond with it.
   func countRefused(
     _ claimant: RequestLimits.Claimant, _ reason: String, from address: IPAddress?
   ) throws(CallError) {

@@ -4,21 +4,23 @@ internal import RegentPlatform
 
 /// The nonces that calls of one key have used, for ``UsedNonces``.
 ///
-/// Whoever calls again and again keeps it. When it has been let go it says so, and is looked for anew: two of one key
-/// would take a nonce twice.
+/// Callers that call repeatedly hold a reference to it. After it was removed from ``UsedNonces``, its functions return
+/// false, and the caller must get the current object for the key: with two objects for one key, a nonce could be used
+/// twice.
 package final class KeyNonces: Sendable {
-  /// Marks of one key: as many as there is room for far ahead of now, and some more for seconds that are near.
+  /// How many marks are kept for one key: as many as the window accepts for times far ahead of now, and some more for
+  /// the next seconds.
   private static let mostMarks = 32_768
 
   private struct State {
-    /// Made with the first call of the key.
+    /// Nil until the first call of the key.
     var window: ReplayWindow?
-    /// Of calls that were signed later than they came, by the second of their signature.
+    /// Marks of calls whose signature time is in the future, by that second.
     var ahead: [Int64: [UInt64]] = [:]
     var marks = 0
-    /// The same of the process before.
+    /// Marks that earlier processes had stored, by second.
     var earlier: [Int64: Set<UInt64>]
-    /// What was used at other nodes.
+    /// Nonces that were used at other nodes.
     var elsewhere: NoncesElsewhere?
     var isLetGo = false
 
@@ -43,7 +45,9 @@ package final class KeyNonces: Sendable {
 
   private var newWindow: ReplayWindow { ReplayWindow(startingAt: startedAt, capacity: capacity) }
 
-  /// Whether a nonce can be taken; false when these were let go.
+  /// Checks whether a nonce may be used.
+  ///
+  /// - Returns: false when this object was removed from ``UsedNonces``.
   func check(_ use: NonceUse, at now: Instant, mark: () -> UInt64) throws(SignatureRefusal) -> Bool {
     try state.withLock { state throws(SignatureRefusal) in
       guard !state.isLetGo else { return false }
@@ -57,7 +61,7 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Takes a nonce; false when these were let go.
+  /// Marks a nonce as used; false when this object was removed from ``UsedNonces``.
   func take(_ use: NonceUse, at now: Instant) throws(SignatureRefusal) -> Bool {
     try state.withLock { state throws(SignatureRefusal) in
       guard !state.isLetGo else { return false }
@@ -72,7 +76,7 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Remembers what a call at another node has used; false when these were let go.
+  /// Notes a nonce that was used at another node; false when this object was removed from ``UsedNonces``.
   func note(_ nonce: UsedNonce) -> Bool {
     state.withLock { state in
       guard !state.isLetGo else { return false }
@@ -82,9 +86,9 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Lets go of what nobody needs; false when that is everything, and the key is not kept.
+  /// Removes what is too old to matter; false when nothing is left and the key no longer exists.
   func sweep(isKept: Bool, at now: Instant) -> Bool {
-    // Beyond their window the times themselves are refused.
+    // Calls with earlier times are refused for their time.
     let over = (now - SignaturePolicy.window).second
     return state.withLock { state in
       state.window?.sweep(at: now)
@@ -94,7 +98,7 @@ package final class KeyNonces: Sendable {
       state.earlier = state.earlier.filter { $0.key >= over }
       guard !isKept else { return true }
       state.elsewhere = nil
-      // A key that was made while the caller looked may have been used.
+      // The key may have been created after the caller read the list of keys, and may have been used since.
       guard state.window?.count ?? 0 == 0, state.ahead.isEmpty, state.earlier.isEmpty else { return true }
       state.window = nil
       state.isLetGo = true
@@ -102,10 +106,10 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Until when honest calls are refused because the clock was set back; nil when they are not.
+  /// Until when all honest calls are refused because the clock was set back; nil when they are not.
   var closedUntil: Instant? { state.withLock { $0.window?.closedUntil } }
 
-  /// What is to be written down: marks by the second, of calls that are signed later than now.
+  /// The marks to store, by second: those of calls whose signature time is later than `now`.
   func marks(after now: Int64) -> [Int64: [UInt64]] {
     state.withLock { state in
       state.earlier.mapValues(Array.init).merging(state.ahead) { $0 + $1 }.filter { $0.key > now }

@@ -2,35 +2,37 @@ internal import PairingStore
 internal import RegentHTTPCodec
 package import RegentPairing
 
-/// Rows that a viewer can have written as often as there are names to invent.
+/// Rows that a viewer can cause to be written in any number, by inventing names.
 package enum NewRow: Hashable, Sendable {
-  /// A title that its sign-in did not have open.
+  /// A permit for a title that the sign-in had no permit for.
   case permit
-  /// A device that a viewer signs in.
+  /// A sign-in of a device that the viewer approves.
   case signIn
 }
 
-/// Who shares a limit of new rows.
+/// A group that shares one limit for new rows.
 ///
-/// Guests are counted apart from accounts: a guest with a hundred addresses must not use up what the viewers with
-/// accounts have.
+/// Guests are counted separately from accounts, so that a guest with a hundred addresses cannot use up the limit of the
+/// viewers with accounts.
 package enum RowSharer: Hashable, Sendable {
   case account(Viewer)
   case household(ProviderID, HouseholdID)
   case source(SourceKey)
-  /// Everybody with an account at one requestor.
+  /// All viewers with accounts at one requestor.
   case accounts
-  /// All guests of one requestor.
   case guests
 }
 
 extension RequestLimits {
-  /// Of an account's limit: a household has some accounts, an address many viewers, a requestor very many.
+  /// Multiples of an account's limit: a household has a few accounts, an address many viewers, a requestor very many.
   private static let (householdFactor, sourceFactor, requestorFactor) = (2, 20, 1000)
-  /// A person pairs a few screens; an operator pairs a hotel's: a hundred at once and then one in ten seconds.
+  /// A viewer pairs a few screens; an operator who pairs a hotel's may do a hundred at once and then one every ten
+  /// seconds.
   private static let signInFactor = 10
 
-  /// Takes one new permit, whose title the sign-in does not have yet: one that is renewed takes its row's place.
+  /// Takes one new permit from the limits.
+  ///
+  /// Do not call it for a permit that is renewed, because that replaces its row.
   func takePermit(of authentication: Authentication, from address: IPAddress?) throws(CallError) {
     let (viewer, permits) = (authentication.viewer, limits.permits)
     var all = [
@@ -50,12 +52,12 @@ extension RequestLimits {
     try refuse("too many new titles were opened: wait, then try again") { () throws(CallError) in try take(all) }
   }
 
-  /// Takes one new sign-in that a viewer approves.
+  /// Takes one new sign-in that a viewer approves from the limits.
   ///
-  /// Households have no limit of their own here: operators alone make the accounts of one.
+  /// Households have no limit here, because only operators create their accounts.
   func takeSignIn(of viewer: Viewer, from address: IPAddress?, at requestor: RequestorID) throws(CallError) {
     guard viewer.account != nil else {
-      // A pass begins here as it does with the device's own call.
+      // An approval without an account starts a temporary pass, so it counts like a pass that a device starts itself.
       try take(.guest, from: address, at: requestor)
       return try takeGuest(at: requestor)
     }
@@ -72,7 +74,7 @@ extension RequestLimits {
     try refuse("too many devices were signed in: wait, then try again") { () throws(CallError) in try take(all) }
   }
 
-  /// Takes one new sign-in of a guest, of all guests of a requestor.
+  /// Takes one new guest sign-in from the limit of all guests of a requestor.
   func takeGuest(at requestor: RequestorID) throws(CallError) {
     try refuse("too many guests came in: wait, then try again") { () throws(CallError) in
       try take([(.rows(.signIn, .guests), requestor, limits.newcomers.times(Self.requestorFactor / Self.signInFactor))])

@@ -3,37 +3,39 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// What the words of a call say by themselves, before anybody looks at who calls, at the time or at what stands.
+/// What can be read from a request before authentication, independent of the time and of stored data.
 struct V1Words: Sendable {
   let path: PathParameters
   let parameters: CallParameters
   let format: WireFormat
-  /// Whether a browser on another site asks.
+  /// Whether the request has an `Origin` header: a page of another site sent it.
   let isCrossOrigin: Bool
-  /// Whether an access token of OAuth opens it.
+  /// Whether OAuth access tokens are accepted.
   let takesGrants: Bool
   let work: V1Work
 }
 
-/// A poll as its connection remembers it: the box will ask again in the same words.
+/// A poll that its connection remembers, because the box will send the same request again.
 ///
-/// Kept is only what the words decide for ever. Everything that can change is looked at with each poll anew: the
-/// limits, the signature, its time and its nonce, the end of a token, the application, the requestor, the code.
+/// Only what follows from the words of the request is kept. Everything that can change is checked again at each poll:
+/// rate limits, signature, signature time, nonce, token expiry, application, requestor and code.
 final class RememberedPoll: Sendable {
-  /// In bytes: a poll has 200 to 500, and what is longer is not worth memory that nobody counts for its sender.
+  /// The longest request that is remembered, in bytes.
+  ///
+  /// A poll has 200 to 500, and the memory for longer ones would be accounted to no client.
   static let longest = 1024
 
   let head: RememberedHead
   let words: V1Words
   let device: CallDevice
-  /// For whom it was, whom the words may name.
+  /// The requestor that was authenticated; the request may name it.
   let requestor: RequestorID
-  /// What its access token says, when it had one.
+  /// The claims of the access token, if it had one.
   let claims: AccessTokens.Claims?
-  /// How its signed header was made, when it had one.
+  /// How to check a signed header of the same shape, if it had one.
   let signer: KnownSigner?
 
-  /// Nothing for what is no poll of a device that has to ask again.
+  /// Returns nil when the request is not the poll of a device that will have to ask again.
   init?(
     _ request: Request, _ words: V1Words, _ device: CallDevice?, _ signed: SignedCaller, after error: CallError
   ) {
@@ -49,12 +51,11 @@ final class RememberedPoll: Sendable {
   }
 }
 
-/// Answers a poll in the words of the last one on its connection without reading them; passes on everything else.
+/// Answers a poll that equals the last one on its connection without parsing it again; passes everything else on.
 package struct RememberedPolls<Next: Handler>: Handler {
   private let endpoints: V1Endpoints
   private let next: Next
 
-  /// Puts itself before the routes of a service.
   package init(_ core: ServiceCore, before next: Next) {
     endpoints = V1Endpoints(core)
     self.next = next

@@ -3,56 +3,58 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// How many requests and wrong codes (`Guesses`) a device or a source may send.
+/// Limits how many requests, and wrong codes (`Guesses`), a device or a network address may send.
 ///
-/// Wrong passwords are counted in `SignInCheck`, live codes in the store.
+/// Wrong passwords are counted in `SignInCheck`, pending codes in the store.
 package final class RequestLimits: Sendable {
-  /// Whose requests are counted.
+  /// What a rate limit counts.
   package enum Subject: Hashable, Sendable {
-    /// A device's.
+    /// Requests of a device.
     case device(DeviceHash)
-    /// Those for one code from one address, by callers that name no device: whoever glimpsed a code on a screen spends
-    /// nothing of what its box may ask.
+    /// Requests for one code from one address, by clients that send no device id. They are counted separately, so that
+    /// an attacker who saw a code on a screen cannot use up the limit of its box.
     case code(CodeHash, SourceKey?)
-    /// A device's codes that take the place of its own.
+    /// New codes of a device that replace its own.
     case replacements(DeviceHash)
-    /// The sign-ins of apps by one box.
+    /// App sign-ins by one box.
     case box(BoxID)
-    /// A viewer's decisions about the apps of a box.
+    /// Decisions of a viewer about the apps of a box.
     case decisions(DeviceHash)
-    /// What a viewer does on the phone's pages that leaves a line of the audit log.
+    /// Actions of a viewer on the phone's pages that write an audit line.
     case viewer(Viewer)
-    /// The same of the guests of one network address: all guests of a provider are one viewer.
+    /// The same actions by guests at one address. All guests of a provider are the same `Viewer`, so they are counted
+    /// by address.
     case guests(SourceKey)
-    /// The lines that say when a viewer's browsers signed in and out.
+    /// Audit lines for the sign-ins and sign-outs of a viewer's browsers.
     case sessions(Viewer)
-    /// A client's changes of its own registration.
+    /// Changes that a client makes to its own registration.
     case client(ClientID)
-    /// What is new at one network address.
+    /// New clients from one address.
     case newcomers(Newcomer, SourceKey)
-    /// New rows of whoever shares the limit.
+    /// New rows of a group that shares a limit.
     case rows(NewRow, RowSharer)
   }
 
-  /// What leaves a row behind, and can be asked for with names that are made up.
+  /// Actions that write a row and can be repeated with invented names.
   package enum Newcomer: Hashable, Sendable {
-    /// An app that registers: its row stays for ever, and whoever has the app has its statement.
+    /// An app that registers. Its row is kept for ever, and the software statement can be read from any copy of the
+    /// app.
     case app
-    /// A program that registers itself and shows nothing: of the places that there are for those, one source must not
-    /// fill more than a few in the hour for which each is kept (`ClientRoom`).
+    /// An OAuth client that registers itself without credentials. `ClientRoom` keeps each such client for an hour and
+    /// has a limited number of places; one address must not fill more than a few of them.
     case program
     /// A device that asks for a code and has none.
     case code
-    /// A device that asks for another code in the place of its own.
+    /// A device that asks for a new code that replaces its own.
     case replacement
-    /// A device that comes in without an account: with a temporary pass, or where everybody is let in.
+    /// A device that is signed in without an account: with a temporary pass, or by degradation.
     case guest
-    /// A browser that becomes a guest's.
+    /// A browser that starts a guest's session.
     case visitor
   }
 
   fileprivate struct Meter: Hashable {
-    /// None for what belongs to no app.
+    /// Nil for limits that belong to no requestor.
     let requestor: RequestorID?
     let subject: Subject
     var waits = false
@@ -60,35 +62,42 @@ package final class RequestLimits: Sendable {
 
   struct State {
     fileprivate var devices: [Meter: RateMeter] = [:]
-    /// For whom there is no room among the devices: each shares one with those that the hash puts there.
+    /// Used when `devices` is full: each further subject shares one of these meters with all others that have the same
+    /// hash.
     fileprivate var shared = [RateMeter](repeating: RateMeter(), count: 4096)
     var sources: [SourceKey: RateMeter] = [:]
     var guesses: Guesses
-    /// How many nodes have the limits together.
+    /// How many nodes divide the limits among them.
     var nodes = 1
     var nextSweep = Uptime(milliseconds: .min)
   }
 
-  /// Meters that are full again tell nothing; beyond so many they are looked through.
+  /// From this number on, meters that are full again are removed: they hold no information.
   fileprivate static let manyMeters = 100_000
-  /// So many at most, about 40 MiB: a meter is full again within minutes, so this takes a thousand new names a second.
+  /// The limit for meters, about 40 MiB.
+  ///
+  /// A meter is full again within minutes, so an attacker needs a thousand new names a second to reach it.
   fileprivate static let mostMeters = 400_000
-  /// A code in the place of another adds a row, but none that can be approved.
+  /// A code that replaces another adds a row, but the number of codes that can be approved stays the same.
   private static let replacementFactor = 10
-  /// One address may be that of a hotel or a hall whose guests all begin at once.
+  /// One address may be that of a hotel or hall whose guests all start at once.
   private static let guestFactor = 5
-  /// Programs are new in one place once; 10,000 places for an hour are then those of 20 sources.
+  /// A program registers once in a place.
+  ///
+  /// With this factor, an attacker needs 20 addresses to fill the 10,000 places for an hour.
   private static let programFactor = 10
-  /// A device waits for four things at most, and again after each change: it never comes near this.
+  /// A device waits for at most four things, and repeats each wait after a change; it stays far below this limit.
   private static let waitFactor = 4
-  /// What an app asks at once when it opens; of many nodes each gives that much, whatever its part is.
+  /// The requests that an app sends at once when it opens.
+  ///
+  /// With several nodes, each allows at least this burst, whatever its part of the limit is.
   private static let opening = 20
   let limits: ServiceLimits
   let clock: ServiceClock
   let metrics: ServiceMetrics
   let log: ServiceLog
   let state: Locked<State>
-  /// Where other nodes are told of wrong guesses; nil where there is none.
+  /// Reports wrong guesses to the other nodes; nil with a store of its own.
   let shared: BatchedSender<WrongGuess>?
 
   init(
@@ -107,20 +116,22 @@ package final class RequestLimits: Sendable {
     try take(.device(device), at: requestor)
   }
 
-  /// Takes one request of a device or for a code.
+  /// Takes one request of a device, or for a code, from the limit.
   package func take(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: subject), limits.device, least: Self.opening)
   }
 
-  /// Takes one request that is to be held: counted apart, so that waiting costs a device nothing of its polls, and
-  /// still nobody can open and displace waits without end.
+  /// Takes one long poll from its own limit.
+  ///
+  /// Waiting does not use up the limit for ordinary polls, and a client still cannot open and displace waits in an
+  /// endless loop.
   package func takeWait(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
     try take(
       Meter(requestor: requestor, subject: subject, waits: true),
       limits.device.times(Self.waitFactor), least: Self.opening)
   }
 
-  /// `least` is how much one node gives at once, however many share the limit.
+  /// `least` is the burst that each node allows, however many nodes divide the limit.
   private func take(_ meter: Meter, _ whole: RateLimit, least: Int = 1) throws(CallError) {
     let now = clock.uptime
     try allow(
@@ -134,8 +145,9 @@ package final class RequestLimits: Sendable {
       })
   }
 
-  /// Takes one of each of these meters, or of none when one of them is used up: a viewer who is refused for what others
-  /// at the same address did has spent nothing.
+  /// Takes one from each of these meters, or from none if any is used up.
+  ///
+  /// A viewer who is refused because of other clients at the same address loses nothing.
   func take(_ all: [(subject: Subject, requestor: RequestorID?, limit: RateLimit)]) throws(CallError) {
     let now = clock.uptime
     let wait = state.withLock { state -> Duration? in
@@ -159,36 +171,43 @@ package final class RequestLimits: Sendable {
     throw .tooMany(retryAfter: wait)
   }
 
-  /// Takes one new code in the place of a device's own: each is a row and a disk write, whatever its lifetime.
+  /// Takes one new code that replaces a device's own.
+  ///
+  /// Each writes a row to the disk, whatever its lifetime.
   package func takeReplacement(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .replacements(device)), limits.replacements)
   }
 
-  /// Takes one sign-in of an app by a box: who owns the box signs as many words as he likes, with apps, devices and
-  /// addresses that are made up, and each is a row.
+  /// Takes one app sign-in by a box.
+  ///
+  /// The box's owner can sign any number of assertions with invented apps, devices and addresses, and each writes a
+  /// row.
   package func takeExchange(by box: BoxID, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .box(box)), limits.newcomers)
   }
 
-  /// Takes one decision about a box's apps, or one key of it: each is a line of the audit log, whose oldest lines go
-  /// when it is full.
+  /// Takes one decision about a box's apps, or one key of the box.
+  ///
+  /// Each writes an audit line, and a full log deletes its oldest lines.
   package func takeDecision(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .decisions(device)), limits.newcomers)
   }
 
-  /// Takes one act of a viewer that leaves a line of the audit log: a name for a screen, a decision, a password.
+  /// Takes one action of a viewer that writes an audit line: naming a screen, a decision, a new password.
   ///
-  /// Whoever has an account could fill the log otherwise, with a form that is sent again and again.
+  /// Without this limit, a viewer could fill the log by sending a form again and again.
   func takeAct(of viewer: Viewer, from address: IPAddress?) throws(CallError) {
     let guests = SourceKey(address).map(Subject.guests)
     guard let subject = viewer.account == nil ? guests : .viewer(viewer) else { return }
     try take(Meter(requestor: nil, subject: subject), limits.newcomers)
   }
 
-  /// Whether there is a line left for a viewer's browser that signs in or out: nobody is kept from that, so the line is
-  /// left out, and those of other acts have lines of their own.
+  /// Whether an audit line may be written for a browser that signs in or out.
+  ///
+  /// Above the limit the line is left out, because signing in and out must always work. Other actions have a limit of
+  /// their own.
   func hasSessionLine(for viewer: Viewer) -> Bool {
-    // Guests are counted where they come from.
+    // Guests are limited by their address instead.
     guard viewer.account != nil else { return true }
     do throws(CallError) {
       try take(Meter(requestor: nil, subject: .sessions(viewer)), limits.newcomers)
@@ -196,12 +215,14 @@ package final class RequestLimits: Sendable {
     } catch { return false }
   }
 
-  /// Takes one change that a client makes of its own registration: a line of the audit log, and a write.
+  /// Takes one change that a client makes to its own registration.
+  ///
+  /// Each writes a row and an audit line.
   func takeChange(of client: ClientID, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .client(client)), limits.newcomers)
   }
 
-  /// Takes one request of a network address, when an operator limits those.
+  /// Takes one request from the limit of a network address, if an operator has set one.
   package func take(_ address: IPAddress?) throws(CallError) {
     guard let limit = limits.source, let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -217,16 +238,16 @@ package final class RequestLimits: Sendable {
       })
   }
 
-  /// Has this node give its part of what so many nodes may give together.
+  /// Makes this node allow only its part of each limit, so that clients that a load balancer sends to all nodes in turn
+  /// get the whole limit.
   ///
-  /// Whoever is sent to one of them all the time gets that part and no more: whoever is sent to all in turn has then
-  /// what one node alone would give.
+  /// A client that always reaches the same node gets only that node's part.
   func divide(among nodes: Int) { state.withLock { $0.nodes = max(nodes, 1) } }
 
-  /// How many nodes have the limits together, as far as this one has heard.
+  /// How many nodes divide the limits, as far as this node knows.
   var nodes: Int { state.withLock { $0.nodes } }
 
-  /// Takes one that is new at a network address.
+  /// Takes one new client from the limit of its network address.
   package func take(
     _ newcomer: Newcomer, from address: IPAddress?, at requestor: RequestorID
   ) throws(CallError) {
@@ -250,12 +271,12 @@ package final class RequestLimits: Sendable {
 }
 
 extension RequestLimits.State {
-  /// This node's part of a limit; not less at once than `least` of it.
+  /// This node's part of a limit, with a burst of at least `least`.
   fileprivate func share(of limit: RateLimit, least: Int) -> RateLimit {
     nodes == 1 ? limit : limit.divided(among: nodes, least: least)
   }
 
-  /// What a meter has left; of one for which there is no room, what it shares with others.
+  /// A meter's state; that of a shared meter when there is no room for its own.
   fileprivate func rate(of meter: RequestLimits.Meter) -> RateMeter {
     if let rate = devices[meter] { return rate }
     return devices.count < RequestLimits.mostMeters ? RateMeter() : shared[place(of: meter)]
@@ -276,17 +297,17 @@ extension RequestLimits.State {
   fileprivate mutating func makeRoom(at now: Uptime) {
     let many = RequestLimits.manyMeters
     guard devices.count >= many || sources.count >= many, now >= nextSweep else { return }
-    // A flood of made-up devices must not cost a sweep for each of its requests.
+    // A flood of invented devices must not cause a sweep for each request.
     nextSweep = now + .seconds(1)
     devices = devices.filter { !$0.value.isFull(at: now) }
-    // The room is kept: under the same flood the table would grow again step by step, and move all entries each time.
+    // Keep the capacity: in the same flood the table would grow again step by step, and move all entries each time.
     devices.reserveCapacity(many)
     sources = sources.filter { !$0.value.isFull(at: now) }
   }
 }
 
 extension SourceKey {
-  /// The key of a request's address; none on a Unix socket.
+  /// The key of a client's address; nil on a Unix socket.
   package init?(_ address: IPAddress?) {
     guard let address else { return nil }
     if address.isIPv4 {

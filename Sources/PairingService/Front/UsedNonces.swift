@@ -5,27 +5,30 @@ internal import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
-/// The nonces that signed calls have used: a ``ReplayWindow`` for each key.
+/// The nonces that signed calls have used: one ``ReplayWindow`` for each key.
 ///
-/// A call may say that it was signed up to five minutes from now, and could be repeated until then by a service that
-/// was started anew and does not know it. So the nonces of such calls, and of no others, are written down at each stop
-/// and every minute. After a kill or a power cut those of the last minute are missing: for one window, calls dated
-/// ahead are refused then, and the client signs again by the reply's `Date`.
+/// A signature time may be up to five minutes in the future. After a restart, such a call could be replayed until that
+/// time, because the new process would not know its nonce. The nonces of calls with a future time, and only these, are
+/// therefore stored every minute and when the service stops. After a kill or power cut, those of the last minute are
+/// missing. For five minutes after such a start, calls with a time in the future are refused; the client then signs
+/// again with the time in the response's `Date` header.
 package final class UsedNonces: Sendable {
-  /// For how long a caller stays away for whose nonce there is no room.
+  /// The `Retry-After` for a client for whose nonce there is no room.
   static let pause: Duration = .seconds(3)
 
-  /// How far ahead a call may be dated in that window: clocks that are right differ by less.
+  /// How far in the future a signature time may be during these five minutes.
+  ///
+  /// Correct clocks differ by less.
   static let caution: Duration = .seconds(5)
 
   private let startedAt: Instant
   private let cautiousUntil: Instant?
   private let capacity: Int
   private let keys: Locked<[PublicKey: KeyNonces]>
-  /// Where other nodes are told; nil where there is none.
+  /// Reports nonces to the other nodes; nil with a store of its own.
   private let shared: BatchedSender<UsedNonce>?
 
-  /// What earlier processes kept, and nothing else; `afterCut` when the last one did not stop by itself.
+  /// Starts with the nonces that earlier processes stored; `afterCut` when the last process was killed.
   init(
     startingAt start: Instant, keptAs texts: [String], afterCut: Bool = false, capacity: Int,
     sharedBy shared: BatchedSender<UsedNonce>? = nil
@@ -48,14 +51,15 @@ package final class UsedNonces: Sendable {
     }
   }
 
-  /// Looks whether a nonce can be taken, as far as its time and its having been used are concerned; `known` is what
-  /// the caller has of the key from an earlier call.
+  /// Checks whether a nonce may be used.
+  ///
+  /// `known` is the key's object that the caller holds from an earlier call.
   func check(
     _ nonce: Span<UInt8>, of key: PublicKey, _ known: KeyNonces? = nil, signedAt: Instant, from source: UInt64?,
     at now: Instant
   ) throws(SignatureRefusal) -> NonceUse {
     if let cautiousUntil, now < cautiousUntil, signedAt > now + Self.caution { throw .outsideWindow }
-    // Swift's hash is keyed anew in every process: nobody can choose two nonces that collide.
+    // Swift seeds its hashes anew in every process, so an attacker cannot choose two nonces that collide.
     var hasher = Hasher()
     hasher.combine(nonce)
     let hash = UInt64(bitPattern: Int64(hasher.finalize()))
@@ -68,13 +72,13 @@ package final class UsedNonces: Sendable {
     }
   }
 
-  /// Takes a nonce.
+  /// Marks a nonce as used.
   func take(_ use: NonceUse, of key: PublicKey, at now: Instant) throws(SignatureRefusal) {
     let use = try looking(use, key) { use throws(SignatureRefusal) in try use.nonces.take(use, at: now) }
     if let shared, let mark = use.mark { shared.add(UsedNonce(key: key, second: use.signedAt.second, mark: mark)) }
   }
 
-  /// Does something with the nonces of a key; with those that are now, if the ones it has were let go.
+  /// Runs `work` with the key's nonces, and again with the current object while the one it had was removed.
   private func looking(
     _ use: NonceUse, _ key: PublicKey, _ work: (NonceUse) throws(SignatureRefusal) -> Bool
   ) throws(SignatureRefusal) -> NonceUse {
@@ -83,18 +87,19 @@ package final class UsedNonces: Sendable {
     return use
   }
 
-  /// Remembers what calls at other nodes have used.
+  /// Notes nonces that were used at other nodes.
   ///
-  /// The table that they came through is not signed: times that no call can have would take the places of those that
-  /// count, and whoever forgets one refuses all that were signed before.
+  /// The table through which they come is not signed. An attacker who can write to it could add impossible times, which
+  /// would push out valid entries; and after an entry is pushed out, all calls with earlier times are refused.
+  /// Impossible times are therefore ignored.
   func note(_ nonces: [UsedNonce], at now: Instant) {
-    // As far off as two clocks may be together.
+    // The largest difference that two nodes' clocks and the signature window allow together.
     let span = SignaturePolicy.window * 2
     let near = (now - span).second...(now + span).second
     for nonce in nonces where near.contains(nonce.second) { while !self.nonces(of: nonce.key).note(nonce) {} }
   }
 
-  /// Lets go of what nobody needs.
+  /// Removes what is too old to matter, and keys that no longer exist.
   func sweep(keeping keys: some Sequence<PublicKey>, at now: Instant) {
     let kept = Set(keys)
     self.keys.withLock { keys in
@@ -107,7 +112,9 @@ package final class UsedNonces: Sendable {
     keys.withLock { $0.values.compactMap(\.closedUntil).max() }
   }
 
-  /// What ``init(startingAt:keptAs:capacity:)`` reads; what was read, too, as long as it may be needed.
+  /// The text for ``init(startingAt:keptAs:capacity:)``.
+  ///
+  /// It includes marks that were read from there, as long as they may matter.
   func text(at now: Instant) -> String {
     let kept = self.keys.withLock { $0.mapValues { $0.marks(after: now.second) } }.filter { !$0.value.isEmpty }
     let keys = kept.sorted { $0.key < $1.key }.map { key, seconds in
@@ -146,17 +153,17 @@ package final class UsedNonces: Sendable {
     return String(repeating: "0", count: markDigits - digits.count) + digits
   }
 
-  /// The same in every process.
+  /// The number by which a nonce is stored and sent to other nodes; the same in every process, unlike Swift's hash.
   private static func mark(_ nonce: Span<UInt8>) -> UInt64 {
     SHA256.hash(nonce).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 
-/// A nonce that was good when it was looked at.
+/// A nonce that was checked and is not yet marked as used.
 struct NonceUse: Sendable {
   fileprivate(set) var nonces: KeyNonces
   let hash: UInt64
-  /// What is written down or told of it, if anything is.
+  /// The mark to store or to send to other nodes; nil when neither is needed.
   let mark: UInt64?
   let signedAt: Instant
   let source: UInt64?

@@ -5,25 +5,24 @@ package import PairingStore
 package import RegentPairingWire
 internal import RegentPlatform
 
-/// A call of protocol V1 by somebody who may call: format, parameters and requestor are settled.
+/// A call of protocol V1 whose format, parameters, caller and requestor are known.
 ///
-/// An object, because it is handed on many times and has dozens of parts to copy.
+/// It is a class because it is passed on many times and has dozens of fields to copy.
 package final class V1Call: Sendable {
   package let request: Request
-  /// What the path captured.
+  /// The parts of the path that the route captured.
   package let path: PathParameters
-  /// The form of the answer.
   package let format: WireFormat
-  /// Query and form.
+  /// The parameters of the query and the form.
   package let parameters: CallParameters
   package let caller: Caller
-  /// For whose app.
+  /// The requestor whose app calls.
   package let requestor: Requestor
-  /// What operators made, as of this call.
+  /// The provisioning at the time of this call.
   package let provisioned: ProvisioningSnapshot
   /// The time of this call.
   package let now: Instant
-  /// For how many seconds the caller would like to be held, if it says so.
+  /// The wait in seconds that the client asked for (`Prefer: wait`); nil without one.
   package let preferredWait: Int?
   private let hasher: KeyedHasher
   private let knownDevice: CallDevice?
@@ -32,7 +31,7 @@ package final class V1Call: Sendable {
     request: Request, _ words: V1Words, caller: Caller, requestor: Requestor, provisioned: ProvisioningSnapshot,
     now: Instant, hasher: KeyedHasher, device: CallDevice?
   ) {
-    // A call may wait for a minute: it does not keep alive what its connection remembers.
+    // A call may be held for a minute; it must not keep the poll that its connection remembers alive.
     self.request = request.forgetting
     path = words.path
     format = words.format
@@ -47,15 +46,14 @@ package final class V1Call: Sendable {
   }
 }
 
-/// The device that a call is about.
 package struct CallDevice: Hashable, Sendable {
   package let id: DeviceID
-  /// What it is found by.
+  /// The hash under which the device's rows are stored.
   package let hash: DeviceHash
 }
 
 extension V1Call {
-  /// The device that the call is about.
+  /// The device that the call names; throws when it is missing or invalid.
   package func device() throws(CallError) -> CallDevice {
     if let knownDevice { return knownDevice }
     guard try parameters.value(Field.deviceID) != nil else {
@@ -66,10 +64,9 @@ extension V1Call {
       code: .invalidDeviceID)
   }
 
-  /// The device, when the call names one.
   package var deviceIfNamed: CallDevice? { knownDevice }
 
-  /// What is to be watched.
+  /// The resource that the viewer wants to watch.
   package func resource(missing status: Status = .badRequest) throws(CallError) -> ResourceID {
     guard let text = try parameters.value(Field.resource) else {
       throw CallError(status, ErrorMessage.required(Field.resource), code: .missingResource)
@@ -82,14 +79,14 @@ extension V1Call {
     return resource
   }
 
-  /// The integration's profile that the app asks for.
+  /// The profile of the integration that the app asks for.
   package func profile() throws(CallError) -> ProfileName? {
     try parameters.value(Field.applicationProfile).flatMap { ProfileName($0) }
   }
 
-  /// What the device says of itself, from the header or the parameter, else from its User-Agent.
+  /// What the device reports about itself, in the header or the parameter, completed by its `User-Agent`.
   ///
-  /// What cannot be read is never an error: public clients send all sorts of things.
+  /// Unreadable information is ignored, because clients in the field send many forms of it.
   package func deviceInformation() throws(CallError) -> DeviceInformation {
     var given = header(PairingHeader.deviceInfo)
     if given == nil { given = try parameters.value(Field.deviceInfo) }
@@ -97,44 +94,40 @@ extension V1Call {
     return information.completed(byUserAgent: request.header(.userAgent))
   }
 
-  /// A header of the protocol, if it is there once.
+  /// A header's value; nil when it is missing or repeated.
   package func header(_ name: String) -> String? {
     guard let name = HeaderName(name) else { return nil }
     return try? request.singleHeader(name)
   }
 
-  /// An answer with a document.
   package func reply(_ document: some WireDocument, _ status: Status = .ok) -> V1Reply {
     V1Reply(status, document, format)
   }
 
-  /// The code in the path.
   package func code(_ name: String = "code") -> RegistrationCode? {
     try? RegistrationCode(typed: path[name])
   }
 
-  /// Whose requests are counted: the device's, on calls by code that name none the code's.
+  /// What the rate limit counts: the device, or the code when the call names no device.
   var subject: RequestLimits.Subject? {
     if let device = deviceIfNamed { return .device(device.hash) }
     let code = path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
     return code.map { .code(hash($0), SourceKey(request.clientAddress)) }
   }
 
-  /// What a code is kept under.
+  /// The hash under which a code is stored.
   package func hash(_ code: RegistrationCode) -> CodeHash { hasher.code(code) }
 }
 
-/// An answer of protocol V1.
+/// A response of protocol V1.
 package struct V1Reply: Sendable {
-  /// The response as the engine sends it.
   package var response: Response
 
-  /// An answer without a body.
   package static let noContent = V1Reply(response: Response(.noContent))
 
   init(response: Response) { self.response = response }
 
-  /// An answer with a document in one of the two forms.
+  /// A response with a document in JSON or XML.
   package init(_ status: Status, _ document: some WireDocument, _ format: WireFormat) {
     response = Response(status, body: document.bytes(as: format))
     response.addHeader(.contentType, format.contentType)

@@ -6,17 +6,20 @@ internal import RegentPairingWire
 internal import RegentCryptography
 internal import RegentPlatform
 
-/// Decides an answer on an event loop: memory only.
+/// Decides the response to a call.
+///
+/// It runs on an event loop, so it may read memory only.
 package typealias V1Work = @Sendable (V1Call) throws(CallError) -> V1Outcome
 
-/// The frame around every endpoint of protocol V1: who calls, for whom, in which form the answer goes, and how errors
-/// look.
+/// The common part of all endpoints of protocol V1: authentication, requestor, response format and errors.
 package struct V1Endpoints: Sendable {
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts an endpoint under each of its methods; every path also answers a preflight request of a browser.
+  /// Mounts an endpoint for each of its methods.
+  ///
+  /// Every path also answers a browser's preflight request.
   package func mount(
     _ routes: inout Routes, _ methods: [Method], _ path: String, takesGrants: Bool = false,
     _ work: @escaping V1Work
@@ -41,14 +44,16 @@ package struct V1Endpoints: Sendable {
         takesGrants: takesGrants, work: work)
       return begin(request, words, like: nil, nil)
     } catch {
-      // While the query is not readable, the suffix and Accept alone choose the form.
+      // When the query cannot be read, only the suffix and the `Accept` header choose the format.
       let plain = request.wireFormat(suffix: path.suffix, parameter: nil)
       let frame = V1Frame(core: core, format: plain, isCrossOrigin: request.isCrossOrigin)
       return .now(frame.response(error))
     }
   }
 
-  /// Answers a poll in the words of an earlier one; `claims` are those of its token when that is the same as well.
+  /// Answers a poll that equals an earlier one.
+  ///
+  /// `claims` are those of its token when the token is the same as well.
   func answer(_ request: Request, like known: RememberedPoll, _ claims: AccessTokens.Claims?) -> Answer {
     begin(request, known.words, like: known, claims)
   }
@@ -68,7 +73,7 @@ package struct V1Endpoints: Sendable {
         } else {
           try core.credentials.caller(of: request, words.parameters, at: now)
         }
-      // Without `consume` it is copied, which a poll would feel.
+      // Without `consume` the value is copied, which costs measurable time at each poll.
       guard let signed = consume found else { return GrantCalls(core).answer(request, words) }
       let provisioned = core.provisioning.now
       if known?.requestor != signed.caller.requestor { try words.mustName(signed.caller.requestor) }
@@ -82,7 +87,8 @@ package struct V1Endpoints: Sendable {
         return frame.perform(try limited(call, signed, words.work))
       } catch {
         var response = frame.response(error)
-        // What the connection has stays good while the same one calls; what was read anew is for the next poll.
+        // The remembered poll stays valid while the same caller polls. If the call was parsed anew, remember it for the
+        // next poll.
         if known == nil || known?.claims != signed.claims || signed.signer != nil {
           response.remembered = RememberedPoll(request, words, device, signed, after: error)
         }
@@ -96,7 +102,7 @@ package struct V1Endpoints: Sendable {
   private func limited(_ call: V1Call, _ signed: SignedCaller, _ answer: @escaping V1Work)
     throws(CallError) -> V1Outcome
   {
-    // After the limits: what they turn away must take no room among the nonces.
+    // After the rate limits: calls that they refuse must take no room in the replay window.
     func work(_ call: V1Call) throws(CallError) -> V1Outcome {
       try core.credentials.useUp(signed, call.request, at: call.now)
       return core.codeLooks.areNeeded ? try decided(call, answer) : try answer(call)
@@ -106,7 +112,8 @@ package struct V1Endpoints: Sendable {
       try core.limits.take(subject, at: call.requestor.id)
       return try work(call)
     }
-    // A wait that is held costs nothing while it lasts; one that is answered at once is an ordinary poll.
+    // A wait that is held counts only in its own limit; one that is answered at once counts as an ordinary poll as
+    // well.
     try core.limits.takeWait(subject, at: call.requestor.id)
     let outcome: V1Outcome
     do throws(CallError) {
@@ -119,7 +126,7 @@ package struct V1Endpoints: Sendable {
     return outcome
   }
 
-  /// The answer after a look into the store, where memory has not the last word on the code that the call names.
+  /// Reads the code from the store first when memory may be outdated, then decides the response.
   private func decided(_ call: V1Call, _ answer: @escaping V1Work) throws(CallError) -> V1Outcome {
     guard let lookup = try core.lookupNeeded(for: call) else { return try answer(call) }
     return .decide { [core] in
@@ -130,21 +137,20 @@ package struct V1Endpoints: Sendable {
 }
 
 extension V1Words {
-  /// For whose app a call is: named in the path or a parameter, else by the credentials; never two different ones.
+  /// Throws when the path or a parameter names another requestor than the credentials.
   func mustName(_ requestor: RequestorID) throws(CallError) {
     try path.requestor?.mustName(requestor)
     try parameters.value(Field.requestor)?.mustName(requestor)
     try parameters.value(Field.requestorID)?.mustName(requestor)
   }
 
-  /// The device that a call names.
   func device(_ hasher: KeyedHasher) throws(CallError) -> CallDevice? {
     try parameters.value(Field.deviceID).flatMap(DeviceID.init).map { CallDevice(id: $0, hash: hasher.device($0)) }
   }
 }
 
 extension Request {
-  /// Whether a browser on another site asks.
+  /// Whether the request has an `Origin` header: a page of another site sent it.
   var isCrossOrigin: Bool { header(.origin) != nil }
 }
 
@@ -163,6 +169,6 @@ extension String {
 }
 
 extension PathParameters {
-  /// The requestor that the path names, on the paths that do.
+  /// The requestor in the path, on paths that have one.
   fileprivate var requestor: String? { self[ifCaptured: "requestor"] }
 }

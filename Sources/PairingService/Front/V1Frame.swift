@@ -6,13 +6,13 @@ internal import RegentPairing
 internal import RegentPairingWire
 internal import RegentPlatform
 
-/// What an answer needs to know of its call, while the rest of the call is gone.
+/// What is needed to build the response to a call after the call itself was released.
 struct V1Frame: Sendable {
   let core: ServiceCore
   let format: WireFormat
-  /// Whether a browser on another site asks.
+  /// Whether the request has an `Origin` header: a page of another site sent it.
   let isCrossOrigin: Bool
-  /// The requestor, once it is known to want enhanced errors.
+  /// The requestor, if it wants enhanced errors.
   var enhanced: RequestorID?
 
   func perform(_ outcome: V1Outcome) -> Answer {
@@ -58,7 +58,7 @@ struct V1Frame: Sendable {
   }
 
   private func park(_ reply: PendingReply, _ wait: V1Wait) {
-    // Not the whole wait: what stands in the waiter need not be kept twice.
+    // Capture two members instead of the whole wait, because the waiter holds the rest already.
     let (answer, granted) = (wait.answer, wait.granted)
     core.waiters.park(
       reply, for: wait.subject, wait.place, span: wait.span,
@@ -66,7 +66,7 @@ struct V1Frame: Sendable {
       end: { end in self.answer(reply, answer, end, granted: granted) })
   }
 
-  /// The wait is over, for whatever reason: the answer is what it is now.
+  /// Sends the response after a wait has ended, whatever the reason: it describes the present state.
   private func answer(
     _ reply: PendingReply, _ answer: V1HeldAnswer, _ end: Waiters.End, granted: Int
   ) {
@@ -103,7 +103,7 @@ struct V1Frame: Sendable {
     return response
   }
 
-  /// The answer to a call of protocol V1 that ended with an error.
+  /// The response to a call that failed.
   func response(_ error: CallError) -> Response {
     if error.isPlain, !isCrossOrigin, enhanced == nil || error.code == nil {
       return PlainErrors.response(error.status, format)
@@ -113,7 +113,7 @@ struct V1Frame: Sendable {
       enhancement: enhancement(of: error))
     var response = self.response(V1Reply(error.status, document, format))
     if error.status == .unauthorized {
-      // RFC 6750 §3: an error code only for a token that was there.
+      // RFC 6750 §3: no error code when the request had no token.
       let isToken = error.details == CallError.accessDenied.details
       response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
     }
@@ -124,13 +124,15 @@ struct V1Frame: Sendable {
     return response
   }
 
-  /// What an app has to tell from an ordinary no, also where nobody asked for enhanced errors.
+  /// Reasons that apps must distinguish from an ordinary refusal, so they are sent in a header also when the requestor
+  /// has not asked for enhanced errors.
   private static let toldReasons: Set<EnhancedCode> = [
     .authorizationDeniedByParentalControls, .authorizationDeniedByDegradationRule,
   ]
 
   private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
-    // A code is documented with its statuses; where an endpoint's own status is another, the generic body says it.
+    // Each code is documented with its statuses. Where the endpoint responds with another status, the generic body is
+    // sent.
     guard let enhanced, let code = error.code,
       code.statuses.contains(Int(error.status.rawValue))
     else { return nil }
@@ -142,7 +144,9 @@ struct V1Frame: Sendable {
   }
 }
 
-/// The answers that say nothing but their status, made once: that of a pending poll is by far the most frequent one.
+/// Responses that consist of their status only, prepared once.
+///
+/// The one to a pending poll is by far the most frequent response.
 private enum PlainErrors {
   private static let json = Forms(.json)
   private static let xml = Forms(.xml)
@@ -178,7 +182,7 @@ private enum PlainErrors {
 }
 
 extension CallError {
-  /// Whether the status says it all.
+  /// Whether the error consists of its status only.
   fileprivate var isPlain: Bool {
     message == nil && details == nil && retryAfter == nil
       && (status == .unauthorized || status == .forbidden || status == .notFound)
@@ -191,7 +195,7 @@ extension Response {
     if closes { closesConnection = true }
   }
 
-  /// Whole seconds, rounded up: sooner would be refused again.
+  /// Adds `Retry-After` in whole seconds, rounded up, because an earlier retry would be refused again.
   package mutating func addRetryAfter(_ span: Duration) {
     addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
   }

@@ -1,23 +1,22 @@
 package import PairingStore
 internal import RegentPairing
 
-/// What an endpoint makes of a call.
+/// The result of an endpoint's work on a call.
 ///
-/// A call waits at most once, and is decided about at most once: what follows on either has a type of its own, which
-/// has no third step to offer.
+/// A call is held at most once and asks the store at most once before that. The types for the following steps,
+/// ``V1Decision`` and ``V1Answer``, therefore offer no third step.
 package enum V1Outcome: Sendable {
-  /// The answer.
   case reply(V1Reply)
-  /// The answer needs the store: it is computed away from the event loop.
+  /// The response needs the store, so it is computed outside the event loop.
   case later(@Sendable () async throws -> V1Reply)
-  /// The answer is held until something changes.
+  /// The response is held until something changes.
   case wait(V1Wait)
-  /// The store has to be asked before it is known whether the answer is held.
+  /// The store must be asked before it is known whether the response is held.
   case decide(@Sendable () async throws -> V1Decision)
 }
 
 extension V1Outcome {
-  /// The same for a call about which the store was asked already.
+  /// The decision of a call for which the store was asked already.
   func decided() async throws -> V1Decision {
     switch self {
     case .reply(let reply): .reply(reply)
@@ -28,41 +27,41 @@ extension V1Outcome {
   }
 }
 
-/// What an endpoint makes of a call once the store was asked.
+/// The result of an endpoint's work after the store was asked.
 package enum V1Decision: Sendable {
-  /// The answer.
   case reply(V1Reply)
-  /// The answer is held until something changes.
+  /// The response is held until something changes.
   case wait(V1Wait)
 }
 
-/// What a wait that is over comes to.
+/// The result of a wait that has ended.
 package enum V1Answer: Sendable {
-  /// The answer.
   case reply(V1Reply)
-  /// The answer needs the store: it is computed away from the event loop.
+  /// The response needs the store, so it is computed outside the event loop.
   case later(@Sendable () async throws -> V1Reply)
 }
 
-/// Decides on an event loop, or where the change was made, what a wait that is over comes to.
+/// Decides the response after a wait.
+///
+/// It runs on an event loop, or on the thread that made the change, so it may read memory only.
 package typealias V1HeldAnswer = @Sendable (AuthenticationRecord?) throws(CallError) -> V1Answer
 
-/// A held answer (`Prefer: wait`).
+/// A held response (`Prefer: wait`).
 package struct V1Wait: Sendable {
-  /// What is waited for.
   package let subject: Waiters.Subject
-  /// By whom, for what.
+  /// Which client waits, and for which resource.
   package let place: Waiters.Place
-  /// Whether there is still nothing new for the caller.
+  /// Returns true while there is nothing new for the client.
   package let isStill: @Sendable () -> Bool
-  /// How long at most.
+  /// The longest time to wait.
   package let span: Duration
-  /// The wait that was granted, in seconds.
+  /// The granted wait in seconds, for the `Preference-Applied` header.
   package let granted: Int
-  /// The answer as of the moment it is asked; with the sign-in, when the wait ended because the code was approved.
+  /// Makes the response for the state at the time it is called.
+  ///
+  /// It gets the sign-in when the wait ended because the code was approved.
   package let answer: V1HeldAnswer
 
-  /// A wait for something new.
   package init(
     subject: Waiters.Subject, place: Waiters.Place, span: Duration, granted: Int,
     while isStill: @escaping @Sendable () -> Bool,

@@ -1,16 +1,16 @@
 internal import RegentPlatform
 
-/// Tokens whose signature has been checked, with what they say: a box polls with the same one for hours, and an API is
-/// shown it with each call.
+/// A cache of tokens whose signature was verified, with their claims: a box polls with the same token for hours, and an
+/// API receives it with each call.
 ///
-/// What they say about the present (their end, their application, their grant) is asked anew each time.
+/// Whatever can change (expiry, application, grant) is checked again at each use.
 final class VerifiedTokens<Claims: Sendable>: Sendable {
   private struct Verified {
     let bytes: Int
     let claims: Claims
   }
 
-  /// Beyond so many all are forgotten and checked again.
+  /// When the cache has this many entries, it is emptied, and tokens are verified again.
   private let most: Int
   private let claims = Locked([String: Verified]())
 
@@ -21,8 +21,8 @@ final class VerifiedTokens<Claims: Sendable>: Sendable {
   subscript(text: String) -> Claims? {
     get {
       guard let found = claims.withLock({ $0[text] }) else { return nil }
-      // Swift's texts are equal when they look the same: a Kelvin sign is a K. Tokens are ASCII, in which each letter
-      // is one byte, and whatever looks like it has more.
+      // Swift compares strings by canonical equivalence: the Kelvin sign equals the letter K. A token is ASCII, one
+      // byte for each letter, so an equivalent string that is not identical has more bytes.
       return found.bytes == text.utf8.count ? found.claims : nil
     }
     set {

@@ -1,23 +1,24 @@
 internal import PairingStore
 internal import RegentPlatform
 
-/// Sends the other nodes what happened here: at once, and what comes while something is being sent, together after it.
+/// Sends events to the other nodes: the first at once, and those that occur while a batch is being sent together in the
+/// next batch.
 ///
-/// The store sends at most once in two milliseconds, so a busy node sends many at once. Until then, and for as long as
-/// the store is away, each node counts what happens there by itself.
+/// The store sends at most once in two milliseconds, so a busy node sends many events at once. Until they arrive, and
+/// while the store is away, each node counts only its own events.
 final class BatchedSender<Item: Sendable>: Sendable {
   typealias Told = @Sendable (Result<Void, StoreError>) -> Void
 
   private struct State {
     var due: [Item] = []
     var isSending = false
-    /// Whether the log says already that nothing is sent: in an outage every call would say it again.
+    /// Whether the failure was logged already; in an outage, every call would log it again.
     var isFailing = false
   }
 
-  /// More in one such moment are not sent.
+  /// The largest batch; further events that occur meanwhile are not sent.
   private let most: Int
-  /// What the log says when some could not be sent, once until some can.
+  /// The log event for a failure to send, written once until sending works again.
   private let failure: StaticString
   private let log: ServiceLog
   private let send: @Sendable ([Item], @escaping Told) -> Void
@@ -39,7 +40,7 @@ final class BatchedSender<Item: Sendable>: Sendable {
       defer { state.isSending = true }
       return !state.isSending
     }
-    // No timer, and no task: they and the thread that they wake cost a busy node more than the sending.
+    // Without a timer or task: these, and the thread they wake, cost a busy node more than the sending.
     if isFirst { sendNext() }
   }
 
@@ -60,7 +61,7 @@ final class BatchedSender<Item: Sendable>: Sendable {
     if isNew { log.warning(failure, ("reason", "\(error)")) }
   }
 
-  /// What is to be sent now; nothing when all was.
+  /// The next batch; nil when everything was sent.
   private func next() -> [Item]? {
     state.withLock { state in
       state.isSending = !state.due.isEmpty
@@ -71,7 +72,9 @@ final class BatchedSender<Item: Sendable>: Sendable {
 }
 
 extension BatchedSender<UsedNonce> {
-  /// Which nonces were used here, where there is somebody to tell: 16 MiB at most.
+  /// Sends used nonces; nil with a store of its own.
+  ///
+  /// A batch has at most 16 MiB.
   static func nonces(_ store: any NodeStore, log: ServiceLog) -> BatchedSender? {
     guard store.isShared else { return nil }
     return BatchedSender(most: 262_144, failure: "nonces-untold", log: log) { store.share($0, $1) }
@@ -79,7 +82,9 @@ extension BatchedSender<UsedNonce> {
 }
 
 extension BatchedSender<WrongGuess> {
-  /// What was guessed wrong here; the limits let less than that through.
+  /// Sends wrong guesses; nil with a store of its own.
+  ///
+  /// The limits for guesses keep the batches below this size.
   static func guesses(_ store: any NodeStore, log: ServiceLog) -> BatchedSender? {
     guard store.isShared else { return nil }
     return BatchedSender(most: 10_000, failure: "guesses-untold", log: log) { store.share($0, $1) }

@@ -1,19 +1,18 @@
 package import PairingStore
 package import RegentPairing
 
-/// Looks into the store for codes of which this node's memory may not have the last word.
+/// Reads codes from the store when this node's memory may be outdated because another node has written.
 ///
-/// Another node may have written since. Memory may say "not yet", as it will hear of the change in a moment; "no such
-/// code" and every end are told only after a look, and that a code's time is over only when the store has written it
-/// down: another node may be approving it at this moment. With a store of its own a node knows all there is, and never
-/// looks.
+/// Memory alone may answer "not yet", because this node will be told of a change in a moment. "No such code" and every
+/// end of a code are reported only after reading the store. Expiry is reported only after the store has recorded it,
+/// because another node may be approving the code at this moment. A node with a store of its own is never outdated and
+/// never reads.
 package struct CodeLooks: Sendable {
-  /// Rows of one look, so that a thousand changes are a few questions.
+  /// Rows of one read, so that a thousand changes need few queries.
   static let most = 256
   private let store: any NodeStore
   private let codes: LiveCodes
   private let clock: ServiceClock
-  /// Whether other nodes write to the store.
   package let areNeeded: Bool
 
   init(_ store: any NodeStore, _ codes: LiveCodes, clock: ServiceClock) {
@@ -23,21 +22,23 @@ package struct CodeLooks: Sendable {
     areNeeded = store.isShared
   }
 
-  /// Whether memory alone cannot answer for this code, for which nobody searches where that is never so.
+  /// Whether the store must be read before answering for this code.
+  ///
+  /// `record` is not evaluated with a store of its own, which saves the lookup.
   package func mustLook(at record: @autoclosure () -> RegistrationRecord?) -> Bool {
     guard areNeeded else { return false }
     guard let record = record() else { return true }
     return !record.flow.settled(at: clock.now).state.isPending
   }
 
-  /// Looks at a code, unless memory has it waiting.
+  /// Reads a code from the store, unless it is pending in memory.
   package func look(at code: CodeHash) async throws(StoreError) {
     guard mustLook(at: codes.find(code)) else { return }
     if let record = try await store.registration(under: code, at: clock.now) { try await learn(record) }
   }
 
-  /// Looks at a code whatever memory says: a page of the phone shows what was done to it a moment ago, perhaps at
-  /// another node.
+  /// Reads a code from the store in any case: a phone's page must show what was done a moment ago, perhaps at another
+  /// node.
   package func lookAfresh(at code: CodeHash) async throws(StoreError) {
     guard areNeeded else { return }
     if let record = try await store.registration(under: code, at: clock.now) {
@@ -47,16 +48,16 @@ package struct CodeLooks: Sendable {
     }
   }
 
-  /// Looks at a registration, unless memory has it waiting.
+  /// Reads a registration from the store, unless it is pending in memory.
   package func look(at id: RegistrationID) async throws(StoreError) {
     guard mustLook(at: codes.find(id)) else { return }
     guard let record = try await store.registrations([id], at: clock.now).first else { return codes.forget(id) }
     try await learn(record)
   }
 
-  /// Looks at the code that answers for a device, unless memory has one waiting.
+  /// Reads the code of a device from the store, unless one is pending in memory.
   ///
-  /// - Returns: whether there was something to look at.
+  /// - Returns: whether a code was read.
   @discardableResult
   package func look(at device: DeviceHash, of requestor: RequestorID) async throws(StoreError) -> Bool {
     guard mustLook(at: codes.latest(of: device, at: requestor)?.record) else { return false }
@@ -65,7 +66,9 @@ package struct CodeLooks: Sendable {
     return true
   }
 
-  /// Makes memory know what the store has; a code whose time is over is ended there first, and once.
+  /// Updates memory with a row of the store.
+  ///
+  /// If the code's time has passed, the store records its expiry first, which happens once.
   private func learn(_ record: RegistrationRecord) async throws(StoreError) {
     let now = clock.now
     guard record.flow.state.isPending, now >= record.flow.expires else { return codes.learn(record) }
@@ -73,7 +76,7 @@ package struct CodeLooks: Sendable {
     codes.learn(ended)
   }
 
-  /// Looks at registrations whatever memory says; those that are gone are forgotten.
+  /// Reads registrations from the store in any case, and removes from memory those that no longer exist.
   func lookAgain(at ids: [RegistrationID]) async throws(StoreError) {
     var left = ids[...]
     while !left.isEmpty {

@@ -1,11 +1,12 @@
 internal import RegentPlatform
 
-/// Whether operators want this node to be free of held replies, before it is stopped or its machine is.
+/// Empties this node of held requests before an operator stops it or its machine.
 ///
-/// It takes no new ones: each is answered at once, with the end of its connection, so that the box comes back where the
-/// load balancer sends it, which has read `/readyz`. Those that it holds are handed over by and by.
+/// While draining, new requests are not held: they are answered at once, and their connection is closed, so that the
+/// box reconnects through the load balancer, which has seen `/readyz` and uses another node. The held requests are
+/// ended step by step.
 package final class Drain: Sendable {
-  /// All are handed over within so many steps of a tenth of a second: eight seconds.
+  /// The held requests are ended in this many steps of a tenth of a second: eight seconds.
   private static let steps = 80
   private let state = Locked(false)
   private let waiters: Waiters
@@ -14,7 +15,9 @@ package final class Drain: Sendable {
 
   package var isOn: Bool { state.withLock { $0 } }
 
-  /// Begins or ends it; the same again changes nothing.
+  /// Starts or ends draining.
+  ///
+  /// Setting the same value again has no effect.
   package func set(_ isOn: Bool) {
     let isNew = state.withLock { state in
       defer { state = isOn }

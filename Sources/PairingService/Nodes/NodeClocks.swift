@@ -1,30 +1,34 @@
 internal import RegentPairing
 
-/// What the nodes' clocks are worth, as far as nodes and the database's server can tell together.
+/// Decides, from the clocks of all nodes and of the database server, whether this node's clock is wrong.
 ///
-/// Nobody among them knows what time it is. So each clock is a witness, the server's like a node's, and the largest
-/// party holds: a node that is not of it is out of service. Where two parties are as large as each other nobody is out,
-/// and operators are told. In the largest party with two witnesses there is a node, so never all nodes are out.
+/// There is no reference clock, so each clock, the server's included, has one vote, and the largest group of agreeing
+/// clocks is taken to be right. A node outside that group goes out of service. If two groups are equally large, no node
+/// goes out of service, and operators are warned. A largest group of two or more clocks contains at least one
+/// node, so never all nodes go out of service.
 package enum NodeClocks {
-  /// How a node's clock stands among the others.
+  /// How a node's clock compares with the others.
   package enum Standing: Hashable, Sendable {
-    /// Of the largest party, and near the database's clock.
+    /// In the largest group, and near the database's clock.
     case agrees
-    /// Far from the database's clock, and nobody knows which of the two is wrong.
+    /// Far from the database's clock, and it cannot be decided which of the two is wrong.
     case disputed
-    /// Most others, the database's server among them, agree on another time.
+    /// The largest group, which is larger than this clock's own, has another time.
     case outvoted
   }
 
   /// How far clocks may be apart.
   ///
-  /// Verifiers of media tokens allow for half a minute, proofs of OAuth for a minute, and signed headers for five:
-  /// beyond it, what a node signs is over or yet to come for others.
+  /// Verifiers of media tokens tolerate half a minute, OAuth proofs a minute, and signed headers five. Beyond this
+  /// bound, what a node signs may be expired or not yet valid for others.
   package static let bound: Duration = .seconds(30)
-  /// A clock that was wrong must come nearer than that: one that drifts over the bound is not in and out by turns.
+  /// A clock that was wrong must come closer than this, so that a clock near the bound does not go in and out of
+  /// service repeatedly.
   private static let boundOfWrong: Duration = .seconds(25)
 
-  /// How this clock stands; each is given by how far it is ahead of the database's.
+  /// Compares this clock with the others.
+  ///
+  /// Each is given as how far it is ahead of the database's clock.
   static func standing(of own: Duration, among others: [Duration], after earlier: Standing = .agrees) -> Standing {
     let bound = earlier == .agrees ? bound : boundOfWrong
     let witnesses = [.zero, own] + others
@@ -37,10 +41,10 @@ package enum NodeClocks {
 }
 
 extension Duration {
-  /// How long it is, whichever way.
+  /// The absolute value.
   var magnitude: Duration { self < .zero ? .zero - self : self }
 
-  /// `12 s ahead of` or `12 s behind`, for a clock that is so much ahead.
+  /// `12 s ahead of` or `12 s behind`, for this difference between two clocks.
   var aheadInWords: String {
     "\((magnitude + .milliseconds(500)).components.seconds) s \(self > .zero ? "ahead of" : "behind")"
   }

@@ -2,24 +2,26 @@ package import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Keeps what this node remembers right while other nodes write to the same store, and wakes who waits here.
+/// Updates this node's memory after changes that other nodes write to the shared store, and wakes the held requests
+/// here.
 ///
-/// With a store of its own a node has nobody to follow.
+/// With a store of its own it does nothing.
 package struct NodeFollower: Sendable {
-  /// The longest wait for news: a bell that is lost costs no more than that.
+  /// The longest wait for a notification, after which the changes are read anyway: a lost notification delays a change
+  /// by no more than this.
   private static let wait: Duration = .milliseconds(250)
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// How long whoever was alone until now may take to tell what it has kept.
+  /// How long another node, which until now was alone, may take to write the nonces and guesses that it had not shared.
   private static let arrival: Duration = .milliseconds(100)
 
-  /// Reads what other nodes told that may count still, before anybody is answered here.
+  /// Reads what other nodes wrote recently, before this node answers any request.
   ///
-  /// A header that was used elsewhere before this node was started would be taken in its first second otherwise.
+  /// Otherwise, in its first second, this node would accept a signed header that was already used at another node.
   ///
-  /// - Returns: where ``run(from:)`` goes on.
+  /// - Returns: the position for ``run(from:)``.
   package func catchUp() async throws -> ChangePosition? {
     guard core.store.isShared else { return nil }
     let position = try await readToEnd(after: step(from: nil))
@@ -27,14 +29,16 @@ package struct NodeFollower: Sendable {
     return try await readToEnd(after: position)
   }
 
-  /// Goes on until its task is cancelled; from a position on, when everything before it was looked at.
+  /// Follows the changes until its task is cancelled.
+  ///
+  /// With a position, it starts there; without one, it first reads everything again.
   package func run(from position: ChangePosition? = nil) async {
     guard core.store.isShared else { return }
     var position = position
     var isTold = false
     while !Task.isCancelled {
       do {
-        // So much may have happened that it is quicker to look at what is here.
+        // After a long interruption, rereading what is in memory is quicker than reading all changes.
         if core.nodeNews.isLost, position != nil {
           noteMissed()
           position = nil
@@ -45,17 +49,17 @@ package struct NodeFollower: Sendable {
       } catch {
         if !isTold { core.log.warning("nodes-unheard", ("reason", "\(error)")) }
         isTold = true
-        // Not all nodes at the same moment, when the store is back.
+        // Random, so that the nodes do not all return at the same moment when the store is back.
         try? await Task.sleep(for: .milliseconds(Int.random(in: 50...250)))
       }
     }
   }
 
-  /// One look at the log of changes; without a position everything is looked at.
+  /// Reads the log of changes once; without a position, rereads everything in memory.
   ///
-  /// - Returns: how far it came. When it throws, the same piece is read again: looking twice changes nothing.
+  /// - Returns: the position reached. When this throws, the caller repeats the same step, which does no harm.
   func step(from position: ChangePosition?) async throws -> ChangePosition {
-    // First, because a clock that is wrong refuses what is good.
+    // First, because a node with a wrong clock refuses valid requests.
     try await NodeStatusExchange(core).once()
     guard let position else {
       let end = try await core.store.endOfChanges()
@@ -90,13 +94,13 @@ package struct NodeFollower: Sendable {
   }
 
   private func look(at changes: Set<StoreChange>) async throws {
-    // What operators changed goes first: a code that is looked at may stand on it.
+    // Provisioning first, because codes may depend on it.
     if changes.contains(.provisioning) { try await core.refreshProvisioning() }
     if changes.contains(.signingKeys) { try await lookAtKeys() }
     var ids: [RegistrationID] = []
     for change in changes {
       switch change {
-      // A code that nobody asked for here is read when somebody does.
+      // A code that is not in memory is read when a client asks for it.
       case .code(let id): if core.codes.cached(id) != nil { ids.append(id) }
       case .signIn(let requestor, let device): core.signInTransitions.noteChange(of: device, at: requestor)
       case .box(let device): core.boxDecisions.noteChange(of: device)
@@ -129,20 +133,21 @@ package struct NodeFollower: Sendable {
 }
 
 extension ServiceCore {
-  /// Whoever hears nothing of the others refuses what stands on more than the store's own rows.
+  /// Refuses, while the change feed is stale, requests that depend on more than rows of the store.
   ///
-  /// A key that was revoked elsewhere, or a rule that is gone, is good in memory still; and a node that stood still
-  /// would take a refresh that its client has long repeated elsewhere for theft. "Not yet" is said all the same.
+  /// A key that was revoked at another node, or a rule that was deleted there, is still valid in this node's memory. A
+  /// node that was suspended would also treat a refresh token as stolen that its client has since used at another node.
+  /// Polls still get "not yet".
   func requireNews() throws(StoreError) {
     if nodeNews.isLate { throw .unavailable(reason: "nothing is heard of other nodes") }
   }
 }
 
-/// When this node last heard what others wrote.
+/// The state of this node's change feed and of its clock.
 package final class NodeNews: Sendable {
-  /// After so long without a word from the store a node is not ready to serve.
+  /// After so long without a successful read, the node is not ready to serve.
   private static let patience: Duration = .seconds(2)
-  /// After so long it begins anew.
+  /// After so long, everything in memory is read again.
   private static let memory: Duration = .seconds(300)
   private let heard: Locked<Uptime>
   private let clocks = Locked((ahead: Duration?.none, standing: NodeClocks.Standing.agrees))
@@ -157,18 +162,20 @@ package final class NodeNews: Sendable {
     heard = Locked(clock.uptime)
   }
 
-  /// How much later this node's clock is than the store's; nothing until it has looked.
+  /// How far this node's clock is ahead of the store's; nil before the first comparison.
   var clockAhead: Duration? { clocks.withLock { $0.ahead } }
 
-  /// How this node's clock stands among the others.
+  /// How this node's clock compares with the others.
   package var clockStanding: NodeClocks.Standing { clocks.withLock { $0.standing } }
 
-  /// Whether most others agree on another time; alone nobody tells a node so.
+  /// Whether the largest group of clocks has another time.
+  ///
+  /// False with a store of its own.
   package var isOutvoted: Bool { isNeeded && clockStanding == .outvoted }
 
-  /// How far clocks are ahead of the store's: this node's, and those of others that are heard.
+  /// Notes how far this node's clock and those of other nodes are ahead of the store's.
   ///
-  /// - Returns: how it stands with that, when that is new.
+  /// - Returns: the new standing, if it has changed.
   func note(clockAhead: Duration, others: [Duration]) -> NodeClocks.Standing? {
     clocks.withLock { clocks in
       let earlier = clocks.standing
@@ -177,9 +184,9 @@ package final class NodeNews: Sendable {
     }
   }
 
-  /// Others that were killed or cut off.
+  /// Notes which other nodes are silent because they were killed or cut off.
   ///
-  /// - Returns: those that were not known to be.
+  /// - Returns: those that were not silent before.
   func note(silent now: Set<NodeID>) -> Set<NodeID> {
     silent.withLock { silent in
       defer { silent = now }
@@ -187,10 +194,10 @@ package final class NodeNews: Sendable {
     }
   }
 
-  /// Something was not heard, and everything in memory is looked at again.
+  /// Counts that changes were missed and everything in memory is read again.
   func noteMissed() { missed.withLock { $0 += 1 } }
 
-  /// What this node knows of the others, as Prometheus reads it; nothing where there are none.
+  /// The metrics about other nodes in the Prometheus text format; empty with a store of its own.
   package var exposition: String {
     guard isNeeded else { return "" }
     let (ahead, standing) = clocks.withLock { $0 }
@@ -214,9 +221,9 @@ package final class NodeNews: Sendable {
 
   func note() { heard.withLock { $0 = clock.uptime } }
 
-  /// Whether nothing was heard for so long that nothing in memory counts.
+  /// Whether the feed was stale for so long that everything in memory must be read again.
   var isLost: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.memory }
 
-  /// Whether nothing was heard for too long: memory may be outdated then.
+  /// Whether the change feed is stale: memory may be outdated.
   package var isLate: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.patience }
 }

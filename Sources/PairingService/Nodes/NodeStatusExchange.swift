@@ -3,17 +3,19 @@ internal import RegentJSON
 internal import RegentPairing
 internal import RegentPlatform
 
-/// What this node and the others say of themselves, and what operators want of them.
+/// Exchanges status between the nodes through the store, and follows operators' instructions.
 package struct NodeStatusExchange: Sendable {
-  /// What a node says of itself.
+  /// The status that a node reports.
   package struct Said: Hashable, Sendable {
-    /// Replies that it holds for boxes and phones.
+    /// The number of held requests.
     package var waiting = 0
-    /// Whether it takes no new ones.
+    /// Whether the node is draining.
     package var isDraining = false
-    /// How much later its clock is than the store's; nothing until it has looked.
+    /// How far the node's clock is ahead of the store's; nil before the first comparison.
     package var clockAhead: Duration?
-    /// The address that it gives to boxes and phones, and as whom it signs; one of the release before says nothing.
+    /// The node's public address, which it gives to boxes and phones and uses as issuer.
+    ///
+    /// Nodes of the previous release do not report it.
     package var publicURL: String?
 
     package init(
@@ -25,7 +27,9 @@ package struct NodeStatusExchange: Sendable {
       self.publicURL = publicURL
     }
 
-    /// What another node has said; nothing where that is not understood.
+    /// Reads another node's status.
+    ///
+    /// Members that cannot be read keep their default values.
     package init(reading text: String) {
       guard let object = try? JSONValue(reading: text).object else { return }
       waiting = Int(clamping: object["waiting"]?.int64 ?? 0)
@@ -46,14 +50,15 @@ package struct NodeStatusExchange: Sendable {
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// What this node says now.
+  /// This node's status.
   package var own: Said {
     Said(
       waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeNews.clockAhead,
       publicURL: core.options.publicURL)
   }
 
-  /// Says it to the others, and does what operators want who asked one of them.
+  /// Writes this node's status, reads the others', and follows an instruction that an operator gave through another
+  /// node.
   func once() async throws(StoreError) {
     let heard = try await core.store.report(own.text)
     core.drain.set(heard.instruction == .drain)
@@ -68,7 +73,7 @@ package struct NodeStatusExchange: Sendable {
   }
 
   private func noteClocks(_ heard: ClusterStatus) {
-    // Who drains would leave nobody to serve.
+    // Nodes that drain are not counted: otherwise they could outvote the last node that serves.
     let others = heard.others.map(Said.init(reading:)).filter { !$0.isDraining }.compactMap(\.clockAhead)
     guard let standing = core.nodeNews.note(clockAhead: heard.clockAhead, others: others) else { return }
     switch standing {

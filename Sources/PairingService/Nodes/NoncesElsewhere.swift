@@ -1,14 +1,14 @@
 internal import RegentPairing
 
-/// The nonces of one key that calls at other nodes have used.
+/// The nonces of one key that were used at other nodes.
 ///
-/// When there is no room the oldest second goes, and what was signed in it is refused from then on: a header that was
-/// forgotten could be used again.
+/// When it is full, the oldest second is removed, and all calls signed up to that second are refused from then on,
+/// because a forgotten nonce could be replayed.
 struct NoncesElsewhere: Sendable {
   private let capacity: Int
   private var seconds: [Int64: Set<UInt64>] = [:]
   private var count = 0
-  /// What was signed earlier is refused.
+  /// Calls signed before this second are refused.
   private var floor = Int64.min
 
   init(capacity: Int) { self.capacity = capacity }
@@ -25,12 +25,13 @@ struct NoncesElsewhere: Sendable {
     count += 1
     while count > capacity, let oldest = seconds.keys.min() {
       count -= seconds.removeValue(forKey: oldest)?.count ?? 0
-      // The table that they came through is not signed: it may hold any number.
+      // The table through which they come is not signed, so it may contain any number; adding one to the largest would
+      // overflow.
       floor = oldest == .max ? .max : oldest + 1
     }
   }
 
-  /// Lets go of what is refused for its time anyway.
+  /// Removes seconds whose calls are refused for their time anyway.
   mutating func sweep(before second: Int64) {
     for old in seconds.keys where old < second { count -= seconds.removeValue(forKey: old)?.count ?? 0 }
   }

@@ -2,16 +2,16 @@ package import HTTPServer
 internal import PairingStore
 internal import RegentHTTPCodec
 
-/// Answers 503 for everything, as long as this node knows that its clock is wrong: others serve meanwhile.
+/// Answers 503 to all requests while this node knows that its clock is wrong; other nodes serve meanwhile.
 ///
-/// By such a clock a refresh token, a code or a signature that is good is over, and whoever is told so throws it away.
-/// What is mounted behind this cannot forget it.
+/// By a wrong clock, a valid refresh token, code or signature may look expired, and a client that is told so discards
+/// it. As a handler in front of all routes, it covers every route.
 package struct RightTime<Next: Handler>: Handler {
   private let core: ServiceCore
   private let page: @Sendable (Request) -> Response
   private let next: Next
 
-  /// Puts itself before all routes of a service; `page` makes the answer where somebody looks at it.
+  /// `page` makes the response for browsers.
   package init(_ core: ServiceCore, page: @escaping @Sendable (Request) -> Response, before next: Next) {
     self.core = core
     self.page = page
@@ -23,7 +23,7 @@ package struct RightTime<Next: Handler>: Handler {
     return .now(ServiceRoutes.unavailable(request, page: page))
   }
 
-  /// Whether no time is needed for the answer: what a load balancer asks, files, and whether a page may ask at all.
+  /// Whether the response does not depend on the time: health checks, static files and preflight requests.
   private func isTimeless(_ request: Request) -> Bool {
     let path = request.path
     return request.method == .options || path.elementsEqual("/healthz".utf8) || path.elementsEqual("/readyz".utf8)
@@ -32,14 +32,16 @@ package struct RightTime<Next: Handler>: Handler {
 }
 
 extension ServiceCore {
-  /// Before whatever is decided later than it was asked, as it was held or stands on the store.
+  /// Call this before deciding anything after a wait or after reading the store.
   ///
-  /// Others must be heard, and this node's clock must be right still.
+  /// It throws when the change feed is stale, or when the node's clock was found wrong after the request arrived.
   func requireToDecide() throws {
     try requireNews()
     if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: RightTimePause.span) }
   }
 }
 
-/// When to ask again: whoever is sent to the same node then finds it out of the load balancer.
+/// The `Retry-After` of a node whose clock is wrong.
+///
+/// By then, the load balancer has taken it out of service.
 enum RightTimePause { static let span: Duration = .seconds(5) }

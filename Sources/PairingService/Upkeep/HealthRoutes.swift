@@ -4,7 +4,7 @@ internal import RegentJSON
 internal import PairingStore
 internal import RegentPlatform
 
-/// Whether the service is alive, and whether it is ready to serve.
+/// The health endpoints: whether the process is alive, and whether it is ready to serve.
 package struct HealthRoutes: Sendable {
   private let core: ServiceCore
   private let writing: WritingProbe
@@ -14,7 +14,6 @@ package struct HealthRoutes: Sendable {
     writing = WritingProbe(core)
   }
 
-  /// Mounts the two.
   package func mount(_ routes: inout Routes) {
     let alive = PreparedResponse(Self.answer(.ok, "ok", core.options.version))
     routes.get("/healthz") { _, _ in .now(Response(alive)) }
@@ -22,13 +21,13 @@ package struct HealthRoutes: Sendable {
       .later { reply in
         Task {
           do throws(StoreError) {
-            // The cheapest question that goes to the disk and back.
+            // The cheapest query that reads the disk.
             _ = try await core.store.newestAuditNumber()
-            // Trying it would take as long as whoever asks waits.
+            // A write would wait as long as the standby is away, and so would the health check.
             if !core.store.awaitsStandby { try await writing.check() }
             try core.requireNews()
             if let word = Self.reason(core) {
-              // No line in the log each time that a load balancer asks.
+              // Not logged, because load balancers ask every few seconds.
               reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))
               return
             }
@@ -47,7 +46,7 @@ package struct HealthRoutes: Sendable {
     }
   }
 
-  /// Why nobody new is to be sent here, though the store answers.
+  /// Why a load balancer should send no new clients here although the store answers.
   private static func reason(_ core: ServiceCore) -> String? {
     if core.drain.isOn { return "draining" }
     if core.store.awaitsStandby { return "changes wait for the standby" }
@@ -67,7 +66,7 @@ package struct HealthRoutes: Sendable {
         json.member("status", word)
         json.member("version", version)
         if let clock { json.member("clock", clock) }
-        // It serves, so that it is ready; what is lost shows at the restart.
+        // The service still works, so it is ready; the problem would show at the next restart.
         if let nextStart { json.member("nextStart", nextStart) }
       }
     }

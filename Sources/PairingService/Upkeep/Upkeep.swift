@@ -1,26 +1,32 @@
 internal import RegentPairing
 internal import PairingStore
 
-/// What the service does by itself: it forgets what has come to its end, in small steps, and keeps the day's numbers.
+/// The periodic work of the service: deletes expired rows in small steps, and stores the counters.
 package struct Upkeep: Sendable {
   private static let interval: Duration = .seconds(5)
-  /// Rows for one transaction: short enough that no answer waits for it noticeably.
+  /// Rows deleted in one transaction: few enough that no request is noticeably delayed.
   private static let step = 200
-  /// How much of the numbers a crash may cost; every five seconds would wear a box's flash out for a statistic.
+  /// How often the numbers are stored; a crash loses at most this much.
+  ///
+  /// Storing them every five seconds would wear out a box's flash memory for mere statistics.
   private static let keepingPause: Duration = .seconds(60)
-  /// Keys of apps in the field are used all day: when, to the hour, is enough to be written down.
+  /// How precisely the last uses of keys are stored.
+  ///
+  /// Keys of apps in the field are used all day, so an hour is enough.
   private static let keyGrain: Duration = .seconds(3600)
-  /// How long a node that ended without a word keeps the others from forgetting.
+  /// How long one node holds the duty of deleting for all.
+  ///
+  /// When it is killed, another takes over after this time.
   private static let duty: Duration = .seconds(30)
-  /// What `running` says from the start of the service to its stop.
+  /// The stored value of `running` while the service runs.
   static let isRunning = "yes"
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Goes on until its task is cancelled.
+  /// Runs until its task is cancelled.
   package func run() async {
-    // At least once, so that "since when" outlives a restart before anything was counted.
+    // Stored at least once, so that the time since when numbers are counted survives a restart.
     var kept: DayNumbers?
     var uses: [PublicKey: Instant]?
     var nonces: String?
@@ -31,7 +37,7 @@ package struct Upkeep: Sendable {
     var recount = core.clock.uptime + Self.keyGrain
     var isMarked = false
     while !Task.isCancelled {
-      // Tried until it is written: a disk may be full at the start.
+      // Repeated until it is stored: the disk may be full at the start.
       if !isMarked { isMarked = await keep(Self.isRunning, as: .running) }
       await once()
       await core.audit.tellCounted()
@@ -54,7 +60,7 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Keeps all that is counted in memory, for who is about to end or to copy the store.
+  /// Stores all counters that are in memory, before the process ends or the store is copied.
   package func keepEverything() async {
     await core.audit.tellCounted(all: true)
     await keepNumbers(unless: nil)
@@ -64,13 +70,13 @@ package struct Upkeep: Sendable {
     await keepTime(unless: nil)
   }
 
-  /// Keeps everything at the end of the process, and that it ended by itself.
+  /// Stores everything at the end of the process, and that it ended properly.
   package func stop() async {
     await keepEverything()
     _ = await keep("", as: .running)
   }
 
-  /// A clock that is doubted is told once, and that it is believed again.
+  /// Logs once that the clock is suspected to be ahead, and once that it is trusted again.
   private func tellDoubt(_ doubts: inout Bool) {
     let doubt = core.age.doubt
     guard (doubt != nil) != doubts else { return }
@@ -84,7 +90,10 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Whoever has an imported password signs in a little sooner when the last of its kind is gone.
+  /// Counts the imported passwords again.
+  ///
+  /// When the last of a hash format is gone, sign-ins at that provider no longer compute that format and become a
+  /// little faster.
   private func recountPasswordForms() async {
     guard !core.passwordForms.isEmpty else { return }
     do {
@@ -94,15 +103,15 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Keeps what was used and may come again after a restart, unless it is this.
+  /// Stores what was used and could be replayed after a restart, unless it is already stored.
   @discardableResult
   private func keepUsed(_ text: String, as kind: StoredCounters, unless kept: String?) async -> String? {
-    // Most services have none to keep, and need no row for that.
+    // Most services have nothing to store, and need no row for it.
     guard text != kept ?? "{}" else { return kept }
     return await keep(text, as: kind) ? text : kept
   }
 
-  /// Keeps the time that is believed, unless it is hardly different.
+  /// Stores the trusted time, unless it has hardly changed.
   @discardableResult
   private func keepTime(unless kept: Instant?) async -> Instant? {
     let now = core.age.now
@@ -110,9 +119,9 @@ package struct Upkeep: Sendable {
     return await keep("\(now.milliseconds)", as: .clock) ? now : kept
   }
 
-  /// Keeps the numbers of the day, unless they are these.
+  /// Stores the numbers of the day, unless they are already stored.
   ///
-  /// - Returns: those that are kept now.
+  /// - Returns: what is stored now.
   @discardableResult
   private func keepNumbers(unless kept: DayNumbers?) async -> DayNumbers? {
     let now = core.clock.now
@@ -121,9 +130,9 @@ package struct Upkeep: Sendable {
     return await keep(today.text(at: now), as: .day) ? today : kept
   }
 
-  /// Keeps when keys were used, unless that is hardly different.
+  /// Stores the last uses of keys, unless they have hardly changed.
   ///
-  /// - Returns: what is kept now.
+  /// - Returns: what is stored now.
   @discardableResult
   private func keepKeyUses(unless kept: [PublicKey: Instant]?) async -> [PublicKey: Instant]? {
     let uses = core.keyUses.all(of: core.provisioning.now.records.keyPairs.keys)
@@ -135,7 +144,8 @@ package struct Upkeep: Sendable {
     return await keep(KeyUseTimes.text(of: uses), as: .keys) ? uses : kept
   }
 
-  /// What other nodes know of keys: one that is used there is in use.
+  /// Merges the last uses of keys that other nodes have stored, so that a key that is used at another node counts as
+  /// used.
   private func learnKeyUses() async {
     guard core.keeper != nil else { return }
     do {
@@ -155,18 +165,18 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Whether this node forgets for all that share the store.
+  /// Whether this node currently has the duty of deleting for all nodes.
   private func forgetsForAll(at now: Instant) async throws(StoreError) -> Bool {
     guard let node = core.options.node else { return true }
     return try await core.store.take(.upkeep, as: node, for: Self.duty, at: now)
   }
 
-  /// Everything that is due now.
+  /// Does everything that is due now.
   package func once() async {
     let now = core.clock.now
     core.metrics.count(.codesExpired, core.codes.sweep(at: now))
     core.nonces.sweep(keeping: core.provisioning.now.callKeys.keys, at: now)
-    // Not by the machine's clock: what is deleted does not come back when the clock is right again.
+    // Not the wall clock: what a wrong clock deletes does not come back.
     let age = core.age.now
     do {
       try await core.codeTransitions.forgetGiven()
@@ -190,7 +200,9 @@ package struct Upkeep: Sendable {
 }
 
 extension ServiceCore {
-  /// What is to be done beside calls was not done; an outage is told by the calls' lines, or begins one.
+  /// Logs that periodic work failed.
+  ///
+  /// An outage of the store is logged by ``StoreTrouble`` instead.
   func warnOfUpkeep(_ error: any Error) {
     if let error = error as? StoreError, error.outage != nil { return storeTrouble.note(error, isCall: false) }
     log.warning("upkeep", ("reason", "\(error)"))

@@ -2,13 +2,13 @@ internal import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Whether anything can be written, for whoever asks whether the service is ready.
+/// Checks whether the store can be written, for the readiness check.
 ///
-/// Asked by anybody as often as he likes, so the disk is not asked each time: on a box each write wears the flash out.
+/// Any client may ask at any rate, so the result is cached: on a box, each write wears out the flash memory.
 final class WritingProbe: Sendable {
-  /// A disk that fills up meanwhile is noticed so much later at most.
+  /// How long a success is cached: a disk that fills up is noticed after this time at the latest.
   private static let whenGood: Duration = .seconds(30)
-  /// Once there is room again, it is noticed so much later at most.
+  /// How long a failure is cached: when there is room again, it is noticed after this time at the latest.
   private static let whenBad: Duration = .seconds(1)
 
   private struct State {
@@ -21,12 +21,12 @@ final class WritingProbe: Sendable {
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// Throws what kept the last write from succeeding, at most ``whenGood`` ago.
+  /// Throws the error of the last write, which was at most ``whenGood`` ago.
   func check() async throws(StoreError) {
     let now = core.clock.uptime
     let isMine = state.withLock { state in
       guard now >= state.due else { return false }
-      // Whoever comes meanwhile gets the answer of the time before.
+      // Other requests in the meantime get the previous result.
       state.due = now + Self.whenBad
       return true
     }
