@@ -8,11 +8,10 @@ internal import RegentPairingWire
 
 /// Why a client was not registered or got no token.
 struct ClientRefusal: Error {
-  /// The documented reason.
   let reason: ClientErrorDocument.Reason
-  /// Whether the client used HTTP's own way to show its secret, and is to be answered so.
+  /// Whether the client used HTTP Basic authentication, so that the response must be 401 with `WWW-Authenticate`.
   var asksForBasic = false
-  /// Whether the source is one try nearer to its limit.
+  /// Whether this counts as an invalid credential of the client's address.
   var counts = false
 
   init(
@@ -24,18 +23,20 @@ struct ClientRefusal: Error {
   }
 }
 
-/// The body of a registration: `{"software_statement":"…","redirect_uri":"…"}`; members that nobody knows are ignored.
+/// The body of a registration: `{"software_statement":"…","redirect_uri":"…"}`.
+///
+/// Unknown members are ignored.
 struct RegistrationRequest {
   let statement: String
   let redirectURI: String?
 
-  /// A statement and an address; the rest of a longer body would only cost time.
+  /// Enough for a statement and an address; parsing longer bodies would waste time.
   private static let longest = 32_768
 
   init(_ request: Request) throws(ClientRefusal) {
     guard request.contentType?.isJSON ?? false,
-      // Names that occur twice, text behind the document and whatever else two readers could take differently is
-      // refused by the reader.
+      // The parser refuses duplicate names, text after the document, and other ambiguities that another parser could
+      // resolve differently.
       let body = try? JSONValue(
         reading: request.body, limits: JSONLimits(depth: 8, bytes: Self.longest, allowsNUL: true)),
       let members = body.object, let statement = try? members.string("software_statement"),
@@ -56,7 +57,8 @@ extension MediaType {
   }
 }
 
-/// Who asks for an access token: from the form or the query as documented, or as HTTP does it (RFC 6749 §2.3.1).
+/// The credentials in a request for an access token: from the form or the query, as documented, or from HTTP Basic
+/// authentication (RFC 6749 §2.3.1).
 struct ClientCredentials {
   let id: ClientID
   let secret: String
@@ -79,7 +81,7 @@ struct ClientCredentials {
     }
     let id: String
     if let basic = try Self.basic(request) {
-      // One way to show a secret at a time; naming oneself twice is harmless if it is the same name.
+      // The secret must be sent once only; the client id may be repeated if it is the same.
       guard given.secret == nil, given.id.map({ $0.utf8.elementsEqual(basic.id.utf8) }) ?? true
       else { throw ClientRefusal(.invalidRequest) }
       (id, secret, areBasic) = (basic.id, basic.secret, true)
@@ -95,7 +97,7 @@ struct ClientCredentials {
     self.id = id
   }
 
-  /// `Authorization: Basic`, whose two parts are form-encoded before they are put together.
+  /// Reads `Authorization: Basic`, whose two parts are form-encoded before they are joined.
   private static func basic(_ request: Request) throws(ClientRefusal) -> (
     id: String, secret: String
   )? {

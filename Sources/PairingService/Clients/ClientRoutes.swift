@@ -7,16 +7,15 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Client registration: an installation of an app shows its software statement and gets credentials, and with them
-/// access tokens for protocol V1.
+/// Client registration for protocol V1: an app installation sends its software statement and gets credentials, with
+/// which it gets access tokens.
 ///
-/// Answers are JSON only, and errors are the documented `{"error":"…"}`: nothing of a request is repeated in them.
+/// Responses are JSON only, and errors are the documented `{"error":"…"}`. Nothing of the request is repeated in them.
 package struct ClientRoutes: Sendable {
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts the two.
   package func mount(_ routes: inout Routes) {
     mount(&routes, Paths.registerClient) { request in try await register(request) }
     mount(&routes, Paths.clientToken) { request in try await token(request) }
@@ -65,7 +64,7 @@ package struct ClientRoutes: Sendable {
     do throws(StoreError) {
       try await core.store.register(client, at: now)
     } catch {
-      // Revoked between the look and the write.
+      // The application was revoked between the check and the write.
       guard case .notFound = error else { throw error }
       throw ClientRefusal(.unapprovedSoftwareStatement, counts: true)
     }
@@ -81,7 +80,7 @@ package struct ClientRoutes: Sendable {
   private func token(_ request: Request) async throws -> Response {
     let credentials = try ClientCredentials(request)
     let client = try await core.store.client(credentials.id)
-    // The secret is compared for an unknown client as well: the time does not tell which clients there are.
+    // The secret is also compared for an unknown client, so that timing does not reveal which clients exist.
     guard core.hasher.isToken(credentials.secret, client?.secret), let client else {
       throw ClientRefusal(.invalidClient, asksForBasic: credentials.areBasic, counts: true)
     }
@@ -119,9 +118,12 @@ package struct ClientRoutes: Sendable {
     }
   }
 
-  /// The answer to what was wrong, whatever it was; too many from one place are answered with 429.
+  /// Counts an invalid credential.
   ///
-  /// Who shows the right thing is heard all the same: pages of other sites can have a viewer's browser show wrong ones.
+  /// The response is `error`, or 429 when there were too many from this address.
+  ///
+  /// Valid credentials are still accepted then, because a page of another site can make a viewer's browser send invalid
+  /// ones.
   private func countedRefusal(_ error: ClientRefusal, to request: Request) -> Response {
     do throws(CallError) {
       try core.countRefused(.client, error.reason.rawValue, from: request.clientAddress)
@@ -139,7 +141,7 @@ package struct ClientRoutes: Sendable {
     return response
   }
 
-  /// What is no matter of registration: too many requests, a store that does not answer.
+  /// The response to errors outside registration, such as too many requests or an outage of the store.
   private func refusal(_ error: CallError, to request: Request) -> Response {
     var response = Self.response(
       error.status,

@@ -6,14 +6,15 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Enrolment: a new box proves that it was told a code, and gets a key pair of its own that only it can read.
+/// Enrolment: a new box proves that it knows an enrolment code, and gets its own key pair, encrypted so that only the
+/// box can read it.
 ///
-/// A right proof is heard whoever else guesses from the same address: nobody guesses 60 bits, so hearing everybody
-/// costs nothing, and a stranger in the same house cannot keep the boxes there out. Wrong ones are counted, and too
-/// many answered with 429. Whatever is wrong with a code, the answer is the same.
+/// A valid proof is accepted whatever other clients at the same address try: 60 bits cannot be guessed, and an attacker
+/// in the same house cannot lock the boxes there out. Invalid proofs are counted, and too many get 429. The response to
+/// every other failure is the same.
 struct EnrolmentRoutes: Sendable {
   private let core: ServiceCore
-  /// What proofs for unknown invitations are compared with, so that the time does not tell which there are.
+  /// Proofs for unknown invitations are compared with this key, so that timing does not reveal which invitations exist.
   private let nobody = CodeKey(secret: Random.secret())
 
   init(_ core: ServiceCore) { self.core = core }
@@ -69,10 +70,10 @@ struct EnrolmentRoutes: Sendable {
     }
   }
 
-  /// The key pair that a box has got already.
+  /// The key pair that a box got for the same request before.
   ///
-  /// Whoever has heard its request may send it again and again: that must neither wait for the disk nor read everything
-  /// that operators made.
+  /// An attacker who recorded the box's request may repeat it at any rate. That must neither wait for the disk nor
+  /// reread the provisioning.
   private func givenBefore(_ invitation: EnrolmentRecord, _ box: String) -> KeyPair? {
     let pair = invitation.boxes[box].flatMap { core.provisioning.now.records.keyPairs[$0] }
     return pair?.state == .active ? pair : nil
@@ -85,8 +86,9 @@ struct EnrolmentRoutes: Sendable {
     return EnrolmentAnswer(sealed: key.seal(grant.bytes, answering: message))
   }
 
-  /// Noted and answered with one and the same words, unless there were too many; who knows the code of an invitation
-  /// that is used up has guessed nothing.
+  /// Logs a failure and returns the same error for all of them, or 429 after too many.
+  ///
+  /// A client that knows the code of an invitation that is used up has not guessed, so it is not counted.
   private func refused(_ id: EnrolmentID, _ request: Request, isGuess: Bool) -> CallError {
     let address = request.clientAddress
     var verdict = CallError(

@@ -4,22 +4,22 @@ internal import RegentJSON
 package import RegentPairing
 package import PairingStore
 
-/// Software statements: what a registered application carries inside and shows when one of its installations registers.
+/// Software statements: a text that each copy of a registered application contains, and with which its installations
+/// register.
 ///
-/// A statement is a JWT with RS256, signed with the key that signs media tokens at that time, so whoever gets one can
-/// check it against the published key set. It lives until it is revoked, which is longer than any such key; therefore
-/// it carries a `proof` as well, a MAC over its claims with key material of its own. The proof must always be right,
-/// the signature whenever its key is still known: nobody can forge a statement with a signing key alone, and rotating
-/// keys leaves no application outside.
+/// A statement is a JWT with RS256, signed with the key that signs media tokens at the time it is issued, so that it
+/// can be verified with the published key set. It is valid until it is revoked, which is longer than any signing key
+/// exists. Therefore it also contains a `proof`, a MAC over its claims with a separate key. The proof must always be
+/// valid, and the signature as long as its key is known. A stolen signing key alone is not enough to forge a statement,
+/// and key rotation invalidates none.
 package struct SoftwareStatements: Sendable {
-  /// What a statement says.
   package struct Claims: Hashable, Sendable {
     package let application: StatementID
     package let requestor: RequestorID
   }
 
   private static let type = "software-statement+jwt"
-  /// A statement has six short claims; whatever is longer is none.
+  /// A statement has six short claims; a longer text cannot be one.
   private static let longest = 8192
   private let keys: SigningKeys
   private let proofs: HMACKey
@@ -31,7 +31,9 @@ package struct SoftwareStatements: Sendable {
     proofs = try HMACKey(.sha256, Secret(try await store.keyMaterial(for: .statements)))
   }
 
-  /// The statement of an application; with the same signing key the same text again.
+  /// The statement of an application.
+  ///
+  /// With the same signing key, the text is the same each time.
   package func issue(for application: ApplicationRecord, at now: Instant) throws -> String {
     guard let (keyID, key) = keys.current(at: now) else { throw KeyError.inconsistent }
     var claims: JSONObject = [
@@ -43,13 +45,14 @@ package struct SoftwareStatements: Sendable {
     return try JWS.sign(claims.bytes(), with: key, keyID: keyID.text, type: Self.type)
   }
 
-  /// What a statement says, if it is one of ours.
+  /// The claims of a valid statement of this service.
   ///
-  /// Whether its application still counts is another question.
+  /// The caller must check that the application is not revoked.
   package func read(_ text: String) -> Claims? {
     guard let statement = try? UnverifiedJWS(text, longest: Self.longest),
       statement.algorithm == SignatureAlgorithm.rs256.rawValue, let keyID = statement.keyID,
-      // Also when its key is gone, and the proof alone speaks for it. Ours are for nobody but us, and do not say so.
+      // The type is also checked when the key no longer exists and only the proof is left. Statements of this service
+      // have no audience.
       statement.isType(Self.type), let claims = Self.claims(text), claims["aud"] == nil,
       case .string(let proof) = claims["proof"], let code = try? Base64URL.decode(proof),
       proofs.isValid(code, for: Self.proven(claims, keyID))
@@ -63,7 +66,7 @@ package struct SoftwareStatements: Sendable {
     return Claims(application: application, requestor: requestor)
   }
 
-  /// The claims as they stand there: they count for nothing before the proof is checked.
+  /// The claims, not yet verified.
   private static func claims(_ text: String) -> JSONObject? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = try? Base64URL.decode(String(parts[1])),

@@ -1,18 +1,18 @@
 internal import RegentJSON
 internal import RegentPairingWire
 
-/// What an app says besides the protocol's parameters: texts by names that mean something to whoever made the app.
+/// Texts that an app sends besides the parameters of the protocol, by names that the app chooses.
 ///
-/// They are kept with the code and its sign-in and shown in reports; nothing is decided by them. Anything may stand in
-/// them, so they are kept short and on one line.
+/// They are stored with the code and its sign-in and shown in reports; they decide nothing. An app may send anything,
+/// so the texts are kept short and on one line.
 enum AppTexts {
-  /// The longest that is read, in bytes.
+  /// The longest text that is read, in bytes.
   static let longest = 2048
   static let mostMembers = 16
 
-  /// A JSON object of texts, numbers and truth values in one form: names in order, texts cleaned.
+  /// Normalizes a JSON object of strings, numbers and booleans: sorts the names and cleans the strings.
   ///
-  /// - Returns: none for what is no such object, too long or too much.
+  /// - Returns: nil for anything else, or for a text that is too long or has too many members.
   static func normalized(_ given: String) -> String? {
     guard given.utf8.count <= longest,
       let object = (try? JSONValue(reading: Array(given.utf8), limits: JSONLimits(depth: 2, bytes: longest)))?.object,
@@ -30,7 +30,9 @@ enum AppTexts {
     return String(decoding: JSONObject(members.sorted { $0.name < $1.name }).bytes(), as: UTF8.self)
   }
 
-  /// The same, of parameters; what is too much is left out, because public clients send all sorts of things.
+  /// Normalizes parameters in the same way; nil when there are too many.
+  ///
+  /// That is no error, because clients in the field send many forms of them.
   static func normalized(_ parameters: [(name: String, value: String)]) -> String? {
     guard !parameters.isEmpty, parameters.count <= mostMembers else { return nil }
     let members = parameters.sorted { $0.name < $1.name }.map { JSONObject.Member($0.name, .string($0.value)) }

@@ -3,10 +3,9 @@ internal import RegentCryptography
 internal import RegentPairing
 
 extension ServiceCore {
-  /// Draws codes until one is free, and offers it.
+  /// Draws codes until one is free, and stores it with the record that `make` returns.
   ///
-  /// With a hundred thousand live codes of 25.6 billion the first one is taken once in a quarter of a million times.
-  /// `make` gives the record of a code that was drawn.
+  /// With 100,000 live codes of 25.6 billion, a drawn code is already taken once in about 256,000 draws.
   func offerDrawn(
     at requestor: RequestorID, _ make: @Sendable (CodeHash) throws(StoreError) -> RegistrationRecord
   ) async throws(StoreError) -> (RegistrationCode, RegistrationRecord) {

@@ -2,18 +2,20 @@ package import RegentPairing
 package import PairingStore
 internal import HTTPServer
 
-/// What the store has to be asked before a call can be answered.
+/// What must be read from the store before a call can be answered.
 enum StoreLookup: Sendable {
   case code(CodeHash)
   case device(DeviceHash, RequestorID)
 }
 
 extension ServiceCore {
-  /// The code that a call names in its path, if it is one of its requestor's; whoever may be guessing is counted.
+  /// The code that a call names in its path, if it belongs to the call's requestor.
   ///
-  /// A call for the device that made the code is no guess, and is answered whatever others at its address do: who knows
-  /// that device's id could take the code's place anyway. Everybody else is turned away after too many wrong codes,
-  /// with the right one too.
+  /// Wrong codes are counted.
+  ///
+  /// A call by the device that created the code is not a guess, and is answered whatever other clients at its address
+  /// do: a client that knows the device's id could replace the code anyway. All other clients are refused after too
+  /// many wrong codes, even with a right one.
   ///
   /// - Throws: 429.
   package func triedCode(_ call: V1Call) throws(CallError)
@@ -24,18 +26,19 @@ extension ServiceCore {
     let guesser = RequestLimits.Guesser.app(call.requestor.id)
     try limits.mayTryCode(from: call.request.clientAddress, as: guesser)
     if let found { return found }
-    // The same wrong code again is counted once: a forgotten box that polls for its dead code must not lock its address
-    // out. That this very code is given out again meanwhile is as unlikely as that one guess hits.
+    // The same wrong code is counted once, so that a box that still polls for an ended code does not lock its address
+    // out. That this code is drawn again in the meantime is as unlikely as guessing a code at the first attempt.
     limits.wrongCode(
       from: call.request.clientAddress, as: guesser,
       mark: hasher.mark(of: call.code()?.wire ?? call.path["code"]))
     return nil
   }
 
-  /// What the store has to be asked before a call that names a code is answered; nil when memory knows enough.
+  /// What must be read from the store before a call that names a code is answered; nil when memory is enough.
   ///
-  /// Whoever has guessed too often is turned away before anybody looks for him. The device that made the code, which is
-  /// not, is looked for by its own id then: memory cannot know yet that it is the one.
+  /// A client that has guessed too often is refused before the store is read. The device that created the code must not
+  /// be refused, but memory may not know the code yet; for a client that is refused, the store is therefore read by its
+  /// device id.
   ///
   /// - Throws: 429.
   func lookupNeeded(for call: V1Call) throws(CallError) -> StoreLookup? {
@@ -51,7 +54,7 @@ extension ServiceCore {
     }
   }
 
-  /// Asks the store, and makes memory know the answer.
+  /// Reads the store and updates memory.
   func perform(_ lookup: StoreLookup) async throws(StoreError) {
     switch lookup {
     case .code(let hash): try await codeLooks.look(at: hash)

@@ -5,7 +5,7 @@ internal import RegentHTTPCodec
 internal import HTTPServer
 
 extension V1Call {
-  /// What the device of this call says of itself, to be kept with its code or sign-in.
+  /// What the device reports about itself, to be stored with its code or sign-in.
   package func deviceDescription() throws(CallError) -> DeviceDescription {
     let information = try deviceInformation()
     var visitor = try parameters.value(Field.visitorID)
@@ -19,11 +19,11 @@ extension V1Call {
         deviceType: try clean(Field.deviceType), deviceUser: try clean(Field.deviceUser),
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
         registrationURL: try clean(Field.registrationURL)),
-      // Like the rest of what a device says of itself: what cannot be read is no error.
+      // Unreadable texts are ignored, like the rest of what a device reports about itself.
       options: AppTexts.normalized(parameters.others), owner: owner.name)
   }
 
-  /// What the app gave with the call that began to sign in: kept with the code for whoever handles it.
+  /// Data that the app sent when it asked for the code: stored with the code, shown to operators, returned to the device.
   func signInData() throws(CallError) -> String? {
     guard let given = try parameters.value(Field.genericData), !given.isEmpty else { return nil }
     guard let data = AppTexts.normalized(given) else {
@@ -39,34 +39,36 @@ extension V1Call {
     try parameters.value(name).flatMap { CleanText.line($0, longest: 1024) }
   }
 
-  /// Whether the call is for the device that made a code: whoever knows that device's id could take the code's place
-  /// anyway.
+  /// Whether the call is by the device that created a code.
+  ///
+  /// A client that knows that device's id could replace the code anyway.
   package func isOwner(of record: RegistrationRecord) -> Bool {
     deviceIfNamed?.hash == record.deviceHash && owner.owns(record.about)
   }
 
-  /// To whom belongs what this call makes, and whose sign-in it may use.
+  /// The owner of codes and sign-ins that this call creates; only this owner may use them later.
   var owner: SignInOwner {
     switch caller {
     case .keyPair(_, let pair): SignInOwner(pair, among: provisioned.records.keyPairs)
     case .client(_, _, let application): SignInOwner(application)
-    // Grants have devices of their own, whose rows name no owner.
+    // Sign-ins of grants have device ids of their own, and their rows name no owner.
     case .grant(_, let client, _): SignInOwner(client)
     }
   }
 
-  /// By whom a code is waited for: its own device, or somebody at an address.
+  /// Which client waits for a code: its own device, or another client at this address.
   package func side(of record: RegistrationRecord) -> Waiters.Caller {
     isOwner(of: record) ? .owner : .other(SourceKey(request.clientAddress))
   }
 }
 
-/// Who reads a code's record, and in which form: all that is left of a call while its answer is held.
+/// Builds the record of a code for one client.
+///
+/// It holds what is needed of the call, so that the call can be released while its response is held.
 package struct CodeReader: Sendable {
-  /// Whether it is the device that made the code.
   let isOwner: Bool
   package let format: WireFormat
-  /// What a registered client showed for itself.
+  /// The software statement's id, if the caller is a registered client.
   private let statement: StatementID?
 
   package init(_ call: V1Call, isOwner: Bool) {
@@ -75,10 +77,11 @@ package struct CodeReader: Sendable {
     statement = if case .client(_, _, let statement) = call.caller { statement } else { nil }
   }
 
-  /// The record of a code as this caller reads it.
+  /// The record of a code as this client may read it.
   ///
-  /// The device's id is what all its calls are made with, and the number is the proof that the screen and the phone are
-  /// in one room: neither is for somebody who has glimpsed the code, and holds the app's secret as every box does.
+  /// Only the device that created the code gets the device id, with which all its calls are made, and the number for
+  /// number matching, which proves that the phone and the screen are in one room. An attacker who has seen the code on
+  /// the screen and has the app's secret, as every box does, must not get either.
   package func document(
     _ record: RegistrationRecord, _ code: RegistrationCode, _ core: ServiceCore, at now: Instant
   ) -> RegcodeDocument {

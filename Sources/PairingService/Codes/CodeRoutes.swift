@@ -5,17 +5,16 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Registration codes: a box asks for one, looks at it, takes it back.
+/// The endpoints for registration codes: create, read and withdraw.
 package struct CodeRoutes: Sendable {
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts the three.
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.post], "/reggie/v1/{requestor}/regcode", create)
-    // One path, two methods: the frame's preflight must name both.
+    // One mount for both methods, so that the preflight response names both.
     endpoints.mount(&routes, [.get, .delete], "/reggie/v1/{requestor}/regcode/{code}") {
       call throws(CallError) in
       call.request.method == .delete ? try remove(call) : try read(call)
@@ -44,20 +43,21 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  /// What the device says of itself, as long as there is room for such texts.
+  /// What the device reports about itself; only the necessary part when there is no room for more.
   ///
-  /// With made-up devices they would be most of what fills the memory.
+  /// With invented devices, these texts would take most of the memory.
   private func about(_ call: V1Call) throws(CallError) -> DeviceDescription {
     var about = try call.deviceDescription()
     about.data = try call.signInData()
     guard !core.codes.hasRoomForDescriptions else { return about }
-    // What the viewer compares with the screen in front of her stays.
+    // The name stays, because the viewer compares it with the screen.
     return DeviceDescription(name: about.name, address: about.address, owner: about.owner)
   }
 
-  /// Takes one code from what the caller's address may have, and one replacement from what the device may have.
+  /// Takes one code from the limit of the client's address, and one replacement from the limit of the device.
   ///
-  /// A device that replaces its code makes no more codes live, only another row: its address has ten times as many.
+  /// A device that replaces its code adds a row but no pending code, so its address may have ten times as many
+  /// replacements.
   private func takeRoom(for device: CallDevice, _ call: V1Call) throws(CallError) {
     let requestor = call.requestor.id
     let earlier = core.codes.latest(of: device.hash, at: requestor)?.record.flow
@@ -75,7 +75,7 @@ package struct CodeRoutes: Sendable {
     guard let wait = call.waitPlan(after: try call.after(), record.flow) else {
       return .reply(try answer(reader, code, record))
     }
-    // Nothing of the record but its id is held while the box waits, and of the call only how it reads.
+    // While the box waits, only the record's id and the reader are held, not the whole call.
     let (id, sequence) = (record.id, wait.sequence)
     return .wait(
       V1Wait(
@@ -96,7 +96,7 @@ package struct CodeRoutes: Sendable {
     throws(CallError) -> V1Reply
   {
     guard let record else { throw .unknownCode }
-    // A wait may have lasted: the time is now, not that of the call.
+    // The wait may have lasted a minute, so take the present time, not that of the call.
     let now = core.clock.now
     switch DeviceAnswer(record.flow, at: now) {
     case .pending, .approved:
@@ -109,7 +109,10 @@ package struct CodeRoutes: Sendable {
 
   // MARK: - A box takes its code back
 
-  /// Whoever has glimpsed the code and has the app's secret could end it otherwise: to him it is as if there were none.
+  /// Withdraws a code.
+  ///
+  /// Other clients than its device get "not found", because an attacker who has seen the code and has the app's secret
+  /// could end it otherwise.
   private func remove(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call), call.isOwner(of: record) else {
       throw .unknownCode
@@ -118,7 +121,7 @@ package struct CodeRoutes: Sendable {
       do throws(StoreError) {
         _ = try await core.codeTransitions.withdraw(record.id, .device, audit: nil)
       } catch {
-        // Gone already: what was asked for.
+        // The code has already ended, which is what the client asked for.
         guard error == .refused(.expired) || error == .refused(.withdrawn) else { throw error }
       }
       return .noContent
@@ -126,7 +129,7 @@ package struct CodeRoutes: Sendable {
   }
 }
 
-/// What a box asked for.
+/// The parameters of a request for a code.
 private struct CodeRequest: Sendable {
   let device: CallDevice
   let rowKey: PublicKey
@@ -139,7 +142,8 @@ private struct CodeRequest: Sendable {
   func record(code: CodeHash, requestor: RequestorID, at now: Instant) throws(StoreError)
     -> RegistrationRecord
   {
-    // An app may take this id for its device's: time orders it, and nobody can guess the rest.
+    // The id begins with the time, so that rows are ordered, and ends with random bits, because an app may use it as
+    // its device's id.
     guard let id = RegistrationID(Random.uuid(near: now.milliseconds)) else {
       throw .unavailable(reason: "no id could be drawn")
     }
@@ -180,7 +184,7 @@ extension V1Call {
 }
 
 extension V1Call {
-  /// The sequence that a waiting caller has seen.
+  /// The sequence number that a waiting client has already seen.
   package func after() throws(CallError) -> Int? {
     guard let text = try parameters.value(Field.after) else { return nil }
     guard let sequence = Int(text) else {
@@ -189,7 +193,7 @@ extension V1Call {
     return sequence
   }
 
-  /// How long the caller is held, and for what; nil when it is answered at once.
+  /// The length of the wait and the sequence number to wait after; nil when the call is answered at once.
   func waitPlan(after: Int?, _ flow: PairingFlow) -> (sequence: Int, span: Duration, granted: Int)? {
     guard let seconds = preferredWait, seconds > 0 else { return nil }
     var generator = SystemRandomNumberGenerator()

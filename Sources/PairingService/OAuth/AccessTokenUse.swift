@@ -7,10 +7,12 @@ internal import RegentOAuth
 internal import RegentPairing
 
 extension ServiceCore {
-  /// What an access token says whose signature is ours and whose time is not over; for whom it is, its reader checks.
+  /// The claims of an access token with a valid signature that has not expired.
+  ///
+  /// The caller must check the audience.
   func claims(ofAccessToken text: String) -> AccessTokenClaims? { accessToken(text)?.claims }
 
-  /// The same with what APIs are told of it.
+  /// A verified access token, with its introspection response.
   func accessToken(_ text: String) -> VerifiedAccessToken? {
     if let known = rememberedAccessToken(text) { return known }
     guard let token = try? UnverifiedJWS(text), let keyID = token.keyID, let key = oauth.keys.publicKey(keyID),
@@ -22,8 +24,9 @@ extension ServiceCore {
     return known
   }
 
-  /// An access token whose signature was checked before: whether its time is over, and whether there still is the key
-  /// that signed it, are looked at each time.
+  /// An access token whose signature was verified before.
+  ///
+  /// Its expiry, and that its signing key still exists, are checked each time.
   func rememberedAccessToken(_ text: String) -> VerifiedAccessToken? {
     guard let known = oauth.accessTokens[text], clock.now < known.claims.expires,
       oauth.keys.publicKey(known.keyID) != nil
@@ -31,7 +34,9 @@ extension ServiceCore {
     return known
   }
 
-  /// The grant of an access token, if it stands; remembered for whoever asks about the token next.
+  /// The valid grant of an access token.
+  ///
+  /// It is also put into ``StandingMemory`` for the next introspection of the token.
   func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> StandingGrant? {
     let mark = store.standingMark
     guard let id = GrantID(claims.grant), let standing = try await standing(id), standing.client.id == claims.client
@@ -40,7 +45,7 @@ extension ServiceCore {
     return standing
   }
 
-  /// A grant that stands; nil also when its account, integration or keys do not.
+  /// A valid grant; nil also when its account, integration or keys are no longer valid.
   func standing(_ id: GrantID) async throws(StoreError) -> StandingGrant? {
     do throws(StoreError) {
       return try await store.grant(id, at: clock.now)
@@ -50,11 +55,11 @@ extension ServiceCore {
     }
   }
 
-  /// Whether a grant stands, or waits for an operator, or for the clock to be right.
+  /// Whether a grant is valid, paused or ended.
   func state(of id: GrantID) async throws(StoreError) -> GrantState {
     let state = try await state(of: id, at: clock.now)
-    // What is over by a clock that seems to be ahead may not be over: a client that hears of an end throws its tokens
-    // away for good.
+    // If the clock seems to be ahead, a grant that has expired by it may still be valid. It is then reported as paused,
+    // because a client that is told of the end discards its tokens for good.
     guard case .ended = state, age.doubt != nil else { return state }
     switch try await self.state(of: id, at: age.now) {
     case .stands(let standing):
@@ -80,26 +85,26 @@ extension ServiceCore {
     }
   }
 
-  /// A grant whose time is not over, whether it stands or not.
+  /// A grant that has not expired, valid or paused.
   func kept(_ id: GrantID, at now: Instant) async throws(StoreError) -> GrantRecord? {
     try await store.grants(GrantFilter(id: id), after: nil, limit: 1, at: now).first
   }
 }
 
-/// A grant that opens nothing for a while, and what it stands on.
+/// A grant that is paused, with its client and sign-in.
 struct PausedGrant {
   let grant: GrantRecord
   let client: OAuthClientRecord
   let signIn: AuthenticationRecord
 }
 
-/// Whether a grant opens anything now.
+/// Whether a grant can be used.
 enum GrantState {
-  /// It opens what was given with it.
   case stands(StandingGrant)
-  /// Its account or its integration is switched off: it opens nothing, and is as good as before when that ends.
+  /// Its account or integration is disabled. It cannot be used now, and becomes valid again when an operator enables
+  /// them.
   case paused(PausedGrant)
-  /// There is none, or what it stood on is gone.
+  /// There is no such grant, or its sign-in has ended.
   case ended
 
   var grant: GrantRecord? {
@@ -110,7 +115,7 @@ enum GrantState {
     }
   }
 
-  /// The sign-in that it stands on.
+  /// The sign-in that the grant uses.
   var signIn: AuthenticationRecord? {
     switch self {
     case .stands(let standing): standing.signIn.record
@@ -121,17 +126,18 @@ enum GrantState {
 }
 
 extension OAuthError {
-  /// 503, and never `invalid_grant`: upon that one clients throw their refresh token away, which no switch must cost.
+  /// 503, and never `invalid_grant`: clients discard their refresh token after that, and disabling an account for a
+  /// while must not cost it.
   static let paused = OAuthError(
     .temporarilyUnavailable, "switched off for now by whoever runs the service: the refresh token stays good")
 }
 
-/// The credential of a request to something that access tokens open (RFC 6750, RFC 9449 §7).
+/// The access token of a request to a protected resource (RFC 6750, RFC 9449 §7).
 struct TokenCredential: Sendable {
   let token: String
   let isBound: Bool
 
-  /// Reads the header; nil when there is none of these two kinds.
+  /// Reads the `Authorization` header; nil when it has neither scheme.
   init?(_ request: Request) throws(OAuthError) {
     guard let words = try request.authorization()?.split(separator: " ", maxSplits: 1), words.count == 2 else {
       return nil
@@ -144,8 +150,7 @@ struct TokenCredential: Sendable {
     token = String(words[1])
   }
 
-  /// A token that is in the address or the body as well is refused: nobody could say which of the two counts
-  /// (RFC 6750 §2).
+  /// Throws when the query or the body contains a token as well: it would be ambiguous which one counts (RFC 6750 §2).
   static func mustBeAlone(in request: Request) throws(OAuthError) {
     let parameters = [try? request.queryParameters(), try? request.form()]
     guard parameters.allSatisfy({ $0?.values(of: "access_token").isEmpty ?? true }) else {
@@ -153,10 +158,10 @@ struct TokenCredential: Sendable {
     }
   }
 
-  /// Whether the token may be shown in this way, and whether the key that it is bound to was shown with it.
+  /// Checks that the token was sent with the right scheme, and that a proof of the key it is bound to came with it.
   ///
-  /// - Returns: the proof of that key, which its reader uses up after the limit of the token's device: one viewer's
-  ///   calls must not fill the room for everybody's proofs.
+  /// - Returns: the proof. The caller marks it as used after the rate limit of the token's device, so that the calls of
+  ///   one viewer cannot fill the memory for all proofs.
   func check(
     _ claims: AccessTokenClaims, _ request: Request, at address: String, _ core: ServiceCore
   ) throws(OAuthError) -> DPoPProof? {
@@ -179,19 +184,19 @@ struct TokenCredential: Sendable {
 }
 
 extension ServiceCore {
-  /// Lets a device go on with what a grant opens, and uses the proof up that came along.
+  /// Applies the device's rate limit, then marks the proof as used.
   func admit(_ signIn: AuthenticationRecord, with proof: DPoPProof?) throws {
     try limits.take(signIn.deviceHash, at: signIn.authentication.requestor)
     if let proof { try oauth.proofs.take(proof, clock) }
   }
 }
 
-/// An access token whose signature was checked, and what APIs are told of it while it counts.
+/// An access token with a verified signature, and its introspection response.
 struct VerifiedAccessToken: Sendable {
   let claims: AccessTokenClaims
   let grant: GrantID?
   let keyID: String
-  /// The answer to whoever may ask (RFC 7662 §2.2): the same bytes for the token's whole life.
+  /// The introspection response (RFC 7662 §2.2), as bytes: it stays the same for the token's whole life.
   let description: [UInt8]
 
   init(_ claims: AccessTokenClaims, keyID: String) {

@@ -6,7 +6,6 @@ package import PairingStore
 package import RegentOAuth
 internal import RegentPairing
 
-/// A client that has shown who it is.
 package struct AuthenticatedClient: Sendable {
   package let record: OAuthClientRecord
   package let metadata: ClientMetadata
@@ -19,26 +18,27 @@ package struct AuthenticatedClient: Sendable {
     self.metadata = metadata
   }
 
-  /// How the client of a record shows itself; nothing else of what it registered is read.
+  /// The authentication method of a client, read from its metadata without parsing the rest.
   static func method(of record: OAuthClientRecord) -> ClientMethod? {
     (try? JSONValue(reading: Array(record.metadata.utf8)))?.object?["token_endpoint_auth_method"]?.string
       .flatMap(ClientMethod.init)
   }
 
-  /// Whether it may know what an access token of a client is worth.
+  /// Whether this client may introspect an access token of another client, or of itself.
   ///
-  /// Of others only when an operator made it: whoever registered itself would learn who is signed in where. A statement
-  /// is no better, as it lies in every copy of its app, and whoever has the app registers with it.
+  /// Only clients that an operator created may introspect tokens of others. A client that registered itself could
+  /// otherwise find out which viewers are signed in where. That holds with a software statement too, because every copy
+  /// of the app contains it.
   func mayAsk(about client: ClientID, of requestor: RequestorID) -> Bool {
     client == record.id || record.origin == .operator && requestor == record.requestor
   }
 }
 
 extension ServiceCore {
-  /// The client of a request.
+  /// Authenticates the client of a request.
   ///
-  /// Who shows the right thing is heard whatever others at the same address try, as nobody guesses 256 bits; wrong ones
-  /// are counted, and too many of them answered with 429.
+  /// A client with valid credentials is accepted whatever other clients at its address try, because 256 bits cannot be
+  /// guessed. Invalid ones are counted, and too many of them get 429.
   func client(_ shown: ClientAuthentication, _ request: Request) async throws -> AuthenticatedClient {
     do {
       return try await checked(shown)
@@ -47,8 +47,10 @@ extension ServiceCore {
     }
   }
 
-  /// The answer to what a client showed in vain, counted: whatever it was, and whether there is such a client or not,
-  /// too many from one place are answered with 429.
+  /// Counts a failed authentication.
+  ///
+  /// Returns the error to respond with: `error`, or 429 when there were too many from this address, no matter whether
+  /// the client exists.
   func countedRefusal(_ error: OAuthError, _ request: Request) -> any Error {
     do throws(CallError) {
       try countRefused(.program, error.code.rawValue, from: request.clientAddress)
@@ -58,10 +60,10 @@ extension ServiceCore {
     return error
   }
 
-  /// A client that shows what it has, as the store said it when the mark was this one.
+  /// Authenticates a client from memory, if its cached record is still current by `mark`.
   ///
-  /// Nil says nothing: whoever shows something wrong, or a key, is looked up. So a name that is known here takes as
-  /// long as one that nobody has, and of both a secret is compared.
+  /// Nil does not mean that the credentials are wrong: the caller then asks the store. A secret is compared in any
+  /// case, so that timing does not reveal which client ids exist.
   func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> AuthenticatedClient? {
     switch shown {
     case .name(let id, _):
@@ -85,8 +87,8 @@ extension ServiceCore {
     if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
       .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
-    // What is refused is refused in the same words, and after the same work, whether there is such a client or not:
-    // nobody is to learn so which there are.
+    // Wrong credentials get the same text after the same work, whether or not the client exists, so that an attacker
+    // cannot find out which clients exist.
     switch shown {
     case .name(let id, _):
       guard let found = try await registered(id, showing: [.none]), let client = described(found) else { throw unknown }
@@ -118,8 +120,9 @@ extension ServiceCore {
     return try assertion.check(with: keys, audiences: audiences, at: clock.now)
   }
 
-  /// An assertion of the client that asked for a code, with the keys that it had then; nil when it is not, or is of
-  /// keys that came later: the store knows.
+  /// Verifies the assertion of the client that asked for a code, with the keys that it had then.
+  ///
+  /// Nil when that fails; the client may have newer keys, so the caller then asks the store.
   func checked(
     _ text: String, _ name: ClientID?, of asked: AskedByClient
   ) -> ClientAssertion.Checked? {
@@ -129,14 +132,14 @@ extension ServiceCore {
     return try? checked(assertion, with: keys.keys)
   }
 
-  /// What the store has of a client, if it shows itself in one of these ways.
+  /// Reads a client from the store, if it uses one of these authentication methods.
   private func registered(
     _ id: ClientID, showing methods: Set<ClientMethod>? = nil
   ) async throws(StoreError) -> RegisteredClient? {
     let mark = store.standingMark
     let record = try await store.oauthClient(id)
     if let methods {
-      // Read of nobody as well.
+      // Parse a record also when the client does not exist, so that timing does not reveal it.
       guard let method = (record ?? Self.nobodysRecord).flatMap(AuthenticatedClient.method),
         methods.contains(method)
       else { return nil }
@@ -145,14 +148,16 @@ extension ServiceCore {
     return RegisteredClient(record: record, mark: mark)
   }
 
-  /// A client with what it registered, remembered for the next time.
+  /// Parses the metadata of a client, and caches the result.
   private func described(_ found: RegisteredClient) -> AuthenticatedClient? {
     guard let client = AuthenticatedClient(found.record) else { return nil }
     if let mark = found.mark { oauth.standing.keep(client, asOf: mark) }
     return client
   }
 
-  /// Made anew each time: reading what a client registered is most of the work of refusing it.
+  /// A client that does not exist, for constant time.
+  ///
+  /// It is parsed anew each time, because parsing the metadata is most of the work of refusing an existing client.
   private static var nobody: AuthenticatedClient? { nobodysRecord.flatMap(AuthenticatedClient.init) }
 
   private static let nobodysRecord: OAuthClientRecord? = {
@@ -170,7 +175,7 @@ extension ServiceCore {
   }()
 }
 
-/// A client as the store had it when the mark was this one; what it registered is not read yet.
+/// A client as the store returned it at `mark`; its metadata is not parsed yet.
 private struct RegisteredClient {
   let record: OAuthClientRecord
   let mark: UInt64?

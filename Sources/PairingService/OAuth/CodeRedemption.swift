@@ -4,7 +4,9 @@ internal import RegentCryptography
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Makes tokens of a code that somebody approved: once, and for a lost answer the same again.
+/// Exchanges an approved device code for tokens, once.
+///
+/// A client that lost the response can get the same response again.
 struct CodeRedemption: Sendable {
   private let core: ServiceCore
   private let pairs: TokenPairs
@@ -14,7 +16,7 @@ struct CodeRedemption: Sendable {
     pairs = TokenPairs(core)
   }
 
-  /// The answer with the tokens for a code; `client` has shown who it is.
+  /// The response with the tokens for a code; `client` is authenticated.
   func tokens(
     for text: String, _ verifier: String?, _ call: OAuthCall, _ client: AuthenticatedClient
   ) async throws -> [UInt8] {
@@ -30,7 +32,7 @@ struct CodeRedemption: Sendable {
     case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .approved: break
     }
-    // Each try signs tokens and opens a transaction, also that of a code which was redeemed long ago.
+    // Each attempt signs tokens and opens a transaction, even for a code that was redeemed long ago.
     do throws(CallError) {
       try core.limits.take(known.device, at: known.requestor)
     } catch {
@@ -47,7 +49,7 @@ struct CodeRedemption: Sendable {
     case .success(let standing): signIn = standing
     case .failure(let pause): return try await lostAnswer(known.known.record, pause, client, proof?.thumbprint)
     }
-    // What the client may have now: an operator may have taken some away since it asked.
+    // The scope that the client may have now: an operator may have reduced it since the client asked.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
     guard !scope.isEmpty else {
       throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
@@ -55,20 +57,21 @@ struct CodeRedemption: Sendable {
     return try await keep(signIn, scope, client, proof?.thumbprint, known.known.record)
   }
 
-  /// The error for an approved code whose account or integration is switched off.
+  /// The error for an approved code whose account or integration is disabled.
   ///
-  /// A disabled account is a refusal: the client shows it instead of waiting for the code's end. For an integration it
-  /// is "pending", upon which every client asks again: once it is switched on, the code is redeemed.
+  /// A disabled account is reported as a refusal, so that the client shows it instead of waiting until the code
+  /// expires. A disabled integration is reported as "pending", so that every client asks again and redeems the code
+  /// when the integration is enabled.
   private func notNow(_ record: RegistrationRecord, _ pause: AuthenticationRefusal) -> OAuthError {
     guard core.clock.now < record.flow.expires else { return OAuthError.ended(.expired) }
     if pause == .accountDisabled { return OAuthError(.accessDenied, "the account that approved this is disabled") }
     return core.notYet(record.id, of: record.deviceHash, at: record.requestor)
   }
 
-  /// The answer in a pause to a code that may have been redeemed before it began.
+  /// The response, while the account or integration is disabled, to a code that may have been redeemed before that.
   ///
-  /// An answer that got lost is given again at once, as that of a refresh: whoever hears "not yet" comes when the pause
-  /// is over, which is later than a minute after the code was used. It opens nothing before.
+  /// A lost response is repeated at once, as for a refresh. A client that is told "pending" would come again after the
+  /// pause, when the minute for repeated responses is over. The tokens cannot be used before the pause ends.
   private func lostAnswer(
     _ record: RegistrationRecord, _ pause: AuthenticationRefusal, _ client: AuthenticatedClient, _ thumbprint: String?
   ) async throws -> [UInt8] {
@@ -79,7 +82,8 @@ struct CodeRedemption: Sendable {
     return try again(kept, client, thumbprint, at: now)
   }
 
-  /// What was answered before: the same again while that may have got lost, to whoever shows the same.
+  /// Repeats the earlier response, if the same client shows the same key within the time in which a response may have
+  /// been lost.
   private func again(
     _ kept: GrantRecord, _ client: AuthenticatedClient, _ thumbprint: String?, at now: Instant
   ) throws(OAuthError) -> [UInt8] {
@@ -89,9 +93,9 @@ struct CodeRedemption: Sendable {
     return again.bytes()
   }
 
-  /// The sign-in that the approval made, or why it is switched off.
+  /// The sign-in that the approval created, or the reason why it is paused.
   ///
-  /// The first look at it is the code's delivery.
+  /// The first read is the code's delivery.
   private func pickUp(_ record: RegistrationRecord) async throws -> Result<StandingSignIn, AuthenticationRefusal> {
     do throws(StoreError) {
       let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor, of: nil)
@@ -143,7 +147,7 @@ struct CodeRedemption: Sendable {
 }
 
 extension RefreshFamily {
-  /// After how long without a use a grant ends.
+  /// How long a grant may stay unused before it ends.
   static let idle: Duration = .seconds(30 * 86_400)
 
   init(_ grant: GrantRecord) {

@@ -7,20 +7,19 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// The code that a client is given with its registration code (RFC 8628 §3.2).
+/// The device code that a client gets together with its registration code (RFC 8628 §3.2).
 ///
-/// The registration's id, by which it is found without looking anything up, and 256 random bits, of which a hash is
-/// kept. The two together are the device that asks.
+/// It consists of the registration's id, with which the registration is found, and 256 random bits. The whole text is
+/// the device id of the client's device.
 struct DeviceCode {
   let registration: RegistrationID
   let device: DeviceID
 
-  /// A new one.
   init?(at now: Instant) {
     self.init("\(Random.uuid(near: now.milliseconds))_\(Random.token())")
   }
 
-  /// One that was shown.
+  /// Parses a device code that a client sent.
   init?(_ text: String) {
     let bytes = text.utf8
     guard bytes.count > 44 else { return nil }
@@ -32,14 +31,18 @@ struct DeviceCode {
     self.device = device
   }
 
-  /// A device's id as operators are shown it: of a device code the half that is no secret, as the whole redeems it.
+  /// The device id to show to operators.
+  ///
+  /// Of a device code, only the half that is not secret is shown, because the whole code could be redeemed.
   static func shownID(of device: DeviceID, _ about: DeviceDescription) -> String {
     guard about.asked != nil else { return device.text }
     return DeviceCode(device.text)?.registration.text ?? ""
   }
 }
 
-/// The endpoint where a client asks for a code: the registration code of protocol V1, by another name.
+/// The device authorization endpoint.
+///
+/// Its user code is the registration code of protocol V1.
 struct DeviceAuthorization: Sendable {
   private let core: ServiceCore
 
@@ -67,11 +70,13 @@ struct DeviceAuthorization: Sendable {
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
       secret: client.record.secret,
-      // With none of them the store is asked at each question: no code weighs more than there is room for.
+      // When there is no room for the keys, the text is empty, and each poll asks the store. No code takes more memory
+      // than intended.
       keys: core.codes.hasRoomForDescriptions ? client.metadata.keyText : client.metadata.keyText.map { _ in "" },
       isSelfNamed: client.record.origin.isSelfNamed, isOperators: client.record.origin == .operator)
     let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
-    // Anybody has a client without a secret: where there is no code for it, its proof takes no place either.
+    // Public clients need no secret, so an attacker can be one. A proof is therefore remembered only when a code was
+    // issued for it.
     if let proof { try core.oauth.proofs.take(proof, of: asker, core.clock) }
     let link = VerificationLink(
       publicURL: core.options.publicURL, code: code, secret: core.hasher.linkSecret(code))
@@ -89,7 +94,7 @@ struct DeviceAuthorization: Sendable {
       address: call.request.clientAddress?.description, asked: asked)
   }
 
-  /// A registration code, as for protocol V1.
+  /// Reserves a registration code as for protocol V1.
   private func reserve(
     _ requestor: RequestorID, _ rowKey: PublicKey, _ about: DeviceDescription
   ) async throws(StoreError) -> (RegistrationCode, RegistrationRecord) {

@@ -5,11 +5,11 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-/// What a token is worth now (RFC 7662), and its end (RFC 7009).
+/// Introspection (RFC 7662) and revocation (RFC 7009).
 ///
-/// Access tokens are told to confidential clients of the same requestor that an operator made, which is how an API
-/// asks; to others their own. Refresh tokens are told to their own client alone. Whatever is not to be told is
-/// `{"active":false}`, without a reason.
+/// An access token may be introspected by its own client, and by confidential clients of the same requestor that an
+/// operator created, such as an API. A refresh token may be introspected by its own client only. In all other cases the
+/// response is `{"active":false}` without a reason.
 struct IntrospectionEndpoint: Sendable {
   private let core: ServiceCore
   private static let inactive = (["active": false] as JSONObject).bytes()
@@ -37,8 +37,9 @@ struct IntrospectionEndpoint: Sendable {
     }
   }
 
-  /// What memory says of an access token, to a client that shows its secret: both as the store last said it, and
-  /// nothing has happened since that could have changed its mind.
+  /// The response from memory, for a client with a secret.
+  ///
+  /// The client and the grant must be cached, and no change since may have made them invalid.
   private func remembered(_ shown: ClientAuthentication, _ call: OAuthCall) -> [UInt8]? {
     guard let mark = core.store.standingMark, let client = core.remembered(shown, asOf: mark),
       client.metadata.method != .none, let text = call.parameters["token"],
@@ -70,7 +71,7 @@ struct IntrospectionEndpoint: Sendable {
     return object
   }
 
-  /// The grant whose latest refresh token this is.
+  /// The grant of a refresh token that is the grant's latest.
   private func standing(ofRefreshToken text: String) async throws -> StandingGrant? {
     guard let (id, generation) = core.oauth.refreshTokens.read(text), let standing = try await core.standing(id),
       standing.grant.generation == generation
@@ -80,13 +81,15 @@ struct IntrospectionEndpoint: Sendable {
 
   // MARK: - Revocation
 
-  /// Ends the grant of either kind of token, whatever kind the client says it is.
+  /// Ends the grant of an access or refresh token.
+  ///
+  /// `token_type_hint` is ignored.
   @Sendable private func revoke(_ call: OAuthCall) async throws -> Response {
     let client = try await core.client(try call.shown(), call.request)
     let text = try token(call)
     let id =
       core.oauth.refreshTokens.read(text)?.grant ?? core.claims(ofAccessToken: text).flatMap { GrantID($0.grant) }
-    // Whether it stands does not matter: what is switched off for a while can be ended meanwhile.
+    // A paused grant can be ended as well.
     if let id, let grant = try await core.kept(id, at: core.clock.now) {
       guard grant.client == client.record.id else {
         throw OAuthError(.invalidGrant, "the token is another client's")

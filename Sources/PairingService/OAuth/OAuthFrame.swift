@@ -5,7 +5,7 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-/// The frame around every endpoint of OAuth: how a request is read, and how answers and errors look.
+/// The common part of all OAuth endpoints: reading requests and building responses.
 struct OAuthFrame: Sendable {
   let core: ServiceCore
 
@@ -13,12 +13,14 @@ struct OAuthFrame: Sendable {
 
   typealias Work = @Sendable (OAuthCall) async throws -> Response
 
-  /// Mounts an endpoint that takes forms; a page of any site may ask, because nothing here looks at cookies.
+  /// Mounts an endpoint that takes forms.
+  ///
+  /// All origins are allowed, because the endpoints ignore cookies.
   func mount(_ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint, _ work: @escaping Work) {
     mount(&routes, endpoint, deciding: { call in later(call.request) { try await work(call) } })
   }
 
-  /// The same where the answer may be known at once.
+  /// Mounts an endpoint whose response may be known without the store.
   func mount(
     _ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint,
     deciding work: @escaping @Sendable (OAuthCall) throws -> Answer
@@ -35,13 +37,14 @@ struct OAuthFrame: Sendable {
     routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.post])) }
   }
 
-  /// An answer that needs the store.
+  /// A response that needs the store.
   func later(_ request: Request, _ work: @escaping @Sendable () async throws -> Response) -> Answer {
     .later { reply in complete(reply, request, work) }
   }
 
-  /// The same where little is to be done before the store is asked: that is done at once, on the request's event loop,
-  /// and no thread is woken for it.
+  /// A response that needs the store and little work before that.
+  ///
+  /// The work starts at once on the request's event loop, so that no other thread has to be woken.
   func laterFromHere(_ request: Request, _ work: @escaping @Sendable () async throws -> Response) -> Answer {
     .later { reply in
       Task.immediate { reply.complete(await response(request, work)) }
@@ -86,12 +89,12 @@ struct OAuthFrame: Sendable {
 
   // MARK: - Answers
 
-  /// A document that nobody may keep.
+  /// A JSON response that must not be cached.
   static func response(_ status: Status = .ok, _ document: JSONObject) -> Response {
     response(status, body: document.bytes())
   }
 
-  /// The same, written before.
+  /// A JSON response that must not be cached, from a prepared body.
   static func response(_ status: Status, body: [UInt8]) -> Response {
     var response = Response(status, type: "application/json", body: body)
     response.addHeader(.cacheControl, "no-store")
@@ -101,7 +104,7 @@ struct OAuthFrame: Sendable {
 
   private static let pragma = HeaderName(literal: "Pragma")
 
-  /// The same answer for a page of another site, when one asks.
+  /// Adds the CORS headers when the request has an `Origin` header.
   static func allowing(_ response: Response, _ request: Request) -> Response {
     guard request.hasHeader(.origin) else { return response }
     var response = response
@@ -109,11 +112,11 @@ struct OAuthFrame: Sendable {
     return response
   }
 
-  /// "Not yet", and "not so fast", are what nearly every question is answered: their bytes are made once.
+  /// These two are nearly all the responses to polls, so their bytes are prepared once.
   private static let pending = PreparedResponse(refusal(.pending))
   private static let slowDown = PreparedResponse(refusal(.slowDown))
 
-  /// The answer to what went wrong, of whatever kind it is.
+  /// The response to any error.
   func response(_ error: any Error, to request: Request) -> Response {
     switch error {
     case let error as OAuthError: return response(error, to: request)
@@ -121,15 +124,15 @@ struct OAuthFrame: Sendable {
     }
   }
 
-  /// The answer to what a client did, or has to wait for.
+  /// The response to an OAuth error.
   func response(_ error: OAuthError, to request: Request) -> Response {
     var response = answer(error)
-    // That of a registration: no key is bound to it.
+    // This token is a registration token, which is bound to no key, so the scheme is always `Bearer`.
     if error.code == .invalidToken { response.addHeader(.wwwAuthenticate, Self.bearer(error, request)) }
     return finished(response, to: request)
   }
 
-  /// RFC 6750 §3: a code only for a token that was there.
+  /// RFC 6750 §3: no error code when the request had no token.
   static func bearer(_ error: OAuthError, _ request: Request) -> String {
     TokenCredential.isShown(request) ? "Bearer error=\"\(error.code.rawValue)\"" : "Bearer"
   }
@@ -174,7 +177,9 @@ struct OAuthFrame: Sendable {
     return response
   }
 
-  /// The answer to what no endpoint takes: clients of OAuth read JSON, and nothing of the request comes back.
+  /// The response to a request that no endpoint accepts.
+  ///
+  /// OAuth clients read JSON; nothing of the request is repeated.
   static func refusal(_ status: Status, to request: Request? = nil) -> Response {
     let (code, sentence): (OAuthError.Code, String) =
       switch status {
@@ -188,7 +193,7 @@ struct OAuthFrame: Sendable {
     return request.map { allowing(response, $0) } ?? response
   }
 
-  /// What is no matter of OAuth: too many requests, a store that does not answer.
+  /// The response to errors outside OAuth, such as too many requests or an outage of the store.
   private func answer(_ error: CallError) -> Response {
     let isOurs = error.status.rawValue >= 500 || error.status == .tooManyRequests
     let code: OAuthError.Code = isOurs ? .temporarilyUnavailable : .invalidRequest
@@ -199,7 +204,7 @@ struct OAuthFrame: Sendable {
 }
 
 extension Request {
-  /// The header in which a client, or a token, is shown.
+  /// The `Authorization` header; nil without one.
   func authorization() throws(OAuthError) -> String? {
     do throws(RequestTextError) {
       return try singleHeader(.authorization)
@@ -209,21 +214,21 @@ extension Request {
   }
 }
 
-/// A request to one of the endpoints, read and not yet believed.
+/// A parsed request to an OAuth endpoint, not yet authenticated.
 struct OAuthCall: Sendable {
   let request: Request
   let endpoint: ServerMetadata.Endpoint
   let parameters: OAuthParameters
   let authorization: String?
 
-  /// Who the client says it is.
+  /// The credentials that the client sent.
   func shown() throws(OAuthError) -> ClientAuthentication {
     try ClientAuthentication(authorization: authorization, parameters)
   }
 }
 
 extension ServiceCore {
-  /// The proof that came with a request to an endpoint.
+  /// The DPoP proof of a request to an endpoint.
   func proof(_ call: OAuthCall) throws(OAuthError) -> DPoPProof? {
     try oauth.proofs.read(call.request, at: oauth.metadata.address(call.endpoint), clock)
   }

@@ -4,12 +4,13 @@ package import RegentOAuth
 package import RegentPairing
 internal import RegentPlatform
 
-/// What answers clients that speak OAuth: its keys, and what is remembered of questions and proofs.
+/// The state of the OAuth endpoints: keys, poll intervals, used proofs and assertions, caches.
 ///
-/// All that survives a restart is in the store; what is here begins anew and says so: a first question is never early,
-/// nonces of another process are old ones, and proofs and assertions of before the start are made again.
+/// Everything that must survive a restart is in the store. The rest starts empty, and that is safe: the first poll is
+/// never too early, nonces of the earlier process are refused as old, and clients must renew proofs and assertions from
+/// before the start.
 package final class OAuthParts: Sendable {
-  /// What clients find out about the service by themselves, and how its addresses are written everywhere.
+  /// The server metadata, which clients read and which holds the addresses of the endpoints.
   package let metadata: ServerMetadata
   /// The keys that sign access and ID tokens, and nothing else.
   package let keys: SigningKeys
@@ -17,9 +18,8 @@ package final class OAuthParts: Sendable {
   let paces: PollPaces
   let proofs: UsedProofs
   let assertions: UsedAssertions
-  /// Clients and grants that stood a moment ago.
+  /// Clients and grants that were recently valid.
   package let standing: StandingMemory
-  /// Access tokens whose signature was checked.
   let accessTokens = VerifiedTokens<VerifiedAccessToken>()
   private let making: KeyMaking
 
@@ -30,14 +30,16 @@ package final class OAuthParts: Sendable {
     keys = try await SigningKeys(store, for: .oauth, lead: options.signingKeyLead)
     refreshTokens = try await RefreshTokens(store)
     paces = PollPaces()
-    // A service alone has no use for nonces that live longer than its memory of proofs.
+    // A single service does not use shared nonces, because they would stay valid longer than it remembers proofs.
     proofs = try UsedProofs(store.isShared ? refreshTokens.nonces() : nil, startingAt: clock)
     assertions = UsedAssertions(startingAt: clock.now, keptAs: usedAssertions)
     standing = StandingMemory()
     making = KeyMaking(keys)
   }
 
-  /// The key that signs with an algorithm now; the first one is made when somebody needs it.
+  /// The key that currently signs with an algorithm.
+  ///
+  /// The first one is created when it is needed.
   package func key(
     _ algorithm: SignatureAlgorithm, at now: Instant
   ) async throws -> (id: SigningKeyID, key: SigningKey) {
@@ -48,7 +50,7 @@ package final class OAuthParts: Sendable {
   }
 }
 
-/// Makes first keys one at a time: of many who need one at once, one makes it.
+/// Creates first keys one at a time: when many requests need a key at once, only one creates it.
 private actor KeyMaking {
   private let keys: SigningKeys
   private var under: [SignatureAlgorithm: Task<Void, any Error>] = [:]

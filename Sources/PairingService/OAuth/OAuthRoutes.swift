@@ -1,7 +1,7 @@
 package import HTTPServer
 
-/// OAuth 2.0's device grant and its family (RFC 8628, 6749, 7009, 7662, 8414, 9449): registration codes, sign-ins and
-/// what may be watched, in the words that every other client speaks.
+/// OAuth 2.0's device grant and related endpoints (RFC 8628, 6749, 7009, 7662, 8414, 9449): the same registration
+/// codes, sign-ins and entitlements as protocol V1, for standard OAuth clients.
 package struct OAuthRoutes: Sendable {
   private let core: ServiceCore
 

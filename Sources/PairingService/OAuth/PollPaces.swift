@@ -2,11 +2,11 @@ internal import RegentOAuth
 package import RegentPairing
 internal import RegentPlatform
 
-/// When the codes of clients were last asked about, on the boot clock and in memory.
+/// When each pending code was last polled by its client, by the boot clock, in memory.
 ///
-/// A question longer ago than the interval decides nothing any more, so that two generations of that length are all
-/// that is kept: at most one entry for each live code, and none after ten quiet seconds. A restart forgets, in favour
-/// of who asks.
+/// A poll longer ago than the interval no longer matters, so only the current and the previous interval are kept: at
+/// most one entry for each pending code, and none after ten seconds without polls. After a restart, the first poll of
+/// each code is accepted.
 package final class PollPaces: Sendable {
   fileprivate struct State {
     var current: [RegistrationID: PollPace] = [:]
@@ -18,10 +18,11 @@ package final class PollPaces: Sendable {
 
   package init() {}
 
-  /// How many are remembered.
   package var count: Int { state.withLock { $0.current.count + $0.earlier.count } }
 
-  /// Whether a question about a live code comes too early; it counts in either case.
+  /// Whether a poll of a pending code comes too early.
+  ///
+  /// The next poll is measured from this one in either case.
   package func isTooEarly(_ id: RegistrationID, at now: Uptime) -> Bool {
     state.withLock { state in
       state.turn(to: now)
@@ -31,7 +32,7 @@ package final class PollPaces: Sendable {
     }
   }
 
-  /// A question was held until its time was up: the next may come at once.
+  /// Call this after a poll was held until its time was up: the client may send the next one at once.
   package func wasHeld(_ id: RegistrationID) {
     state.withLock { state in
       state.current[id]?.wasHeld()

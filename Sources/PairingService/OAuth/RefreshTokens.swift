@@ -4,9 +4,11 @@ internal import RegentEncodings
 internal import RegentOAuth
 package import RegentPairing
 
-/// The texts of refresh tokens: which grant, which use of it, and a code over both that only the service can make.
+/// Makes and reads refresh tokens.
 ///
-/// Nothing of them is stored. The grant's row says which use is the latest, and what older ones mean.
+/// A token contains the grant, the number of its use, and an HMAC over both.
+///
+/// Tokens are not stored. The grant's row contains the number of the latest use, which decides what older tokens mean.
 package struct RefreshTokens: Sendable {
   private static let codeLength = 32
   private let key: HMACKey
@@ -15,7 +17,9 @@ package struct RefreshTokens: Sendable {
     key = try HMACKey(.sha256, Secret(try await store.keyMaterial(for: .refreshTokens)))
   }
 
-  /// The key of the nonces that all nodes take: of the store's key material, as the nodes have nothing else in common.
+  /// Nonces that all nodes accept.
+  ///
+  /// Their key is derived from the key material in the store, which is all that the nodes have in common.
   func nonces() throws -> SharedNonces {
     let material = key.code(FramedFields(purpose: "dpop-nonce-key", version: 1).bytes)
     return SharedNonces(try HMACKey(.sha256, Secret(copying: material)))
@@ -26,7 +30,7 @@ package struct RefreshTokens: Sendable {
     return Base64URL.encode(number + key.code(message(grant, generation)) + Array(grant.text.utf8))
   }
 
-  /// The grant and the use that a text is for; nil when the service did not make it.
+  /// The grant and use number of a refresh token; nil when this service did not make it.
   package func read(_ text: String) -> (grant: GrantID, generation: Int64)? {
     guard text.utf8.count <= 256, let bytes = try? Base64URL.decode(text), bytes.count > 8 + Self.codeLength
     else { return nil }

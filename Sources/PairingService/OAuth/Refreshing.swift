@@ -3,7 +3,8 @@ internal import PairingStore
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Makes the next tokens of a grant, and ends the grant whose token somebody else has.
+/// Handles refresh tokens: issues the next tokens of a grant, and ends the grant when a used token shows that it was
+/// stolen.
 struct Refreshing: Sendable {
   private let core: ServiceCore
   private let pairs: TokenPairs
@@ -15,12 +16,13 @@ struct Refreshing: Sendable {
 
   private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
 
-  /// The answer, as it is sent.
+  /// The body of the response.
   func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: AuthenticatedClient) async throws -> [UInt8] {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
     let state = try await core.state(of: id)
-    // Another client's token is none, and says nothing about the grant: whoever found it cannot end it either.
+    // A token of another client is treated as invalid and reveals nothing about the grant. A client that found one
+    // cannot end the grant with it either.
     guard let grant = state.grant, let signIn = state.signIn, grant.client == client.record.id else {
       throw Self.refused
     }
@@ -31,12 +33,12 @@ struct Refreshing: Sendable {
     case .wrongKey:
       throw OAuthError(.invalidGrant, "the refresh token is bound to a key: send a proof of that key")
     case .stolen:
-      // Also while it is switched off: a thief must not be given time.
+      // Also while the grant is paused: a thief must not be given time.
       try await end(grant, client)
       throw Self.refused
     case .again:
-      // In a pause too: whoever comes again later, as the 503 says, would come with a token that counts as stolen by
-      // then. What is given again here opens nothing before the switch is on.
+      // Also while the grant is paused. The client would otherwise come again later, as the 503 asks, and by then its
+      // token would count as stolen. The repeated tokens cannot be used until the pause ends.
       try core.admit(signIn, with: proof)
       return try await again(grant, scope, state, client, at: now)
     case .rotate:
@@ -49,10 +51,11 @@ struct Refreshing: Sendable {
     }
   }
 
-  /// A try in a pause counts as a use for the idle time, and for nothing else: what the token before is worth is no
-  /// matter of it.
+  /// Notes that a client tried to refresh during a pause, which restarts the idle time of the grant.
   ///
-  /// Written once a day at most, so that a client that tries all day costs nothing.
+  /// It has no effect on which tokens may be repeated.
+  ///
+  /// Written at most once a day, so that a client that tries all the time causes few writes.
   private func prolong(_ grant: GrantRecord, at now: Instant) async throws {
     let idle = now.since(grant.rotated) + RefreshFamily.idle
     guard !isInDoubt, idle >= grant.idle + .seconds(86_400) else { return }
@@ -61,7 +64,9 @@ struct Refreshing: Sendable {
     try await core.store.prolong(longer, at: now)
   }
 
-  /// Whether the machine's clock is ahead, as far as anybody can tell: what is over by it alone may not be over.
+  /// Whether the clock seems to be ahead.
+  ///
+  /// Then a grant that has expired only by this clock may still be valid.
   private var isInDoubt: Bool { core.age.doubt != nil }
 
   private func rotate(
@@ -78,7 +83,8 @@ struct Refreshing: Sendable {
     ).bytes()
     var next = standing.grant
     next.generation = shown + 1
-    // Used while the clock stood in another year, it would be over as soon as that is mended.
+    // If the last use is more than the idle time in the future, the clock was probably set back. Keep that time: with
+    // the present one, the grant would expire as soon as the clock is corrected.
     next.rotated = next.rotated.since(now) > next.idle ? next.rotated : now
     next.idle = RefreshFamily.idle
     next.answer = StoredSecret(answer)
@@ -96,12 +102,15 @@ struct Refreshing: Sendable {
       core.metrics.count(.grantsRefreshed)
       return answer
     }
-    // Somebody with the same token was quicker by a moment: one of the two is the box that did not wait for its answer.
+    // Another request with the same token was faster. It may be the same box, which did not wait for its first
+    // response.
     guard kept.generation == shown + 1 else { throw Self.refused }
     return try await again(kept, wanted, .stands(standing), client, at: now)
   }
 
-  /// The answer before, of which somebody says that it got lost; never for more than is asked for this time.
+  /// Repeats the last response, which the client seems not to have got.
+  ///
+  /// If the client asks for a smaller scope this time, it gets an access token for that scope.
   private func again(
     _ grant: GrantRecord, _ wanted: String?, _ state: GrantState, _ client: AuthenticatedClient, at now: Instant
   ) async throws -> [UInt8] {
@@ -114,7 +123,7 @@ struct Refreshing: Sendable {
     guard case .stands(let standing) = state, !scope.isEmpty else {
       throw OAuthError(.invalidScope, "the answer that got lost was for another scope: ask for that one")
     }
-    // The refresh token stays the one that was given: only the access token is another.
+    // The refresh token stays the same; only the access token is new.
     return try await pairs.make(
       TokenPairs.Wanted(
         grant: grant.id, generation: grant.generation, scope: scope, thumbprint: grant.thumbprint, refreshes: true),

@@ -7,9 +7,9 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Clients that register themselves, and what they may do with their own registration (RFC 7591, RFC 7592).
+/// Dynamic client registration (RFC 7591) and its management (RFC 7592).
 ///
-/// Nothing of what a client says of itself is shown as true, and no address that it names is ever fetched.
+/// The service never presents a client's metadata as verified, and never fetches an address in it.
 struct RegistrationEndpoint: Sendable {
   private let core: ServiceCore
   private let frame: OAuthFrame
@@ -60,7 +60,7 @@ struct RegistrationEndpoint: Sendable {
       created: now)
     let detail = "\(requestor) \(record.name.quoted) \(request.clientAddress?.description ?? "local")"
     if case .invitation(let invitation) = backing {
-      // An operator made the token, for so many uses: each of them is told.
+      // An operator created the invitation for a limited number of uses, so each use is logged.
       let line = core.audit.entry(.service, "client.register", id.text, detail: detail)
       try await register(record, with: invitation, audit: line)
     } else {
@@ -68,7 +68,7 @@ struct RegistrationEndpoint: Sendable {
         .service, "client.register", id.text, detail: detail, at: requestor, from: request.clientAddress)
       try await put(record, over: nil, audit: line)
     }
-    // Published before anybody has a token of it.
+    // Creates and publishes the signing key, if it is the first, before a client can have a token signed with it.
     _ = try await core.oauth.key(metadata.algorithm, at: now)
     var answer = document(record, metadata, token: token)
     if let secret {
@@ -95,9 +95,10 @@ struct RegistrationEndpoint: Sendable {
     return Shown(application: claims.application, requestor: claims.requestor, claims: taken)
   }
 
-  /// What stands behind a registration: a statement, a token that an operator made, or nothing.
+  /// What entitles a client to register: a software statement, an operator's invitation, or a requestor that is open to
+  /// all.
   private func backing(_ statement: JSONValue?, _ request: Request) async throws -> Backing {
-    // What a statement says is more than what a token allows: with one, no use of a token is spent.
+    // A statement entitles to more than an invitation, so with both, no use of the invitation is spent.
     if let statement { return .statement(try shown(statement, request)) }
     if let token = try TokenCredential(request), !token.isBound {
       return .invitation(try await invitation(token.token, request))
@@ -129,7 +130,7 @@ struct RegistrationEndpoint: Sendable {
     do throws(StoreError) {
       try await core.store.register(record, invitedBy: invitation.token, audit: line, at: core.clock.now)
     } catch {
-      // Of many at once the last use went to another.
+      // The last use of the invitation was taken by another request at the same time.
       guard case .notFound = error else { throw error }
       throw Self.wrongToken
     }
@@ -157,7 +158,9 @@ struct RegistrationEndpoint: Sendable {
     return OAuthFrame.response(.ok, document(client.record, client.metadata, token: nil))
   }
 
-  /// Takes the place of what was registered: what is not said is gone.
+  /// Replaces the registration.
+  ///
+  /// Metadata that the request leaves out is deleted.
   private func replace(_ request: Request, _ id: String) async throws -> Response {
     let client = try await own(request, id)
     let members = try Self.body(request)
@@ -177,7 +180,7 @@ struct RegistrationEndpoint: Sendable {
     }
     var claims: JSONObject?
     if client.record.origin == .statement {
-      // What the statement said stays true.
+      // The values from the software statement stay.
       var kept: JSONObject = [:]
       kept["client_name"] = client.metadata.name.map(JSONValue.string)
       kept["software_id"] = client.metadata.softwareID.map(JSONValue.string)
@@ -211,7 +214,9 @@ struct RegistrationEndpoint: Sendable {
     return response
   }
 
-  /// The client whose registration this is, if its token was shown; an unknown one is answered like a wrong token.
+  /// Authenticates a client by its registration token.
+  ///
+  /// An unknown client gets the same response as a wrong token.
   private func own(_ request: Request, _ id: String) async throws -> AuthenticatedClient {
     let credential = try TokenCredential(request)
     var record: OAuthClientRecord?
@@ -245,7 +250,7 @@ struct RegistrationEndpoint: Sendable {
   }
 }
 
-/// What stands behind a registration.
+/// What entitles a client to register.
 private enum Backing {
   case statement(Shown)
   case invitation(ClientInvitationRecord)
@@ -283,6 +288,6 @@ private enum Backing {
 private struct Shown {
   let application: StatementID
   let requestor: RequestorID
-  /// Those of its claims that say what a client is.
+  /// The claims of the statement that become client metadata.
   let claims: JSONObject
 }

@@ -3,21 +3,25 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPlatform
 
-/// What was read of clients and grants and stands still: APIs ask about the same tokens all day.
+/// Caches clients and grants that were valid, because APIs introspect the same tokens all day.
 ///
-/// Nothing here is believed but by ``GrantStore/standingMark``: an entry counts while the mark is the one that was
-/// taken before it was read, so that memory never says more than the store would. Whoever disables an account is told
-/// that it is done, and from then on the entry is an old one.
+/// An entry is used only while ``GrantStore/standingMark`` has the value that it had before the entry was read. Every
+/// change that could make an entry invalid advances the mark before the change is confirmed. An operator who disables
+/// an account can therefore be sure that no cached entry is used afterwards.
 package final class StandingMemory: Sendable {
-  /// What a question about an access token needs to know of its grant.
+  /// What introspection needs to know of a grant.
   struct Grant {
     let client: ClientID
     let requestor: RequestorID
-    /// When its time is over, or the sign-in's; a later use of the grant makes that later, and then it is read again.
+    /// The earlier end of the grant and of its sign-in.
+    ///
+    /// Using the grant may extend it; the grant is then read again.
     let until: Instant
   }
 
-  /// About 12 MiB, and with clients of a few keys each 8 MiB more.
+  /// About 12 MiB.
+  ///
+  /// The clients need 8 MiB more when each has a few keys.
   static let mostGrants = 65_536
   static let mostClients = 2_048
   private let grants: Locked<MarkedTable<GrantID, Grant>>
@@ -28,7 +32,7 @@ package final class StandingMemory: Sendable {
     clients = Locked(MarkedTable(most: mostClients))
   }
 
-  /// How many grants and clients are remembered, those included that do not count any more.
+  /// The number of cached grants and clients, including outdated ones.
   package var counts: (grants: Int, clients: Int) {
     (grants.withLock { $0.entries.count }, clients.withLock { $0.entries.count })
   }
@@ -38,7 +42,7 @@ package final class StandingMemory: Sendable {
     return grant
   }
 
-  /// Remembers a grant that stood, read after the mark was taken.
+  /// Caches a valid grant that was read after `mark` was taken.
   func keep(_ standing: StandingGrant, asOf mark: UInt64) {
     let grant = Grant(
       client: standing.client.id, requestor: standing.client.requestor,
@@ -50,17 +54,17 @@ package final class StandingMemory: Sendable {
     clients.withLock { $0.find(id, asOf: mark) }
   }
 
-  /// Remembers a client, read after the mark was taken.
+  /// Caches a client that was read after `mark` was taken.
   func keep(_ client: AuthenticatedClient, asOf mark: UInt64) {
     clients.withLock { $0.keep(client, for: client.record.id, asOf: mark) }
   }
 }
 
-/// Entries that count while a mark stays the same.
+/// A table whose entries are valid only while a mark stays the same.
 struct MarkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private(set) var entries: [Key: (mark: UInt64, value: Value)] = [:]
   private let most: Int
-  /// With which mark it was last looked for entries that do not count any more.
+  /// The mark at which outdated entries were last removed.
   private var swept: UInt64?
 
   init(most: Int) { self.most = most }
@@ -70,10 +74,12 @@ struct MarkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return entry.value
   }
 
-  /// Keeps an entry; when all places are taken by others that count, it is left out, and the store goes on being asked.
+  /// Adds an entry.
+  ///
+  /// When the table is full of current entries, the new one is left out, and the store is asked instead.
   mutating func keep(_ value: Value, for key: Key, asOf mark: UInt64) {
     if entries.count >= most, entries[key] == nil {
-      // Once for each mark: a crowd that fills the places must not cost a walk through all of them with each call.
+      // Once for each mark: otherwise each call would walk through the whole full table.
       guard swept != mark else { return }
       swept = mark
       entries = entries.filter { $0.value.mark == mark }

@@ -3,17 +3,17 @@ internal import RegentCryptography
 internal import RegentHTTPCodec
 internal import RegentOAuth
 
-// How whoever uses an access token is told what is wrong with it, in HTTP's own words (RFC 6750 §3, RFC 9449 §7.1).
+// How clients learn what is wrong with an access token, in the `WWW-Authenticate` header (RFC 6750 §3, RFC 9449 §7.1).
 
 extension OAuthFrame {
-  /// The refusal of an access token, or of the proof that came with it, where tokens for that scope are used.
+  /// The response to an invalid access token or proof, at a resource that needs `scope`.
   func refusal(ofToken error: any Error, for scope: Scope.Name, to request: Request) -> Response {
     guard let error = error as? OAuthError else { return response(error, to: request) }
     var response = Self.refusal(error)
     let word = error.code.rawValue
     switch error.code {
     case .useDPoPNonce, .invalidDPoPProof:
-      // Here a proof that does not count is a credential that does not.
+      // At a protected resource, an invalid proof is an invalid credential, hence 401.
       response.status = .unauthorized
       response.addHeader(.wwwAuthenticate, "DPoP error=\"\(word)\", \(Self.algorithms)")
     case .invalidToken where TokenCredential.isShown(request):
@@ -21,7 +21,7 @@ extension OAuthFrame {
       response.addHeader(
         .wwwAuthenticate, isBound ? "DPoP error=\"\(word)\", \(Self.algorithms)" : "Bearer error=\"\(word)\"")
     case .invalidToken:
-      // Either kind will do.
+      // Both schemes are accepted.
       response.addHeader(.wwwAuthenticate, "Bearer")
       response.addHeader(.wwwAuthenticate, "DPoP \(Self.algorithms)")
     case .insufficientScope:
@@ -37,7 +37,9 @@ extension OAuthFrame {
 }
 
 extension TokenCredential {
-  /// Whether a request has a token at all, good or bad; the header twice counts as one.
+  /// Whether a request has a token, valid or not.
+  ///
+  /// Of a repeated header, the first is taken.
   static func isShown(_ request: Request) -> Bool { scheme(request).map { $0 == "bearer" || $0 == "dpop" } ?? false }
 
   static func isShownAsBound(_ request: Request) -> Bool { scheme(request) == "dpop" }

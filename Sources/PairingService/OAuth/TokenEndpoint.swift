@@ -5,10 +5,9 @@ internal import RegentHTTPCodec
 internal import RegentOAuth
 internal import RegentPairing
 
-/// The endpoint where codes and refresh tokens become tokens (RFC 6749 §3.2, RFC 8628 §3.4).
+/// The token endpoint, which takes device codes and refresh tokens (RFC 6749 §3.2, RFC 8628 §3.4).
 ///
-/// A question about a code that nobody has answered touches no disk: the secret or the keys that its client must show
-/// were kept with it.
+/// A poll for a pending code reads no disk: the hash of the client's secret, or its keys, are in memory with the code.
 struct TokenEndpoint: Sendable {
   private let core: ServiceCore
   private let frame: OAuthFrame
@@ -40,7 +39,8 @@ struct TokenEndpoint: Sendable {
         let client = try await core.client(shown, call.request)
         return OAuthFrame.response(.ok, body: try await redemption.tokens(for: text, verifier, call, client))
       }
-      // The store knows the client: it says what is wrong, or that the client's secret is a newer one.
+      // The store has the client's current record. It decides whether the credentials are wrong or the client has a new
+      // secret.
       guard let code = DeviceCode(text), let known = core.askedCode(code) else {
         return frame.later(call.request, redeem)
       }
@@ -55,7 +55,7 @@ struct TokenEndpoint: Sendable {
     }
   }
 
-  /// Memory answers, unless the viewer has said yes.
+  /// Answers a poll from memory, unless the viewer has approved the code.
   private func poll(
     _ call: OAuthCall, _ code: AskedCode, _ redeem: @escaping @Sendable () async throws -> Response,
     spending assertion: ClientAssertion.Checked? = nil
@@ -65,13 +65,13 @@ struct TokenEndpoint: Sendable {
     switch answer {
     case .approved: return frame.later(call.request, redeem)
     case .denied, .expired, .unknown:
-      // Another node may know better.
+      // Another node may have approved the code.
       guard !core.codeLooks.areNeeded else { return frame.later(call.request, redeem) }
       throw OAuthError.ended(answer)
     case .pending: break
     }
     if let assertion {
-      // It counts once, so it cannot be kept for the end of a wait.
+      // An assertion can be used once, so it cannot be checked again at the end of a wait; such polls are not held.
       try core.oauth.assertions.take(
         assertion, of: code.asked.client, isStrange: !code.asked.isOperators, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
@@ -114,17 +114,18 @@ struct TokenEndpoint: Sendable {
 }
 
 extension ServiceCore {
-  /// A code that a client asked for, by what it was given with it.
+  /// The code that a client asked for, found by its device code.
   func askedCode(_ code: DeviceCode) -> AskedCode? {
-    // The id finds it, and tells nobody anything; the rest is what nobody guesses. It is in memory beside the code, so
-    // that no hash of it is needed.
+    // The id finds the code and is not secret; the rest is compared in constant time. The device code is in memory in
+    // clear, which saves computing a hash at each poll.
     guard let known = codes.cached(code.registration), let asked = known.record.about.asked,
       constantTimeEqual(known.record.device.text.utf8.span, code.device.text.utf8.span)
     else { return nil }
     return AskedCode(known: known, asked: asked)
   }
 
-  /// What a question about a live code is answered: it is too early only for a question that came too soon.
+  /// The error for a poll of a pending code: `slow_down` for one that comes too early or exceeds the device's rate
+  /// limit, else `authorization_pending`.
   func notYet(_ id: RegistrationID, of device: DeviceHash, at requestor: RequestorID) -> OAuthError {
     let isEarly = oauth.paces.isTooEarly(id, at: clock.uptime)
     do throws(CallError) {
@@ -136,9 +137,9 @@ extension ServiceCore {
   }
 }
 
-/// A live code with what its client asked for.
+/// A pending code with what its client asked for.
 ///
-/// The object itself: a record has so many parts that a copy costs more than the rest of a question.
+/// It holds the cached object instead of a copy: copying a record would cost more than the rest of a poll.
 struct AskedCode {
   let known: LiveCodes.CachedCode
   let asked: AskedByClient
@@ -150,7 +151,7 @@ struct AskedCode {
 }
 
 extension AskedByClient {
-  /// Whether a request shows what this client showed when it asked for the code.
+  /// Whether a request has the credentials of the client that asked for the code.
   fileprivate func isShown(_ shown: ClientAuthentication, _ hasher: KeyedHasher) -> Bool {
     switch shown {
     case .name(let id, _): id == client && secret == nil && keys == nil
@@ -165,7 +166,9 @@ extension OAuthError {
   static let slowDown = OAuthError(.slowDown, "too early: wait five seconds between two questions")
   static let unknownCode = OAuthError(.invalidGrant, "no code of this client is known: ask for a new one")
 
-  /// What the end of a code means to its client; a code that was taken back is over like one that ran out of time.
+  /// The error for a code that has ended.
+  ///
+  /// A withdrawn code is reported like an expired one.
   static func ended(_ answer: DeviceAnswer) -> OAuthError {
     if case .denied = answer { return OAuthError(.accessDenied, "the viewer said no on the phone") }
     return OAuthError(.expiredToken, "the code is over: ask for a new one")

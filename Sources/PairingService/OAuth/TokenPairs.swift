@@ -4,20 +4,21 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Makes the tokens of a grant, and the copy of an answer that is kept for a box that did not get it.
+/// Makes the tokens of a grant, and repeats a stored response for a box that did not get it.
 struct TokenPairs: Sendable {
   private let core: ServiceCore
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// What the tokens are for.
+  /// The parameters of the tokens to make.
   struct Wanted {
     let grant: GrantID
     let generation: Int64
     let scope: Scope
     let thumbprint: String?
-    /// Whether a refresh token comes along: whatever this one access token may do, that one's scope stays what was
-    /// granted (RFC 6749 §6).
+    /// Whether a refresh token is included.
+    ///
+    /// Its scope stays the granted one, even if this access token has a smaller scope (RFC 6749 §6).
     let refreshes: Bool
   }
 
@@ -26,7 +27,7 @@ struct TokenPairs: Sendable {
   ) async throws -> TokenAnswer {
     let (keyID, key) = try await core.oauth.key(client.metadata.algorithm, at: now)
     let subject = core.userID(of: signIn.record)
-    // Never beyond the sign-in: whoever checks a token without asking knows no other end.
+    // Not longer than the sign-in, because verifiers that do not introspect know only this expiry.
     let expires = min(now + core.options.oauthTokenLifetime, signIn.authentication.expires)
     let access = try AccessTokenClaims(
       issuer: core.oauth.metadata.issuer, subject: subject,
@@ -47,7 +48,7 @@ struct TokenPairs: Sendable {
       scope: wanted.scope.text, idToken: identity)
   }
 
-  /// The answer that was kept, with the time that it has left.
+  /// The stored response, with the remaining lifetime of the access token.
   static func again(_ grant: GrantRecord, at now: Instant) -> TokenAnswer? {
     guard let object = (try? JSONValue(reading: grant.answer.bytes))?.object,
       var answer = try? TokenAnswer(reading: object)

@@ -4,21 +4,28 @@ internal import RegentOAuth
 package import RegentPairing
 internal import RegentPlatform
 
-/// The assertions of clients that were used: each counts once, until its time is over.
+/// The client assertions that were used: each is accepted once.
 ///
-/// One that says when it was made is refused when that was before the start: a process before this one may have taken
-/// it. Those that do not say it, or say a time that was yet to come, are written down at each stop and every minute.
+/// An assertion with an issue time before the start of this process is refused, because an earlier process may have
+/// accepted it. Used assertions without an issue time, or with one in the future, are stored every minute and when the
+/// service stops.
 package final class UsedAssertions: Sendable {
-  /// Only clients with a key that is registered get here; ten minutes of a hundred a second.
+  /// Capacity: 100 assertions/s × 10 min.
+  ///
+  /// Only clients with a registered key reach this.
   static let capacity = 65_536
-  /// How many those may have together that registered themselves: anybody may be one, and must not take the places of
-  /// the clients that operators and statements brought.
+  /// The capacity for all clients that registered themselves.
+  ///
+  /// An attacker can register such clients, and they must not take the places of clients that operators created or that
+  /// have a software statement.
   static let strangersCapacity = 16_384
-  /// How many of those it takes to fill their places: one has 1,024, which is a question every 0.6 seconds.
+  /// How many self-registered clients are needed to fill their capacity.
+  ///
+  /// Each has 1,024 places, enough for an assertion every 0.6 seconds.
   private static let strangersAtLeast = 16
 
   private let startedAt: Instant
-  /// What the processes before had written down: until when each counts.
+  /// The used assertions that earlier processes stored, with their expiry.
   private let earlier: [[UInt8]: Instant]
   private let used: Locked<Table>
   private let strangers: Locked<Table>
@@ -33,12 +40,12 @@ package final class UsedAssertions: Sendable {
     self.strangers = Locked(Table(most: strangers, ofOne: max(strangers / Self.strangersAtLeast, 1)))
   }
 
-  /// How many are remembered, and how many of clients that registered themselves.
+  /// The number of used assertions in memory, without and of self-registered clients.
   package var counts: (others: Int, strangers: Int) {
     (used.withLock { $0.entries.count }, strangers.withLock { $0.entries.count })
   }
 
-  /// Uses an assertion of a client up; `isStrange` when it registered itself.
+  /// Marks an assertion as used; `isStrange` for a client that registered itself.
   func take(
     _ assertion: ClientAssertion.Checked, of client: ClientID, isStrange: Bool, at now: Instant
   ) throws(OAuthError) {
@@ -61,7 +68,9 @@ package final class UsedAssertions: Sendable {
   private static let usedBefore = OAuthError(
     .invalidClient, "the assertion was used before: make one for each request")
 
-  /// What ``init(startingAt:keptAs:capacity:strangers:)`` reads; what was read, too, as long as it counts.
+  /// The text for ``init(startingAt:keptAs:capacity:strangers:)``.
+  ///
+  /// It includes entries that were read from there and have not expired.
   func text(at now: Instant) -> String {
     let kept = [earlier, used.withLock { $0.kept }, strangers.withLock { $0.kept }]
       .reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }.filter { now < $0.value + ClientAssertion.tolerance }
@@ -82,24 +91,26 @@ package final class UsedAssertions: Sendable {
     struct Entry: Sendable {
       let expires: Instant
       let client: ClientID
-      /// Whether a process after this one could not tell by its time that it was used.
+      /// Whether a later process could not tell from the issue time that the assertion was used, so that it must be
+      /// stored.
       let outlives: Bool
     }
 
-    /// This part of the places is written down: who fills them costs the others no more than that.
+    /// Only an eighth of the places is for stored entries, so that a client that creates many causes limited writes.
     static let written = 8
 
     let most: Int
-    /// How many of them one client may have.
+    /// The number of places that one client may take.
     let ofOne: Int
     private(set) var entries: [[UInt8]: Entry] = [:]
     private var counts: [ClientID: Int] = [:]
-    /// When the first of those is over that were there the last time that it was full: before, there is no use in
-    /// walking through all of them with each call of a crowd.
+    /// When the first of the entries that filled the table expires.
+    ///
+    /// Before that, searching a full table for expired entries is useless, and it would be done at each call.
     private var nextEnd: Instant?
     private var outliving = 0
 
-    /// What is written down.
+    /// The entries to store.
     var kept: [[UInt8]: Instant] { entries.filter(\.value.outlives).mapValues(\.expires) }
 
     init(most: Int, ofOne: Int = .max) {
@@ -109,7 +120,7 @@ package final class UsedAssertions: Sendable {
 
     /// - Returns: whether it was not used before; nil when there is no place.
     mutating func take(_ assertion: ClientAssertion.Checked, of client: ClientID, at now: Instant) -> Bool? {
-      // What is there counts no more in any case: one that is over is refused before it comes here.
+      // An entry that is found cannot be expired: an expired assertion is refused before this is called.
       guard entries[assertion.fingerprint] == nil else { return false }
       if !hasRoom(for: client), nextEnd.map({ $0 <= now }) ?? true { forget(at: now) }
       guard hasRoom(for: client) else { return nil }

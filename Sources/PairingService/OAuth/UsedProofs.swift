@@ -5,13 +5,13 @@ package import RegentOAuth
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Reads the proofs of keys that come with requests (RFC 9449), and takes each once.
+/// Reads the DPoP proofs of requests (RFC 9449) and accepts each once.
 package final class UsedProofs: Sendable {
   package static let header = HeaderName(literal: "DPoP")
   package static let nonceHeader = HeaderName(literal: "DPoP-Nonce")
 
   private let nonces: DPoPNonces
-  /// Where several nodes share a store, the nonces that all of them take.
+  /// The nonces that all nodes accept; nil with a store of its own.
   private let shared: Locked<SharedNonces?>
   private let replay = Locked(DPoPReplay())
   private let forgotten: Locked<ForgottenProofs>
@@ -22,17 +22,16 @@ package final class UsedProofs: Sendable {
     self.shared = Locked(shared)
   }
 
-  /// How many are remembered.
   package var count: Int { replay.withLock { $0.count } }
 
-  /// The nonce that clients are told.
+  /// The nonce to send to clients.
   package func nonce(_ clock: ServiceClock) -> String {
     shared.withLock { $0?.current(at: clock.now) } ?? nonces.current(at: clock.uptime)
   }
 
-  /// The proof of a request; nil when it has none.
+  /// Reads and verifies the proof of a request; nil when it has none.
   ///
-  /// It is not used up yet: see ``take(_:_:)``.
+  /// It is not marked as used yet: see ``take(_:of:_:)``.
   package func read(
     _ request: Request, at address: String, accessToken: String? = nil, _ clock: ServiceClock
   ) throws(OAuthError) -> DPoPProof? {
@@ -54,19 +53,21 @@ package final class UsedProofs: Sendable {
     return proof
   }
 
-  /// Uses a proof up: after everything else about the request was right, and after the limit of whoever sent it.
+  /// Marks a proof as used.
+  ///
+  /// Call it after all other checks of the request and after the rate limit of its sender.
   package func take(
     _ proof: DPoPProof, of owner: DPoPReplay.Owner = .signedIn, _ clock: ServiceClock
   ) throws(OAuthError) {
     try allow(replay.withLock { $0.take(Self.hash(proof), of: owner, at: clock.uptime) })
   }
 
-  /// Throws what taking the proof would throw, and leaves it as it is.
+  /// Throws what ``take(_:of:_:)`` would throw, without marking the proof as used.
   package func look(_ proof: DPoPProof, of owner: DPoPReplay.Owner, _ clock: ServiceClock) throws(OAuthError) {
     try allow(replay.withLock { $0.look(Self.hash(proof), of: owner, at: clock.uptime) })
   }
 
-  /// Swift's hash is keyed anew in every process: nobody can choose two proofs that collide.
+  /// Swift seeds its hashes anew in every process, so an attacker cannot choose two proofs that collide.
   private static func hash(_ proof: DPoPProof) -> UInt64 { UInt64(bitPattern: Int64(proof.fingerprint.hashValue)) }
 
   private func allow(_ verdict: DPoPReplay.Verdict) throws(OAuthError) {

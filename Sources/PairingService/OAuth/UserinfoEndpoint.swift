@@ -5,9 +5,9 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Who the viewer is, to whoever has an access token with `openid` (OpenID Connect Core §5.3).
+/// The userinfo endpoint, for access tokens with the scope `openid` (OpenID Connect Core §5.3).
 ///
-/// `sub` is the name under which the requestor's apps know the viewer, and another for each requestor.
+/// `sub` is the viewer's id for the requestor's apps. It is different for each requestor.
 struct UserinfoEndpoint: Sendable {
   private let core: ServiceCore
   private let frame: OAuthFrame
@@ -47,7 +47,7 @@ struct UserinfoEndpoint: Sendable {
     }
     try TokenCredential.mustBeAlone(in: request)
     guard let claims = core.claims(ofAccessToken: shown.token),
-      // Another API that was shown one learns nothing with it about its viewer.
+      // Another API that was given a token must not learn about its viewer with it.
       claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
     else { throw refused }
     let proof = try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)
