@@ -4,17 +4,16 @@ internal import RegentPairing
 package import PairingStore
 package import RegentPairingWire
 
-/// Whether a device is signed in: asked by the device itself, by its code, and by the login page.
+/// The endpoints that tell whether a device is signed in: to the device, by its code, and to the login page.
 package struct AuthenticationRoutes: Sendable {
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts the polls and the sign-out.
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     let platform = PlatformRoutes(core)
-    // One path, two methods: the frame's preflight must name both.
+    // One mount for both methods, so that the preflight response names both.
     endpoints.mount(&routes, [.get, .post], "/api/v1/tokens/authn") { call throws(CallError) in
       call.request.method == .post
         ? try platform.exchange(call) : try ask(call, try call.device(), .authentication)
@@ -29,13 +28,13 @@ package struct AuthenticationRoutes: Sendable {
 
   // MARK: - The device asks
 
-  /// What a device is told: memory answers while its newest code is pending, the store does otherwise.
+  /// Answers a device: from memory while its newest code is pending, else from the store.
   private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
     throws(CallError) -> V1Outcome
   {
-    // Read in any case, so that a value that makes no sense is refused also where it would change nothing.
+    // Read before anything else, so that an invalid value is refused even where it would have no effect.
     let after = try call.after()
-    // The usual poll: the answer is "not yet", and the caller does not ask to be held.
+    // The most frequent poll: the answer is "not yet", and the client did not ask to be held.
     if call.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
       throw refusal(.pending, place)
     }
@@ -47,11 +46,14 @@ package struct AuthenticationRoutes: Sendable {
     if known.hasEarlierSignIn == false {
       return .wait(try pending(call, question, known.record.id, known.record.flow, after))
     }
-    // After a restart nobody has looked yet; the device that comes back to wait is held all the same.
+    // After a restart, the store has not been asked about this device yet. A device that wants to wait is held all the
+    // same.
     return .decide { try await decide(call, question, after) }
   }
 
-  /// What the store says; the device may wait still if it has a code that nobody has answered.
+  /// Answers from the store.
+  ///
+  /// If there is no sign-in and the device's code is pending, the device may wait.
   private func decide(_ call: V1Call, _ question: DeviceQuestion, _ after: Int?) async throws -> V1Decision {
     if let reply = try await foundAfterLook(question) { return .reply(reply) }
     guard let known = core.codes.latest(of: question.device.hash, at: question.requestor),
@@ -60,7 +62,7 @@ package struct AuthenticationRoutes: Sendable {
     return .wait(try pending(call, question, known.record.id, known.record.flow, after))
   }
 
-  /// Whether memory alone can say that there is nothing for the device to read.
+  /// Whether memory is enough to answer that the device has no sign-in.
   private func hasNothingYet(_ call: V1Call, _ device: CallDevice, at now: Instant)
     throws(CallError) -> Bool
   {
@@ -76,21 +78,21 @@ package struct AuthenticationRoutes: Sendable {
     core.openProvider(named: question.named, question.device.hash, at: question.requestor)
   }
 
-  /// Not yet; or later, when the caller likes to wait.
+  /// Throws "pending", or returns the wait when the client sent `Prefer: wait`.
   ///
-  /// Takes no whole record: each of its texts is memory of its own, and a copy would touch them all.
+  /// It takes the id and flow instead of the whole record, because each text of a record would be retained by a copy.
   private func pending(
     _ call: V1Call, _ question: DeviceQuestion, _ id: RegistrationID, _ flow: PairingFlow, _ after: Int?,
     by caller: Waiters.Caller = .owner
   ) throws(CallError) -> V1Wait {
     guard let wait = call.waitPlan(after: after, flow) else { throw refusal(.pending, question.place) }
-    // What is needed of the call; the rest of it is freed while the answer is held.
+    // Keep only what is needed, so that the rest of the call is freed while it is held.
     let question = try question.held(for: id)
     let (sequence, countsSteps) = (wait.sequence, after != nil)
     return V1Wait(
       subject: .code(id), place: .device(question.place, caller), span: wait.span, granted: wait.granted,
-      // The answer here is yes, no or not yet: "a phone has the page open" changes nothing of it, unless the caller
-      // counts the steps.
+      // The answer here is yes, no or "not yet". That a phone has opened the page does not change it, so the wait
+      // continues, unless the client counts the steps.
       while: { [core] in
         guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
           return false
@@ -102,26 +104,27 @@ package struct AuthenticationRoutes: Sendable {
         if let signIn, question.owner.owns(signIn.about), core.signInTransitions.handOver(signIn, of: id) {
           return .reply(reply(signIn, to: question))
         }
-        // Still nothing to read: the answer needs no disk either.
+        // Still pending, so the answer needs no disk either.
         if hasNothingYet(question, at: core.clock.now) { throw refusal(.pending, question.place) }
         return .later { try await read(question) }
       })
   }
 
-  /// The same, and what the device's code has come to: a yes between the two questions is one.
+  /// Looks up the device's sign-in, and looks again if its code was approved in the meantime.
   private func foundAfterLook(_ question: DeviceQuestion) async throws -> V1Reply? {
     let signIns = core.codes.signIns
     if let reply = try await found(question) { return reply }
     let isLearned = try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
     let code = core.codes.latest(of: question.device.hash, at: question.requestor)
     if isLearned, code?.record.flow.state.isPending == true {
-      // There was no code in memory that could have been told so: the next poll need not ask again.
+      // There was no code in memory on which this "no" could have been noted. Note it now, so that the next poll need
+      // not ask the store.
       core.signInTransitions.noteNone(of: question.device.hash, at: question.requestor, asOf: signIns)
     }
     return code?.record.flow.state.status == .approved ? try await found(question) : nil
   }
 
-  /// A sign-in of the device, or one that it gets because somebody lets everybody in.
+  /// The device's sign-in, or a new one when the provider signs every viewer in (degradation).
   private func found(_ question: DeviceQuestion) async throws -> V1Reply? {
     let pickUp: PickUp
     do throws(StoreError) {
@@ -149,7 +152,9 @@ package struct AuthenticationRoutes: Sendable {
     throw refusal(ofLatest: question)
   }
 
-  /// The end of a code is told until it is forgotten; after that the device is one that never asked.
+  /// The error for a device without a sign-in.
+  ///
+  /// It reports the end of the code until the code is forgotten; after that, the device gets "not found".
   private func refusal(ofLatest question: DeviceQuestion) -> CallError {
     let record = core.codes.latest(of: question.device.hash, at: question.requestor)?.record
     let flow = record.flatMap { question.owner.owns($0.about) ? $0.flow : nil }
@@ -172,7 +177,7 @@ package struct AuthenticationRoutes: Sendable {
 
   // MARK: - By code
 
-  /// The same question, asked with the code instead of the device.
+  /// Answers the same question for a client that sends the code instead of the device id.
   private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     let after = try call.after()
@@ -188,7 +193,9 @@ package struct AuthenticationRoutes: Sendable {
     }
   }
 
-  /// The login page asks before it says "go back to your screen"; this is no delivery.
+  /// Answers the login page, which asks before it tells the viewer to go back to the screen.
+  ///
+  /// This is not a delivery.
   private func checkByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call) else { throw CallError.unknownCode.asCheck }
     guard case .approved(let approval) = DeviceAnswer(record.flow, at: call.now) else {
@@ -227,7 +234,7 @@ package struct AuthenticationRoutes: Sendable {
 }
 
 extension CallError {
-  /// `checkauthn` has one status for every no.
+  /// The error as `checkauthn` sends it, with one status for every refusal.
   fileprivate var asCheck: CallError {
     let isExpired = status == .gone && message == ErrorMessage.authenticationExpired
     return CallError(
@@ -237,17 +244,18 @@ extension CallError {
 }
 
 extension ServiceCore {
-  /// The sign-in as its device is told of it.
+  /// The response with a sign-in for its device.
   func reply(_ signIn: AuthenticationRecord, _ format: WireFormat) -> V1Reply {
     var reply = V1Reply(.ok, document(signIn), format)
-    // An app that lost what it kept would take it for a sign-in of its own otherwise, and never say whose end ends it.
+    // Marks a sign-in that came from the box's account. An app that has lost its data would otherwise take it for a
+    // sign-in of its own, and never tell the viewer that it ends with the box's.
     if signIn.authentication.source == .platform {
       reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), PairingHeader.platformSource)
     }
     return reply
   }
 
-  /// What a signed-in device is told about its sign-in.
+  /// The document about a sign-in, for its device.
   package func document(_ record: AuthenticationRecord) -> AuthenticationDocument {
     AuthenticationDocument(
       requestor: record.authentication.requestor.text,
@@ -255,7 +263,7 @@ extension ServiceCore {
       expires: record.authentication.expires)
   }
 
-  /// The viewer's name for one requestor's apps; guests and degraded sign-ins can be told by its beginning.
+  /// The viewer's id for the apps of one requestor, with a prefix for guests and degraded sign-ins.
   package func userID(of record: AuthenticationRecord) -> String {
     let plain = hasher.userID(
       of: record.authentication.viewer, device: record.deviceHash,

@@ -4,24 +4,23 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Who asks whether a device is signed in, and how the answer goes.
+/// Which device asks whether it is signed in, and how to answer.
 ///
-/// Of a call that is held this is all that is left: its head, its texts and its connection's buffers are many times as
-/// much, and twenty thousand boxes wait at a time.
+/// While a call is held, only this is kept of it. The call itself, with its head, texts and buffers, is many times
+/// larger, and 20,000 boxes may wait at a time.
 struct DeviceQuestion: Sendable {
   let device: CallDevice
   let requestor: RequestorID
-  /// Who asks.
+  /// The owner whose sign-ins the call may see.
   let owner: SignInOwner
   let place: Waiters.Resource
   let format: WireFormat
-  /// The provider that the call names.
   let named: ProviderID?
   private let origin: Origin
 
   private enum Origin: Sendable {
     case call(V1Call)
-    /// The call is gone; what the device says of itself, it said when it asked for this code.
+    /// The call was released. What the device reports about itself is taken from this code.
     case held(RegistrationID, ProfileName?, IPAddress?)
   }
 
@@ -44,7 +43,7 @@ struct DeviceQuestion: Sendable {
     self.origin = origin
   }
 
-  /// The same, without the call, while the answer is held for a code.
+  /// The same question without the call, while the response is held for a code.
   func held(for code: RegistrationID) throws(CallError) -> DeviceQuestion {
     guard case .call(let call) = origin else { return self }
     return DeviceQuestion(
@@ -52,7 +51,7 @@ struct DeviceQuestion: Sendable {
       origin: .held(code, try call.profile(), call.request.clientAddress))
   }
 
-  /// The device, to be let in without a code.
+  /// The device, to be signed in without a code.
   func newcomer(_ codes: LiveCodes) throws(CallError) -> Newcomer {
     switch origin {
     case .call(let call): return try call.newcomer(device)

@@ -3,31 +3,31 @@ internal import PairingStore
 internal import RegentHTTPCodec
 internal import RegentPairingWire
 
-/// What a sign-in is needed for, which decides how its absence is answered: the protocol has three ways.
+/// Why a call needs a sign-in, which decides the error when there is none.
 package enum SignInNeed: Sendable {
   /// `authorize` and `tokens/media`: 403.
   case toWatch
   /// `tokens/authz` and `tokens/usermetadata`: 412.
   case toRead
-  /// `preauthorize`: 412, with codes of its own.
+  /// `preauthorize`: 412, with error codes of its own.
   case toPreauthorize
 }
 
 extension SignInNeed {
-  /// Nobody is signed in on the device.
+  /// The device has no sign-in.
   package var missing: CallError { error(missingCode, details: nil) }
 
-  /// Somebody was, and it does not count any more.
+  /// The device's sign-in is no longer valid.
   package func refused(_ refusal: AuthenticationRefusal) -> CallError {
     switch (refusal, self) {
     case (.expired, _): error(expiredCode, details: refusal.description)
-    // Only the 403 has a code for it; for the others it is as if nobody were signed in.
+    // Only the 403 has an error code for this; the others report a missing sign-in.
     case (_, .toWatch): error(.authenticationSessionInvalidated, details: refusal.description)
     default: error(missingCode, details: refusal.description)
     }
   }
 
-  /// A guest's pass has run out, and the sign-in with it.
+  /// A guest's temporary pass, and with it the sign-in, has expired.
   package var passEnded: CallError {
     guard case .toWatch = self else {
       return error(expiredCode, details: StoreError.pass(.durationExceeded).description)

@@ -5,21 +5,21 @@ internal import RegentHTTPCodec
 internal import HTTPServer
 internal import RegentPairingWire
 
-/// Signing a device in without a code: with a temporary pass, or while its provider is out of order (`authn-all`).
+/// Signs a device in without a code: with a temporary pass, or while its provider is in degradation (`authn-all`).
 extension ServiceCore {
-  /// The out-of-order provider that lets everybody in, when a call is about one.
+  /// The provider that a call is about, if it currently signs every viewer in.
   ///
-  /// "Everybody is authenticated" still needs to know at which provider: the call names it (`mvpd`), or the device did
-  /// when it asked for the code that it waits for.
+  /// The service must know at which provider to sign the viewer in. The call names it (`mvpd`), or the device named it
+  /// when it asked for the code that is pending.
   package func openProvider(_ call: V1Call, _ device: DeviceHash) throws(CallError)
     -> ProvisioningSnapshot.Choice?
   {
-    // Nearly always empty, and asked with every poll.
+    // Nearly always empty; checked at each poll, before the parameter is parsed.
     guard provisioning.now.openProviders[call.requestor.id] != nil else { return nil }
     return openProvider(named: try call.namedProvider(), device, at: call.requestor.id)
   }
 
-  /// The same for a call that is gone.
+  /// The same for a call that was released.
   package func openProvider(named: ProviderID?, _ device: DeviceHash, at requestor: RequestorID)
     -> ProvisioningSnapshot.Choice?
   {
@@ -37,10 +37,10 @@ extension ServiceCore {
 
   /// Signs a device in as a guest of a provider.
   ///
-  /// What it was signed in with before at this requestor ends with it. All ways in without an account end here, but
-  /// that over the phone's pages.
+  /// It ends the device's earlier sign-in at this requestor. All sign-ins without an account come through here, except
+  /// those on the phone's pages.
   ///
-  /// - Throws: 429 when too many came in from there.
+  /// - Throws: 429 when too many guests were signed in from that address.
   package func signIn(
     _ newcomer: Newcomer, at choice: ProvisioningSnapshot.Choice, _ source: AuthenticationSource,
     identity: IdentityHash? = nil
@@ -68,7 +68,7 @@ extension ServiceCore {
   }
 }
 
-/// A device that is let in without a code.
+/// A device to be signed in without a code.
 package struct Newcomer: Sendable {
   let requestor: RequestorID
   let device: CallDevice
@@ -78,14 +78,12 @@ package struct Newcomer: Sendable {
 }
 
 extension V1Call {
-  /// This call's device, to be let in.
   package func newcomer(_ device: CallDevice) throws(CallError) -> Newcomer {
     Newcomer(
       requestor: requestor.id, device: device, profile: try profile(), address: request.clientAddress,
       about: try deviceDescription())
   }
 
-  /// The provider that the call is about, if it says so.
   package func namedProvider() throws(CallError) -> ProviderID? {
     try parameters.value(Field.provider).flatMap { ProviderID($0) }
   }

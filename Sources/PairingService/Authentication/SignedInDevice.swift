@@ -1,33 +1,33 @@
 package import RegentPairing
 package import PairingStore
 
-/// A device whose sign-in stands at this moment, with all that decides what it may watch.
+/// A device whose sign-in is valid at this moment, with all that decides what it may watch.
 package struct SignedInDevice: Sendable {
-  /// Its sign-in, with account, integration and provider as the store looked at them.
+  /// The sign-in, with account, integration and provider as one transaction read them.
   package let signIn: StandingSignIn
-  /// The provider's rules about this viewer.
+  /// The entitlement rules of the provider that apply to this viewer.
   package let entitlements: [Entitlement]
-  /// The profile that the call asks for, else the one that the sign-in was made with.
+  /// The profile that the call asks for, else that of the sign-in.
   package let profile: ProfileName?
 
   package var record: AuthenticationRecord { signIn.record }
   package var authentication: Authentication { signIn.authentication }
-  /// The viewer's account; none for guests.
+  /// The viewer's account; nil for guests.
   package var account: Account? { signIn.account }
   package var integration: Integration { signIn.integration }
   package var provider: Provider { signIn.provider }
 
-  /// Lifetimes and limits for this app.
+  /// The lifetimes and limits of the integration for this profile.
   package var settings: IntegrationSettings { integration.settings(for: profile) }
 
-  /// The rules of its temporary pass, when it came in with one.
+  /// The rules of the temporary pass; nil for other sign-ins.
   package var pass: TemporaryPassRules? {
     authentication.source == .temporary ? provider.temporaryPass : nil
   }
 }
 
 extension ServiceCore {
-  /// What a guest has used of the temporary pass, by device and identity together.
+  /// How much of the temporary pass was used, by device and identity together.
   package func passUse(of viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse {
     try await store.temporaryPass(
       requestor: viewer.authentication.requestor, provider: viewer.provider.id,
@@ -36,9 +36,9 @@ extension ServiceCore {
 }
 
 extension ServiceCore {
-  /// A device's sign-in as of now, or the answer that says why there is none.
+  /// A device's valid sign-in, or the error that says why there is none.
   ///
-  /// Account, integration and keys are looked at each time: what an operator switches off between two steps ends there.
+  /// Account, integration and keys are checked each time, so that what an operator disables ends at the next step.
   package func signedIn(_ call: V1Call, _ device: CallDevice, for need: SignInNeed) async throws
     -> SignedInDevice
   {
@@ -58,7 +58,9 @@ extension ServiceCore {
     }
   }
 
-  /// The sign-in that a code led to, if the device still has it; looking at it is no delivery.
+  /// The sign-in that a code led to, if it is still valid.
+  ///
+  /// Reading it here is not a delivery.
   package func signedIn(by approval: Approval, _ code: RegistrationRecord)
     async throws(StoreError) -> SignedInDevice?
   {

@@ -5,7 +5,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// May this device watch this? Asked, and looked up again.
+/// Decides whether a device may watch a resource, and returns permits.
 package struct AuthorizationRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -15,7 +15,6 @@ package struct AuthorizationRoutes: Sendable {
     endpoints = V1Endpoints(core)
   }
 
-  /// Mounts the two.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/authorize", takesGrants: true, authorize)
     endpoints.mount(&routes, [.get], "/api/v1/tokens/authz", takesGrants: true, look)
@@ -26,7 +25,7 @@ package struct AuthorizationRoutes: Sendable {
   private func authorize(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     let resource = try call.requestedResource()
-    // It decides nothing: what cannot be read is no reason to send a viewer away.
+    // This data decides nothing, so unreadable data is ignored.
     let data = (try? call.signInData()) ?? nil
     return .later {
       let viewer = try await core.signedIn(call, device, for: .toWatch)
@@ -45,7 +44,7 @@ package struct AuthorizationRoutes: Sendable {
     }
   }
 
-  /// The rules are asked every time, also over a permit: what an operator takes away is gone at once.
+  /// Decides by the rules even when there is a permit, so that an entitlement that an operator removes ends at once.
   private func grant(
     _ resource: RequestedResource, _ viewer: SignedInDevice, from address: IPAddress?
   ) async throws(CallError) -> (Permit, AuthorizationSource) {
@@ -62,7 +61,7 @@ package struct AuthorizationRoutes: Sendable {
     _ error: CallError, _ resource: RequestedResource, _ viewer: SignedInDevice, _ data: String?
   ) {
     core.metrics.count(.authorizationsDenied)
-    // One line a minute for each device: an app that tries every channel is no reason to write a thousand.
+    // One line a minute for each device, because an app may try every channel.
     core.audit.note(
       .viewer(viewer.authentication.viewer), "authorization.deny",
       viewer.record.deviceHash.shortName, .refused,
@@ -84,7 +83,7 @@ package struct AuthorizationRoutes: Sendable {
         do throws(AuthorizationDenial) {
           try viewer.decide(resource)
         } catch {
-          // What would be denied now is not handed out from before.
+          // A permit is not returned for a resource that the rules now deny.
           throw CallError(
             .notFound, details: CallError(error).details, code: .authorizationNotFound)
         }
@@ -103,7 +102,7 @@ package struct AuthorizationRoutes: Sendable {
 }
 
 extension AuthorizationSource {
-  /// In the words of the newer protocol; nothing when the provider itself decided.
+  /// The name in the newer protocol's header; nil when the provider itself decided.
   fileprivate var wireName: String? {
     switch self {
     case .entitlement, .lineUp: nil

@@ -4,9 +4,10 @@ package import RegentHTTPCodec
 internal import RegentPairingWire
 
 extension SignedInDevice {
-  /// Whether the viewer may watch, as of now.
+  /// Decides whether the viewer may watch a resource now.
   ///
-  /// A guest's pass opens everything as long as it has time and titles; those are counted when it opens.
+  /// A temporary pass opens every resource while it has time and titles left; those are counted in
+  /// ``ServiceCore/permitting(_:to:from:)``.
   @discardableResult
   package func decide(_ resource: RequestedResource) throws(AuthorizationDenial)
     -> AuthorizationSource
@@ -24,14 +25,14 @@ extension SignedInDevice {
 }
 
 extension ServiceCore {
-  /// The permit that a device holds; nobody is asked whether it would be given again.
+  /// The permit that a device holds, without deciding again whether it would get one.
   package func permit(_ resource: ResourceID, of device: SignedInDevice)
     async throws(StoreError) -> PermitLookup
   {
     try await store.permit(device.authentication.id, resource, at: clock.now)
   }
 
-  /// A new permit, or the one that is there when it is as good.
+  /// A permit for a resource: the existing one if a new one would hardly last longer, else a new one.
   ///
   /// - Throws: 429 when the account, its household, the address or the requestor opened too many new titles.
   package func permitting(_ resource: ResourceID, to device: SignedInDevice, from address: IPAddress?)
@@ -40,9 +41,9 @@ extension ServiceCore {
     let now = clock.now
     let found = try await watching { () throws(StoreError) in try await permit(resource, of: device) }
     switch found {
-    // A pass ends at one time whatever is watched: what is open needs no second write.
+    // All permits of a pass end with the pass, so an existing one is never renewed.
     case .inForce(let permit) where device.pass != nil || !Permit.isWorthWriting(over: permit, at: now): return permit
-    // Renewed in its own row, which takes no more of the disk.
+    // Renewing replaces the permit's row, so it counts in no limit.
     case .inForce, .expired: break
     case .none: try limits.takePermit(of: device.authentication, from: address)
     }
@@ -68,7 +69,7 @@ extension ServiceCore {
 }
 
 extension V1Call {
-  /// What is to be watched, read.
+  /// The resource that the viewer wants to watch, parsed.
   package func requestedResource() throws(CallError) -> RequestedResource {
     let id = try resource()
     do throws(MediaRSSError) {
@@ -80,12 +81,14 @@ extension V1Call {
 }
 
 extension CallError {
-  /// A resource that cannot be read.
+  /// The error for a resource that cannot be parsed.
   package init(malformed error: MediaRSSError) {
     self.init(.badRequest, details: error.description, code: .malformedAuthorizationRequest)
   }
 
-  /// A no to one resource; the provider's own words are for the viewer.
+  /// The error for a denied resource.
+  ///
+  /// The provider's message is for the viewer.
   package init(_ denial: AuthorizationDenial) {
     let (code, details): (EnhancedCode, String?) =
       switch denial {
@@ -98,14 +101,14 @@ extension CallError {
     self.init(.forbidden, ErrorMessage.notAuthorized, details: details, code: code)
   }
 
-  /// A pass that opens no (further) resource, as `authorize` says it.
+  /// The error of `authorize` when a temporary pass is used up.
   package init(watching refusal: TemporaryPassRefusal) {
     self.init(refusal)
     status = .forbidden
     message = ErrorMessage.notAuthorized
   }
 
-  /// What it means to whoever wanted to watch that the store refused: the sign-in has ended since it was looked at.
+  /// The error when the store refuses a permit, for example because the sign-in has ended since it was read.
   package init(_ error: StoreError, while need: SignInNeed) {
     switch error {
     case .notInForce(let refusal): self = need.refused(refusal)

@@ -1,18 +1,19 @@
 package import RegentPairing
 internal import XML
 
-/// Why a Media RSS fragment cannot be read.
 package struct MediaRSSError: Error, CustomStringConvertible {
-  /// What is wrong with it; nothing of it is repeated.
+  /// What is wrong.
+  ///
+  /// It repeats nothing of the text, so that nothing can be injected into the response.
   package let description: String
 }
 
 extension RequestedResource {
-  /// Reads what an app named: a plain name stands for itself; a Media RSS fragment has the name in its channel's title,
-  /// and ratings wherever it has them.
+  /// Parses a resource: a plain name, or a Media RSS fragment, whose name is its channel's title and which may contain
+  /// ratings.
   ///
-  /// What begins like XML, or has the fragment's opening tag anywhere, must be such a fragment: taken as a plain name,
-  /// a broken one, or one behind an invisible character, would lose its rating.
+  /// A text that begins like XML, or contains `<rss` anywhere, must be a valid fragment. If a broken fragment, or one
+  /// after an invisible character, were accepted as a plain name, its rating would be ignored.
   package init(reading id: ResourceID) throws(MediaRSSError) {
     let isFragment =
       id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<")
@@ -45,7 +46,7 @@ extension RequestedResource {
 extension XMLElement {
   private static let rating = XMLName("rating", in: "http://search.yahoo.com/mrss/")
 
-  /// The ratings of the whole fragment: on the channel, an item, or the media in it.
+  /// The ratings in the whole fragment: of the channel, an item, or media in it.
   fileprivate var ratings: [ParentalRating] {
     var found: [ParentalRating] = []
     forEach { element in

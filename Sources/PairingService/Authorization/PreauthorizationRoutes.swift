@@ -5,9 +5,11 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Which of these may be watched: for decorating lists, asked by the device and by the second screen.
+/// Tells which of several resources may be watched, so that apps can mark them in lists.
 ///
-/// Nothing is kept of it, and nothing that plays may stand on it.
+/// The device and the second screen may ask.
+///
+/// Nothing is stored, and the result is no permit.
 package struct PreauthorizationRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -17,7 +19,6 @@ package struct PreauthorizationRoutes: Sendable {
     endpoints = V1Endpoints(core)
   }
 
-  /// Mounts the two.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/preauthorize", takesGrants: true) { call throws(CallError) in
       let device = try call.device()
@@ -30,7 +31,7 @@ package struct PreauthorizationRoutes: Sendable {
     endpoints.mount(&routes, [.get], "/api/v1/preauthorize/{code}", byCode)
   }
 
-  /// The second screen asks for the device of a code that was approved.
+  /// Answers the second screen for the device of an approved code.
   private func byCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     let list = try call.resourceList()
     guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
@@ -104,13 +105,13 @@ package struct PreauthorizationRoutes: Sendable {
     }
   }
 
-  /// What a pass that counts titles has opened already.
+  /// The use of a pass that counts titles; nil for others.
   private func used(_ viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse? {
     guard let pass = viewer.pass, pass.resourceLimit != nil else { return nil }
     return try await core.passUse(of: viewer)
   }
 
-  /// Why a resource may not be watched; nothing when it may.
+  /// Why a resource may not be watched; nil when it may be.
   private func denial(of id: ResourceID, _ viewer: SignedInDevice, _ use: TemporaryPassUse?)
     -> CallError?
   {
@@ -148,7 +149,9 @@ package struct PreauthorizationRoutes: Sendable {
 }
 
 extension V1Call {
-  /// Said once it is a list with commas; said several times each is one name.
+  /// The names of the resources.
+  ///
+  /// A parameter sent once is a list with commas; one sent several times has one name each.
   fileprivate func resourceList() throws(CallError) -> [String] {
     let names = try parameters.values(Field.resource)
     guard names.contains(where: { !$0.isEmpty }) else {

@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// The list of providers that an app may offer.
+/// The endpoint with the providers that an app may offer.
 package struct ConfigurationRoutes: Sendable {
   private let endpoints: V1Endpoints
 
@@ -14,7 +14,6 @@ package struct ConfigurationRoutes: Sendable {
     signature = RequestorSignature(core.missingCertificates)
   }
 
-  /// Mounts the list.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/config/{requestor}") { call throws(CallError) in
       try signature.check(call)

@@ -5,16 +5,16 @@ internal import RegentPairing
 internal import RegentPlatform
 internal import RegentPairingWire
 
-/// The older proof of whose app it is: the requestor's id, signed with the programmer's private key.
+/// The older proof of which app calls: the requestor's id, signed with the app author's private key.
 ///
-/// It is verified with the certificate that the operator registered. It proves no more than that somebody once had the
-/// key: the same text is sent by every copy of the app, so no call is let in by it that brings nothing else.
+/// It is verified with the certificate that the operator stored. It proves only that the author once had the key: every
+/// copy of the app sends the same text. A call therefore needs other credentials as well.
 struct RequestorSignature: Sendable {
   private let missing: MissingCertificates
 
   init(_ missing: MissingCertificates) { self.missing = missing }
 
-  /// Throws, when the call brings such a signature and it is not one.
+  /// Throws when the call contains such a signature and it is not valid.
   func check(_ call: V1Call) throws(CallError) {
     guard let given = try call.parameters.value(Field.signedRequestorID) else { return }
     let requestor = call.requestor.id
@@ -29,18 +29,18 @@ struct RequestorSignature: Sendable {
       let key = try? VerifyingKey(pem: certificate), key.algorithm == .rs256
     else { throw Self.wrong }
     let id = Array(requestor.text.utf8)
-    // Old apps signed with SHA-1. Nobody else chooses what is signed, so that a collision is worth nothing.
+    // Old apps signed with SHA-1. An attacker cannot choose the signed text, so a collision attack is useless.
     guard key.isValid(signature, for: id) || key.isValidLegacySHA1(signature, for: id) else { throw Self.wrong }
   }
 
-  /// Of an RSA key of 8,192 bits in base64, with room for white space.
+  /// The size of a signature by an 8,192-bit RSA key in base64, with room for white space.
   private static let longest = 2048
 
   private static let wrong = CallError(
     .forbidden, details: "\(Field.signedRequestorID) is not the requestor's id signed with the key of its certificate")
 }
 
-/// The requestors whose apps show a signature that cannot be verified, for `regentctl doctor`.
+/// Requestors without a certificate whose apps send a signed requestor id, for `regentctl doctor`.
 package final class MissingCertificates: Sendable {
   private let requestors = Locked<Set<RequestorID>>([])
 

@@ -58,7 +58,7 @@ package final class ServiceCore: Sendable {
   package let oauth: OAuthParts
   /// Checks the software statements of registered applications.
   package let statements: SoftwareStatements
-  /// Requestors whose apps send a signed requestor id that no stored certificate verifies.
+  /// Requestors without a certificate whose apps send a signed requestor id.
   package let missingCertificates = MissingCertificates()
   /// The requests that apps pass to their box to be signed in by its account.
   package let profileRequests: ProfileRequests

@@ -2,7 +2,9 @@ package import HTTPServer
 internal import RegentHTTPCodec
 internal import RegentPairingWire
 
-/// The published keys that verify media tokens; unlike the answers of protocol V1, caches may keep this one.
+/// Serves the public keys that verify media tokens.
+///
+/// Unlike the responses of protocol V1, caches may store it.
 package struct KeySet: Sendable {
   private let core: ServiceCore
 
@@ -16,7 +18,7 @@ package struct KeySet: Sendable {
     routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.get])) }
   }
 
-  /// A set of keys, with a tag by which a cache learns that it has it.
+  /// A key set with an entity tag; 304 when the client already has it.
   static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
     let tag = EntityTag.of(keys)
     let isKnown = EntityTag.isNamed(tag, in: request.headers(.ifNoneMatch))
@@ -25,7 +27,7 @@ package struct KeySet: Sendable {
       ? Response(.notModified) : Response(.ok, type: "application/jwk-set+json", body: keys)
     response.addHeader(.cacheControl, "public, max-age=300")
     response.addHeader(.etag, tag)
-    // Public keys: pages of any site may verify. Said to everybody, because caches keep the answer.
+    // Public keys, so pages of all origins may read them. Always sent, because caches use the response for all origins.
     response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
     return response
   }

@@ -6,7 +6,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Short media tokens: what a stream server wants to see before it plays.
+/// Issues short-lived media tokens, which a stream server verifies before it plays.
 package struct MediaTokenRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -16,7 +16,7 @@ package struct MediaTokenRoutes: Sendable {
     endpoints = V1Endpoints(core)
   }
 
-  /// Mounts the token under both of its names, and the keys that verify it.
+  /// Mounts the token endpoint under its two paths, and the key set.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/tokens/media", takesGrants: true, issue)
     endpoints.mount(&routes, [.get], "/api/v1/mediatoken", takesGrants: true, issue)
@@ -46,7 +46,9 @@ package struct MediaTokenRoutes: Sendable {
 }
 
 extension ServiceCore {
-  /// A new token; it stands on nothing but its signature from now on.
+  /// A new media token.
+  ///
+  /// Nothing of it is stored: it is valid by its signature alone until it expires.
   fileprivate func mediaToken(_ resource: ResourceID, for viewer: SignedInDevice) throws
     -> MediaTokenDocument
   {
@@ -66,8 +68,10 @@ extension ServiceCore {
       provider: token.provider)
   }
 
-  /// The hash of a viewer's name that tracking and media tokens carry: MD5 by the definition of the field.
+  /// The hash of a viewer's id in tracking data and media tokens.
   ///
-  /// It hides nothing; the name is a keyed hash itself.
+  /// The field is defined as MD5.
+  ///
+  /// It need not be secure, because the id is a keyed hash itself.
   package static func guid(of userID: String) -> String { Hex.encode(LegacyMD5.hash(userID)) }
 }

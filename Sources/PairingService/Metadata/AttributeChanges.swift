@@ -1,11 +1,11 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// When a viewer's attributes changed last, as far as this process saw it.
+/// When each viewer's attributes last changed, as this process saw it.
 ///
-/// In memory, because reading writes nothing. What changed before the service started is not known any more, so then
-/// the time of the start is told: an app that sees a later time reads once more than it had to, one that saw an earlier
-/// time would keep what is wrong.
+/// Kept in memory, because reading attributes writes nothing to the store. Changes before the start are unknown, so the
+/// time of the start is reported for them: with a time that is too late, an app reads once more than necessary; with
+/// one that is too early, it would keep outdated attributes.
 package final class AttributeChanges: Sendable {
   private struct Seen {
     var attributes: Int
@@ -14,30 +14,30 @@ package final class AttributeChanges: Sendable {
 
   private struct State {
     var seen: [AuthenticationID: Seen] = [:]
-    /// Nothing is known of what was before.
+    /// No change before this time is known.
     var floor: Instant
   }
 
   private let most: Int
   private let state: Locked<State>
 
-  /// Nothing was seen before now.
+  /// Starts without knowledge of earlier changes.
   ///
   /// - Parameters:
   ///   - now: The time of the start.
-  ///   - most: A device each; beyond so many all are forgotten.
+  ///   - most: How many sign-ins are remembered; a full table is emptied.
   package init(at now: Instant, most: Int = 100_000) {
     self.most = most
     state = Locked(State(floor: now))
   }
 
-  /// Notes what the attributes are now, and tells since when.
+  /// Notes the current attributes and returns when they last changed.
   ///
   /// - Parameters:
-  ///   - attributes: A hash of all of them, the same for the same attributes in this process.
-  ///   - id: Whose.
-  ///   - first: Since when they are so, when they were never seen before.
-  ///   - now: Since when they are so, when they were others before.
+  ///   - attributes: A hash of all attributes, the same for equal attributes in this process.
+  ///   - id: The viewer's sign-in.
+  ///   - first: The time to assume when this sign-in was not seen before.
+  ///   - now: The present time, which is returned when the attributes have changed.
   /// - Returns: the time of the last change.
   package func note(
     _ attributes: Int, of id: AuthenticationID, since first: Instant, at now: Instant

@@ -7,7 +7,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// What an app may know about the viewer.
+/// The endpoint with the viewer's attributes for an app.
 package struct MetadataRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -19,7 +19,6 @@ package struct MetadataRoutes: Sendable {
     changes = AttributeChanges(at: core.clock.now)
   }
 
-  /// Mounts the document.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/tokens/usermetadata", takesGrants: true) { call throws(CallError) in
       let device = try call.device()
@@ -42,7 +41,7 @@ package struct MetadataRoutes: Sendable {
     return try await core.passUse(of: viewer)
   }
 
-  /// What the requestor may be given, and no more.
+  /// The attributes that an operator allowed the requestor to read.
   private func attributes(_ about: ViewerAttributes, for requestor: Requestor) throws
     -> [UserMetadataDocument.Attribute]
   {
@@ -57,9 +56,10 @@ package struct MetadataRoutes: Sendable {
     }
   }
 
-  /// RSA with PKCS #1 v1.5 while the value fits one block, because existing apps decrypt that form; else a JWE.
+  /// Encrypts a value with RSA PKCS #1 v1.5 while it fits one block, because existing apps decrypt that form, else as a
+  /// JWE.
   ///
-  /// The weakness of PKCS #1 v1.5 needs a program that decrypts for an attacker.
+  /// Attacks on PKCS #1 v1.5 need a program that decrypts texts for the attacker; this service decrypts none.
   private func encrypted(
     _ value: UserMetadataDocument.Value, _ certificate: String, _ requestor: RequestorID,
     _ key: MetadataKey
@@ -72,7 +72,7 @@ package struct MetadataRoutes: Sendable {
       }
       return try JWE.encrypt(json: value.json.bytes(), for: receiver)
     } catch {
-      // It is never sent unencrypted.
+      // Fails, so that the value is never sent unencrypted.
       core.log.error(
         "metadata-not-encrypted", ("requestor", requestor.text), ("attribute", key.rawValue),
         ("reason", "\(error)"))
@@ -82,12 +82,12 @@ package struct MetadataRoutes: Sendable {
 }
 
 extension UserMetadataDocument.Value {
-  /// The value for a JWE: lists stay lists.
+  /// The value for a JWE, in which lists stay lists.
   fileprivate var json: JSONValue {
     if case .list(let texts) = self { .array(texts.map { .string($0) }) } else { .string(clearText) }
   }
 
-  /// The text of the short form; a list is joined with commas.
+  /// The value for the form with PKCS #1 v1.5, in which a list is joined with commas.
   fileprivate var clearText: String {
     switch self {
     case .text(let text): text

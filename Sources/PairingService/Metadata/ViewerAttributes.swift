@@ -2,27 +2,27 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// What an app may learn about a viewer, before it is encrypted.
+/// A viewer's attributes, not yet encrypted.
 struct ViewerAttributes: Sendable {
   let device: SignedInDevice
   let userID: String
-  /// What has been used of the pass; none without one.
+  /// What was used of the temporary pass; nil without one.
   let use: TemporaryPassUse?
 
-  /// Since when it is so when nothing was seen to change: the sign-in, or the beginning of the pass.
+  /// When the attributes began, if no change was seen: at the sign-in, or at the start of the pass.
   var since: Instant {
     let signedIn = device.authentication.issued
     return use?.started.map { max(signedIn, $0) } ?? signedIn
   }
 
-  /// A hash of all attributes, the same for the same ones in this process.
+  /// A hash of all attributes, the same for equal attributes in this process.
   var digest: Int {
     var hasher = Hasher()
     for key in MetadataKey.documented { hasher.combine(value(of: key)) }
     return hasher.finalize()
   }
 
-  /// The value of an attribute; none when there is nothing to say.
+  /// The value of an attribute; nil when there is none.
   func value(of key: MetadataKey) -> UserMetadataDocument.Value? {
     switch key {
     case .userID: .text(userID)
@@ -59,10 +59,10 @@ struct ViewerAttributes: Sendable {
 }
 
 extension MetadataKey {
-  /// Whether a requestor that registered a certificate gets it encrypted: what tells where somebody lives.
+  /// Whether a requestor with a certificate gets the value encrypted: true for what reveals where a viewer lives.
   var isPersonal: Bool { self == .zip }
 
-  /// The order of the document: as the protocol lists them.
+  /// The attributes in the order in which the protocol lists them.
   static let documented: [MetadataKey] = [
     .userID, .householdID, .mvpd, .zip, .channelID, .maxRating, .tokenSource, .remainingResources,
     .usedAssets, .expirationDate,

@@ -7,7 +7,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-// What a box says and asks about itself.
+// The calls of a box about itself.
 
 extension PlatformRoutes {
   func mountBox(_ endpoints: V1Endpoints, _ routes: inout Routes) {
@@ -73,7 +73,8 @@ extension PlatformRoutes {
         try await core.boxDecisions.decide(question, audit: nil)
         return .noContent
       }
-      // The earliest decision there can be stands over a question still.
+      // A decision must be later than a question, whose time is `neverDecided`; otherwise it would not replace the
+      // question.
       let decided = max(now - age, PlatformPermissionRecord.neverDecided + .milliseconds(1))
       try await core.boxDecisions.decide(
         PlatformPermissionRecord(
@@ -86,7 +87,9 @@ extension PlatformRoutes {
     }
   }
 
-  /// What was decided about the box's apps, here and on "my screens"; held while that is what the box has already.
+  /// Returns the viewer's decisions about the box's apps, made on the box or on the phone.
+  ///
+  /// The response is held while the box already has the current list.
   private func decisions(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.boxDevice()
     let (hash, tags) = (device.hash, Array(call.request.headers(.ifNoneMatch)))
@@ -103,7 +106,7 @@ extension PlatformRoutes {
           while: { core.boxDecisions.changeCount == seen },
           answer: { _ in
             .later {
-              // What ended the wait may be the end of the sign-in.
+              // The wait may have ended because the sign-in ended.
               _ = try await core.boxSignIn(call, device)
               return try await core.decisionList(of: hash).reply(to: tags)
             }
@@ -112,7 +115,7 @@ extension PlatformRoutes {
   }
 }
 
-/// The decisions about a box's apps in the form that the box reads, with the mark that it names them by.
+/// The decisions about a box's apps as a document, with its entity tag.
 private struct DecisionList {
   let body: [UInt8]
   let tag: String
@@ -141,7 +144,7 @@ private struct DecisionList {
 }
 
 extension V1Call {
-  /// The box itself: only the box maker's requestor speaks for one.
+  /// The box that calls; throws unless the requestor is a box maker's.
   fileprivate func boxDevice() throws(CallError) -> CallDevice {
     guard requestor.isPlatform else {
       throw CallError(
@@ -150,7 +153,9 @@ extension V1Call {
     return try device()
   }
 
-  /// How long ago the viewer decided: a box that was offline tells it later, and its clock need not be right for that.
+  /// How long ago the viewer decided.
+  ///
+  /// A box that was offline reports a decision later; with an age instead of a time, its clock need not be right.
   fileprivate func age() throws(CallError) -> Duration {
     guard let text = try parameters.value(Field.decisionAge) else { return .zero }
     guard let age = Int64(text), age >= 0, age < 1 << 53 else {
@@ -165,7 +170,7 @@ extension ServiceCore {
     DecisionList(try await store.decisions(of: device))
   }
 
-  /// The box's own sign-in, regular and in force.
+  /// The box's own valid sign-in, made with an account.
   fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> StandingSignIn {
     let viewer = try await signedIn(call, device, for: .toRead)
     guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {

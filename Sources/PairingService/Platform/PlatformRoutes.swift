@@ -7,14 +7,16 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Signing in through the box's own account: an app asks for a request, the box answers it, the service makes of the
-/// answer a sign-in that stands on the box's.
+/// Signs apps in with their box's account: an app fetches a profile request, the box signs an assertion that contains
+/// it, and the service exchanges that for a sign-in that depends on the box's.
 package struct PlatformRoutes: Sendable {
   let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts what apps and boxes call; the exchange itself shares its path with the poll of a device's sign-in.
+  /// Mounts the endpoints for apps and boxes.
+  ///
+  /// The exchange shares its path with the polls of ``AuthenticationRoutes``, which mounts it.
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.get], "/api/v1/{requestor}/profile-requests/{provider}", request)
@@ -41,7 +43,7 @@ package struct PlatformRoutes: Sendable {
       V1Reply(response: Response(.ok, type: "application/octet-stream", body: Array(text.utf8))))
   }
 
-  /// The exchange: `tokens/authn` by POST.
+  /// Exchanges a box assertion for an app sign-in (`tokens/authn` by POST).
   func exchange(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     let text = try call.parameters.required(Field.platformResponse)
@@ -60,7 +62,7 @@ package struct PlatformRoutes: Sendable {
         request.requestor == requestor, request.device.utf8.elementsEqual(Hex.encode(device.hash.bytes).utf8),
         request.provider.text.utf8.elementsEqual(named.utf8), let id = AuthenticationID(Random.uuid())
       else { throw core.refused(.assertion, device, requestor) }
-      // Behind the word, so that nobody else spends what the box may have.
+      // After the assertion was verified, so that other clients cannot use up the limit of this box.
       try core.limits.takeExchange(by: box, at: requestor)
       if case .ofAnother(.regular)? = try? await core.signInTransitions.pickUp(device.hash, at: requestor, of: owner) {
         throw core.refused(.assertion, device, requestor)
@@ -73,7 +75,7 @@ package struct PlatformRoutes: Sendable {
             deviceHash: device.hash, profile: profile, about: about, rowKey: rowKey, authentication: id),
           at: now)
         guard wantsSignIn else { return .noContent }
-        // What the app would ask for next: a start of an app waits for one answer less.
+        // The app would ask for this next, so sending it now saves a request when the app starts.
         var reply = core.reply(signIn.record, format)
         reply.response.addHeader(.preferenceApplied, "return=representation")
         return reply
@@ -86,8 +88,9 @@ package struct PlatformRoutes: Sendable {
 }
 
 extension ServiceCore {
-  /// Whether the integration of an app lets a platform account in, as far as memory knows: an app that asks is told at
-  /// once why not, and the exchange itself looks again.
+  /// Throws when the app's integration does not allow sign-ins by the box's account, as far as memory knows.
+  ///
+  /// The app learns the reason at once; the exchange checks again.
   fileprivate func mayExchange(_ provider: ProviderID, for requestor: RequestorID) throws(CallError) {
     guard let choice = provisioning.now.choice(provider, of: requestor) else { throw .exchange(.integration) }
     guard choice.integration.singleSignOn else { throw CallError.exchange(.singleSignOn) }

@@ -5,10 +5,10 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Makes and knows the requests that the boxes' platform accounts answer.
+/// Creates and verifies the profile requests that boxes answer.
 ///
-/// Nothing of one is kept until it is answered: whoever asks for a thousand costs no memory, and what is answered is
-/// remembered as used until its time is over, in the store.
+/// A request is not stored when it is created, so a client that fetches a thousand costs no memory. Once it is used,
+/// the store remembers it until it expires.
 package struct ProfileRequests: Sendable {
   private let key: HMACKey
   private let issuer: String
@@ -19,7 +19,6 @@ package struct ProfileRequests: Sendable {
     self.issuer = issuer
   }
 
-  /// A new request.
   func make(
     for requestor: RequestorID, device: DeviceHash, provider: ProviderID, at now: Instant
   ) throws(JWSError) -> String {
@@ -29,7 +28,7 @@ package struct ProfileRequests: Sendable {
     return try JWS.authenticate(request.claims.bytes(), with: key, keyID: nil, type: ProfileRequest.type)
   }
 
-  /// What a request says, when this service made it and its time is not over.
+  /// The content of a request that this service made and that has not expired.
   func read(_ text: String, at now: Instant) -> ProfileRequest? {
     guard let verified = try? UnverifiedJWS(text, longest: ProfileRequest.longest).verified(with: key),
       verified.isType(ProfileRequest.type), let claims = try? verified.claims(),
@@ -38,8 +37,8 @@ package struct ProfileRequests: Sendable {
     return request
   }
 
-  /// What a box's word says, when that key signed it for this service a moment ago, about a request that this service
-  /// made.
+  /// The content of a box assertion, if the box's key signed it recently for this service and it contains a valid
+  /// profile request.
   func read(
     _ word: UnverifiedJWS, by box: BoxRecord, at now: Instant
   ) -> (assertion: PlatformAssertion, request: ProfileRequest)? {
