@@ -26,7 +26,7 @@ package struct AuthenticationRoutes: Sendable {
     endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", takesGrants: true, signOut)
   }
 
-  // MARK: - The device asks
+  // MARK: - Polls by device
 
   /// Answers a device: from memory while its newest code is pending, else from the store.
   private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
@@ -175,7 +175,7 @@ package struct AuthenticationRoutes: Sendable {
     return place == .check ? error.asCheck : error
   }
 
-  // MARK: - By code
+  // MARK: - Polls by code
 
   /// Answers the same question for a client that sends the code instead of the device id.
   private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {

@@ -71,7 +71,7 @@ package struct AuthorizationRoutes: Sendable {
         + (data.flatMap { CleanText.line($0, longest: 512) }.map { ", data \($0)" } ?? ""), once: true)
   }
 
-  // MARK: - What was decided
+  // MARK: - Permits
 
   private func look(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()

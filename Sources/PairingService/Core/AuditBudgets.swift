@@ -27,7 +27,7 @@ struct AuditBudgets {
   private static let bySource = RateLimit(oneEvery: .seconds(60), burst: 100)
   /// One line a minute makes 525,600 a year, half of the million lines that the log keeps.
   ///
-  /// This limit is reached by an app each of whose copies registers anew all the time.
+  /// An app whose copies all register again and again reaches this limit.
   private static let byRequestor = RateLimit(oneEvery: .seconds(60), burst: 1000)
   /// How long left-out lines are counted before the summary line is written.
   private static let pause: Duration = .seconds(600)

@@ -123,10 +123,10 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Swift seeds its hashes anew in every process, so an attacker cannot know which addresses share a bucket.
+  /// The bucket of an address, or of the subject when there is no address.
   ///
-  /// An attacker with hundreds of addresses still hits other buckets by chance; lines in those buckets are then left
-  /// out.
+  /// Swift seeds its hashes anew in every process, so an attacker cannot know which addresses share a bucket. An
+  /// attacker with hundreds of addresses still hits other buckets by chance; lines in those buckets are then left out.
   private static func bucket(of address: IPAddress?, _ subject: String) -> Int {
     let hash = SourceKey(address)?.network.hashValue ?? subject.hashValue
     return Int(UInt(bitPattern: hash) % UInt(buckets))

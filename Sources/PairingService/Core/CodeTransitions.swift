@@ -115,10 +115,10 @@ package struct CodeTransitions: Sendable {
       try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
   }
 
-  /// The store decides by the wall clock.
+  /// Throws when the code has expired in memory.
   ///
-  /// After a client was told that a code expired, the code must not become valid again when the wall clock is set back,
-  /// so the state in memory is checked first.
+  /// The store decides by the wall clock. After a client was told that a code expired, the code must not become valid
+  /// again when the wall clock is set back.
   private func requireNotExpired(_ id: RegistrationID) throws(StoreError) {
     if case .expired = codes.find(id)?.flow.state { throw .refused(.expired) }
   }

@@ -45,11 +45,11 @@ extension LiveCodes {
     ///
     /// It holds the same object as `codes`, so that a poll reads one table only.
     var latest: [DeviceKey: Newest] = [:]
-    /// Codes to check when a tick of the wall clock is reached, so that no sweep walks over all codes.
+    /// Codes to check, by ten-second tick of the wall clock, so that no sweep walks over all codes.
     var due: [Int64: [RegistrationID]] = [:]
     /// Codes that wait for an approval.
     var pending = 0
-    /// Counts sign-ins of devices without a code.
+    /// How many devices have been signed in without a code; see ``LiveCodes/signIns``.
     var signIns = 0
     /// Codes created at this node that expired since the last sweep reported them.
     var expired = 0
@@ -65,7 +65,7 @@ extension LiveCodes {
     var described = 0
     /// Codes that the store is approving at this moment, with the number of running approvals.
     var approving: [RegistrationID: Int] = [:]
-    /// For how long after its end a code is still reported as pending.
+    /// For how long after its end a code is still reported as pending; zero with a store of its own.
     var doubt = Duration.zero
   }
 }
@@ -166,7 +166,7 @@ extension LiveCodes.Tables {
 
   /// - Returns: false when no entry is due any more.
   mutating func sweep(at now: Instant, _ uptime: Uptime, limit: Int) -> Bool {
-    // After a jump of the clock, there are fewer keys than ticks in between, so search the keys.
+    // Search the existing keys: after a jump of the clock, there may be millions of ticks in between.
     guard let tick = due.keys.filter({ $0 <= now.tick }).min() else { return false }
     for _ in 0..<limit {
       guard let id = due[tick]?.popLast() else {

@@ -41,8 +41,8 @@ package final class ServiceCore: Sendable {
   package let limits: RequestLimits
   /// The last proxy that the settings do not name.
   package let undeclaredProxy = UndeclaredProxy()
-  /// Why the next start of this service would fail, for example because of changed settings; nil when no reason is
-  /// known.
+  /// Why the next start of this service would fail, for example because the master key file is missing; nil when no
+  /// reason is known.
   package let nextStartProblem = Locked<String?>(nil)
   /// The time that decides what is deleted for its age.
   package let age: AgeTime

@@ -8,8 +8,8 @@ internal import RegentPlatform
 /// false, and the caller must get the current object for the key: with two objects for one key, a nonce could be used
 /// twice.
 package final class KeyNonces: Sendable {
-  /// How many marks are kept for one key: as many as the window accepts for times far ahead of now, and some more for
-  /// the next seconds.
+  /// How many marks (hashes of nonces) are kept for one key: as many as the window accepts for times far ahead of now,
+  /// and some more for the next seconds.
   private static let mostMarks = 32_768
 
   private struct State {

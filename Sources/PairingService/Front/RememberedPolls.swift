@@ -22,7 +22,8 @@ struct V1Words: Sendable {
 final class RememberedPoll: Sendable {
   /// The longest request that is remembered, in bytes.
   ///
-  /// A poll has 200 to 500, and the memory for longer ones would be accounted to no client.
+  /// A poll has 200 to 500. Longer requests are not kept, because no limit counts this memory for the client that sends
+  /// them.
   static let longest = 1024
 
   let head: RememberedHead

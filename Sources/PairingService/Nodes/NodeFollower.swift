@@ -14,7 +14,8 @@ package struct NodeFollower: Sendable {
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// How long another node, which until now was alone, may take to write the nonces and guesses that it had not shared.
+  /// How long another node, which until now was alone, may take to write the nonces and guesses that it has not shared
+  /// yet.
   private static let arrival: Duration = .milliseconds(100)
 
   /// Reads what other nodes wrote recently, before this node answers any request.

@@ -32,7 +32,7 @@ package struct RightTime<Next: Handler>: Handler {
 }
 
 extension ServiceCore {
-  /// Call this before deciding anything after a wait or after reading the store.
+  /// Call this before deciding a request that was held or that needs the store.
   ///
   /// It throws when the change feed is stale, or when the node's clock was found wrong after the request arrived.
   func requireToDecide() throws {

@@ -230,7 +230,7 @@ struct RegistrationEndpoint: Sendable {
     return client
   }
 
-  // MARK: - What travels
+  // MARK: - Documents
 
   private func document(_ record: OAuthClientRecord, _ metadata: ClientMetadata, token: String?) -> JSONObject {
     var object = metadata.json

@@ -40,7 +40,7 @@ package final class UsedAssertions: Sendable {
     self.strangers = Locked(Table(most: strangers, ofOne: max(strangers / Self.strangersAtLeast, 1)))
   }
 
-  /// The number of used assertions in memory, without and of self-registered clients.
+  /// The number of used assertions in memory: of clients that registered themselves (`strangers`), and of all others.
   package var counts: (others: Int, strangers: Int) {
     (used.withLock { $0.entries.count }, strangers.withLock { $0.entries.count })
   }
@@ -104,7 +104,7 @@ package final class UsedAssertions: Sendable {
     let ofOne: Int
     private(set) var entries: [[UInt8]: Entry] = [:]
     private var counts: [ClientID: Int] = [:]
-    /// When the first of the entries that filled the table expires.
+    /// When the first entry expires, as of the last time the table was full.
     ///
     /// Before that, searching a full table for expired entries is useless, and it would be done at each call.
     private var nextEnd: Instant?

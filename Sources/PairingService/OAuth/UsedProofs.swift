@@ -67,6 +67,8 @@ package final class UsedProofs: Sendable {
     try allow(replay.withLock { $0.look(Self.hash(proof), of: owner, at: clock.uptime) })
   }
 
+  /// The number by which a proof is remembered.
+  ///
   /// Swift seeds its hashes anew in every process, so an attacker cannot choose two proofs that collide.
   private static func hash(_ proof: DPoPProof) -> UInt64 { UInt64(bitPattern: Int64(proof.fingerprint.hashValue)) }
 

@@ -23,7 +23,7 @@ package struct PlatformRoutes: Sendable {
     mountBox(endpoints, &routes)
   }
 
-  // MARK: - An app
+  // MARK: - Calls of apps
 
   private func request(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
