@@ -6,11 +6,13 @@ internal import RegentPairing
 /// before it. The lists are therefore bounded, and the oldest entries are evicted. Ages are measured with the boot
 /// clock, so that setting the wall clock cannot keep entries alive.
 struct EndedCodes: Sendable {
-  /// Withdrawn codes.
+  /// The limit for withdrawn codes.
   ///
-  /// Only a phone that opened such a code asks for it again.
+  /// It is small, because only a phone that opened such a code asks for it again.
   static let mostWithdrawn = 1000
-  /// Expired and denied codes: while they are remembered, the service can tell their devices what happened.
+  /// The limit for expired and denied codes.
+  ///
+  /// While they are remembered, the service can tell their devices what happened.
   static let mostOthers = 20_000
   /// How long a withdrawn code is remembered at most: long enough to tell a viewer who has its page open what happened.
   static let withdrawnAge: Duration = .seconds(300)

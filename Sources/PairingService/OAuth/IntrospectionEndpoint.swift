@@ -7,9 +7,9 @@ internal import RegentPairing
 
 /// Introspection (RFC 7662) and revocation (RFC 7009).
 ///
-/// An access token may be introspected by its own client, and by confidential clients of the same requestor that an
-/// operator created, such as an API. A refresh token may be introspected by its own client only. In all other cases the
-/// response is `{"active":false}` without a reason.
+/// Only clients with a secret or a key may introspect. An access token may be introspected by its own client, and by
+/// clients of the same requestor that an operator created, such as an API. A refresh token may be introspected by its
+/// own client only. In all other cases the response is `{"active":false}` without a reason.
 struct IntrospectionEndpoint: Sendable {
   private let core: ServiceCore
   private static let inactive = (["active": false] as JSONObject).bytes()
