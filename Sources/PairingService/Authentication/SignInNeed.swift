@@ -14,10 +14,10 @@ package enum SignInNeed: Sendable {
 }
 
 extension SignInNeed {
-  /// The device has no sign-in.
+  /// The error for a device without a sign-in.
   package var missing: CallError { error(missingCode, details: nil) }
 
-  /// The device's sign-in is no longer valid.
+  /// The error for a device whose sign-in is no longer valid.
   package func refused(_ refusal: AuthenticationRefusal) -> CallError {
     switch (refusal, self) {
     case (.expired, _): error(expiredCode, details: refusal.description)
@@ -27,7 +27,7 @@ extension SignInNeed {
     }
   }
 
-  /// A guest's temporary pass, and with it the sign-in, has expired.
+  /// The error for a guest whose temporary pass, and with it the sign-in, has expired.
   package var passEnded: CallError {
     guard case .toWatch = self else {
       return error(expiredCode, details: StoreError.pass(.durationExceeded).description)

@@ -142,8 +142,8 @@ private struct CodeRequest: Sendable {
   func record(code: CodeHash, requestor: RequestorID, at now: Instant) throws(StoreError)
     -> RegistrationRecord
   {
-    // The id begins with the time, so that rows are ordered, and ends with random bits, because an app may use it as
-    // its device's id.
+    // The id begins with the time, so that rows are ordered. The rest is random and cannot be guessed, because an app
+    // may use the id as its device's id.
     guard let id = RegistrationID(Random.uuid(near: now.milliseconds)) else {
       throw .unavailable(reason: "no id could be drawn")
     }

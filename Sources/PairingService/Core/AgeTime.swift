@@ -46,7 +46,7 @@ package enum ClockTrouble: Hashable, Sendable {
   /// because replays could not be recognized.
   case setBack(Duration)
 
-  /// The text for health output and operators.
+  /// A short text about the problem for health checks and operators.
   package var word: String {
     switch self {
     case .ahead: "ahead: nothing is deleted for its age"

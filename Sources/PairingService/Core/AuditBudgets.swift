@@ -9,7 +9,7 @@ internal import RegentPairing
 /// line. It counts the lines left out and later writes one line with the count. Addresses whose hashes collide share a
 /// limit, so a line may be left out although its own address is within the limit.
 struct AuditBudgets {
-  /// What the left-out lines are counted by: one summary line is written for each kind.
+  /// The lines that one summary line counts: those of one action at one requestor.
   struct Kind: Hashable {
     let action: String
     /// Nil when there were already ``mostKinds`` kinds: then the lines of all further requestors are counted together.

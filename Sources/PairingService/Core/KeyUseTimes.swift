@@ -58,7 +58,7 @@ package final class KeyUseTimes: Sendable {
     }
   }
 
-  /// The text for ``init(keptAs:)``.
+  /// The uses as text, which ``init(keptAs:)`` reads back.
   package static func text(of uses: [PublicKey: Instant]) -> String {
     let members = uses.sorted { $0.key < $1.key }.map {
       JSONObject.Member($0.key.text, .integer($0.value.milliseconds))

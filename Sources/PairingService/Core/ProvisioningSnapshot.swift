@@ -51,7 +51,7 @@ package final class ProvisioningSnapshot: Sendable {
 
   /// The stored records.
   package let records: Provisioning
-  /// The keys for signed calls that are not revoked.
+  /// The key pairs for signed calls, without revoked ones, by public key.
   package let callKeys: [PublicKey: CallKey]
   /// The enabled providers of each requestor, in the order in which pages list them: featured first, then by name.
   package let choices: [RequestorID: [Choice]]
@@ -120,7 +120,7 @@ package final class ProvisioningCache: Sendable {
   private let store: any ProvisioningStore
   private let state: Locked<State>
 
-  /// Reads the store.
+  /// Reads the provisioning from the store.
   package init(_ store: any ProvisioningStore) async throws(StoreError) {
     self.store = store
     state = Locked(State(current: ProvisioningSnapshot(try await store.provisioning())))

@@ -30,39 +30,45 @@ package struct CallError: Error, Sendable {
   /// The client does not learn which check failed; the log does.
   package static let notAuthorized = CallError(.unauthorized)
 
-  /// The call is signed with the secret of a key pair that belongs to another requestor than the one it names.
+  /// The error for a call that is signed with a key pair of another requestor than the one it names.
   package static let otherRequestor = CallError(.unauthorized, details: ErrorDetails.otherRequestor)
 
-  /// The access token is not one of this service's, or has expired: the client must fetch a new one.
+  /// The error for an access token that is not one of this service's, or has expired.
+  ///
+  /// The client must fetch a new one.
   package static let accessDenied = CallError(.unauthorized, details: "access_denied")
 
-  /// The access token's application was revoked: the client must register again.
+  /// The error for an access token whose application was revoked.
+  ///
+  /// The client must register again.
   package static let invalidClient = CallError(.forbidden, details: "invalid_client")
 
-  /// A mandatory parameter is missing.
+  /// The error for a missing mandatory parameter.
   package static func missing(_ name: String, code: EnhancedCode? = nil) -> CallError {
     CallError(.badRequest, ErrorMessage.required(name), code: code)
   }
 
-  /// A rate limit is exceeded.
+  /// The error for a call that exceeds a rate limit.
   package static func tooMany(retryAfter: Duration) -> CallError {
     CallError(.tooManyRequests, retryAfter: retryAfter)
   }
 
-  /// The viewer denied the code.
+  /// The error for a code that the viewer denied.
   package static let denied = CallError(.forbidden, details: ErrorDetails.denied)
 
-  /// The code expired.
+  /// The error for a code that expired.
   package static let expired = CallError(.gone, details: ErrorDetails.expired)
 
-  /// A box assertion was rejected.
+  /// The error for a rejected box assertion.
   ///
   /// The details are one of few fixed words, so that apps can compare them.
   package static func exchange(_ refusal: ExchangeRefusal) -> CallError {
     CallError(.badRequest, details: refusal.rawValue)
   }
 
-  /// The resource does not exist, or belongs to another caller; the response does not tell which.
+  /// The 404 for a code that is unknown, withdrawn, of another requestor or, when a device polls, still pending.
+  ///
+  /// The client does not learn which.
   package static let unknownCode = CallError(.notFound)
 }
 
@@ -120,7 +126,7 @@ extension CallError {
     }
   }
 
-  /// The response when a temporary pass is used up.
+  /// The error for a temporary pass that is used up.
   package init(_ refusal: TemporaryPassRefusal) {
     let words = StoreError.pass(refusal).description
     switch refusal {

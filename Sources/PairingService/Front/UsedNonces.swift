@@ -78,7 +78,9 @@ package final class UsedNonces: Sendable {
     if let shared, let mark = use.mark { shared.add(UsedNonce(key: key, second: use.signedAt.second, mark: mark)) }
   }
 
-  /// Runs `work` with the key's nonces, and again with the current object while the one it had was removed.
+  /// Runs `work` with the nonces of a key.
+  ///
+  /// If that object has been removed in the meantime, repeats with the current one.
   private func looking(
     _ use: NonceUse, _ key: PublicKey, _ work: (NonceUse) throws(SignatureRefusal) -> Bool
   ) throws(SignatureRefusal) -> NonceUse {
@@ -112,7 +114,7 @@ package final class UsedNonces: Sendable {
     keys.withLock { $0.values.compactMap(\.closedUntil).max() }
   }
 
-  /// The text for ``init(startingAt:keptAs:capacity:)``.
+  /// The nonces as text, which ``init(startingAt:keptAs:capacity:)`` reads back.
   ///
   /// It includes marks that were read from there, as long as they may matter.
   func text(at now: Instant) -> String {

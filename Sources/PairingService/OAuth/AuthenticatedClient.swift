@@ -60,7 +60,9 @@ extension ServiceCore {
     return error
   }
 
-  /// Authenticates a client from memory, if its cached record is still current by `mark`.
+  /// Authenticates a client from memory.
+  ///
+  /// `mark` is the present value of ``GrantStore/standingMark``, which tells whether a cached record is still current.
   ///
   /// Nil does not mean that the credentials are wrong: the caller then asks the store. A secret is compared in any
   /// case, so that timing does not reveal which client ids exist.
@@ -175,7 +177,9 @@ extension ServiceCore {
   }()
 }
 
-/// A client as the store returned it at `mark`; its metadata is not parsed yet.
+/// A client as the store returned it when ``GrantStore/standingMark`` was `mark`.
+///
+/// Its metadata is not parsed yet.
 private struct RegisteredClient {
   let record: OAuthClientRecord
   let mark: UInt64?

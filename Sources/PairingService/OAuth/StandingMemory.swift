@@ -42,7 +42,9 @@ package final class StandingMemory: Sendable {
     return grant
   }
 
-  /// Caches a valid grant that was read after `mark` was taken.
+  /// Caches a valid grant.
+  ///
+  /// `mark` is ``GrantStore/standingMark``, taken before the grant was read.
   func keep(_ standing: StandingGrant, asOf mark: UInt64) {
     let grant = Grant(
       client: standing.client.id, requestor: standing.client.requestor,
@@ -54,7 +56,9 @@ package final class StandingMemory: Sendable {
     clients.withLock { $0.find(id, asOf: mark) }
   }
 
-  /// Caches a client that was read after `mark` was taken.
+  /// Caches a client.
+  ///
+  /// `mark` is ``GrantStore/standingMark``, taken before the client was read.
   func keep(_ client: AuthenticatedClient, asOf mark: UInt64) {
     clients.withLock { $0.keep(client, for: client.record.id, asOf: mark) }
   }

@@ -68,7 +68,7 @@ package final class UsedAssertions: Sendable {
   private static let usedBefore = OAuthError(
     .invalidClient, "the assertion was used before: make one for each request")
 
-  /// The text for ``init(startingAt:keptAs:capacity:strangers:)``.
+  /// The used assertions as text, which ``init(startingAt:keptAs:capacity:strangers:)`` reads back.
   ///
   /// It includes entries that were read from there and have not expired.
   func text(at now: Instant) -> String {
@@ -110,7 +110,7 @@ package final class UsedAssertions: Sendable {
     private var nextEnd: Instant?
     private var outliving = 0
 
-    /// The entries to store.
+    /// The entries that must be stored, with their expiry, so that a later process refuses them.
     var kept: [[UInt8]: Instant] { entries.filter(\.value.outlives).mapValues(\.expires) }
 
     init(most: Int, ofOne: Int = .max) {
