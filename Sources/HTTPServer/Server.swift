@@ -78,9 +78,9 @@ public final class Server: Sendable {
     return sum
   }
 
-  /// Whether every loop has answered since the last call; sends the loops the next pulse.
+  /// Whether every loop has answered the pulse that the previous call sent; then sends the next one.
   ///
-  /// For a watchdog.
+  /// A watchdog calls this.
   ///
   /// Returns true at the first call. A loop that a handler blocks does not answer.
   public func answersPulse() -> Bool {

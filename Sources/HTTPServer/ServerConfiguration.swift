@@ -73,17 +73,18 @@ public struct ServerConfiguration: Sendable {
 ///
 /// All are limits of the total time, not of silence: sending one byte a second does not extend them.
 public struct Deadlines: Sendable, Hashable {
-  /// From the first byte of a request, or the start of the connection with its TLS handshake, to the end of the head.
+  /// The time limit from the first byte of a request, or the start of the connection with its TLS handshake, to the end
+  /// of the head.
   public var header = Duration.seconds(10)
-  /// From the end of the head to the end of the body.
+  /// The time limit from the end of a request's head to the end of its body.
   public var body = Duration.seconds(30)
-  /// From the request to the handler's reply.
+  /// The time limit from the request to the handler's reply.
   ///
   /// After that, the client gets a 503 and the handler is told.
   public var reply = Duration.seconds(120)
-  /// From the start to the end of sending a response that the socket did not take at once.
+  /// The time limit of sending a response that the socket did not take at once.
   public var write = Duration.seconds(30)
-  /// From a response to the first byte of the next request.
+  /// The time limit between a response and the first byte of the next request.
   public var idle = Duration.seconds(75)
   /// The time for which the server still reads from a refused client, so that the client gets the response and not a
   /// reset.

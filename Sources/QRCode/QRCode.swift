@@ -9,13 +9,13 @@
 public struct QRCode: Sendable, Equatable {
   /// The error-correction level: the share of the code that may be dirty or covered.
   public enum Level: Int, Sendable, Comparable, CaseIterable {
-    /// About 7 % may be lost.
+    /// The code stays readable when about 7 % of it is lost.
     case low
-    /// About 15 % may be lost.
+    /// The code stays readable when about 15 % of it is lost.
     case medium
-    /// About 25 % may be lost.
+    /// The code stays readable when about 25 % of it is lost.
     case quartile
-    /// About 30 % may be lost.
+    /// The code stays readable when about 30 % of it is lost.
     case high
 
     /// Orders the levels from the least error correction to the most.

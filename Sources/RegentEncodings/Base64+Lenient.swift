@@ -22,7 +22,7 @@ extension Base64 {
 
   /// The text in one of the two readings of a space.
   private struct Reading {
-    /// In the standard alphabet, without padding.
+    /// The letters in the standard alphabet, without padding.
     var letters: [UInt8] = []
     var paddings = 0
 

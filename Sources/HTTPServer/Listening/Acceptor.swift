@@ -19,9 +19,10 @@ final class Acceptor: @unchecked Sendable {
   private let sources: SourceLimiter
   private let wakeUp: WakeUp
   private let isStopping = Atomic<Bool>(false)
-  /// An open file descriptor.
+  /// A spare file descriptor.
   ///
-  /// When there are no others left, it is closed for a moment to accept and close connections.
+  /// When the process has no others left, the acceptor closes it for a moment, so that it can accept a waiting
+  /// connection and close it at once.
   private var reserve: Int32
   /// For each loop, the accepted connections that were not handed over yet.
   private var arrivals: [[LoopMessage]]

@@ -20,7 +20,7 @@ public enum ListenAddress: Sendable, Hashable {
     }
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
-    // `UInt16("+80")` would be valid.
+    // Checked separately, because `UInt16` also accepts "+80".
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
       return nil
     }

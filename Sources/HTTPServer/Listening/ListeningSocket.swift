@@ -74,8 +74,8 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
   do throws(ServerError) {
     var on: Int32 = 1
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
-    // Accepted sockets inherit this option. It sends a response at once instead of waiting for the acknowledgement of
-    // the last.
+    // Accepted sockets inherit TCP_NODELAY: the kernel sends a response at once and does not wait for the
+    // acknowledgement of earlier packets.
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
     // Inherited too: limits how much the kernel stores of a response that the client has not read. Without it, two
     // thousand clients that read a large response byte by byte use up the memory that the kernel has for all of TCP,

@@ -31,8 +31,8 @@ extension EventLoop {
       connection.phase = .handling
       connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)
-      // The unread input may be the end of the connection. epoll then reports it again, so that no reply is prepared
-      // for a client that is gone.
+      // The input that was not read yet may be the end of the connection. Registering again makes epoll report it, so
+      // that no reply is prepared for a client that is gone.
       if connection.mayHaveInput, !connection.interest.isEmpty { watchAnew(connection, [.readable, .peerClosed]) }
       start(PendingReply(ticket: ticket))
     }

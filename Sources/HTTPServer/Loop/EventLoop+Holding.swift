@@ -63,7 +63,7 @@ extension EventLoop {
     refuse(connection, .serviceUnavailable, "Too much is unfinished here: try again in a few seconds.")
     flush(connection)
     guard connections[connection.slot] === connection else { return }
-    // A refusal that cannot be sent at once is not worth the memory.
+    // If the 503 cannot be sent at once, the connection is closed, because storing it would take more memory.
     guard !connection.hasOutbound else {
       close(connection)
       return

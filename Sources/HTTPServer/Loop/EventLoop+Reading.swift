@@ -136,7 +136,7 @@ extension EventLoop {
     // likes, so what it leaves in the socket must be reported again.
     let interest = connection.tls == nil ? interest.union(.edgeTriggered) : interest
     if isNew {
-      // The kernel may lack memory for it.
+      // Fails if the kernel has no memory for another entry in epoll.
       let isWatched = (try? poller.add(connection.descriptor, interest, token: connection.id)) != nil
       if !isWatched { close(connection) }
     } else {

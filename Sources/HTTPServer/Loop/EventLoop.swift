@@ -20,7 +20,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   /// Whether a `makeRoom` message is in the mailbox.
   let isAskedForRoom = Atomic<Bool>(false)
 
-  // The loop's own.
+  // The loop's own: only its thread uses what follows.
   /// The slot at which the last search for idle connections ended.
   var roomCursor = 0
   let poller: Poller

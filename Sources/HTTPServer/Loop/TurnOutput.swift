@@ -17,7 +17,7 @@ struct TurnOutput {
   var isEnough: Bool { !largeBody.isEmpty || bytes.count > Self.bytesPerTurn }
 
   mutating func add(_ response: Response, date: [UInt8], toHead: Bool, closes: Bool) {
-    // The large body of the response before goes first.
+    // A large body of the previous response must be sent before this response.
     if !largeBody.isEmpty { bytes += largeBody }
     isLargeBodyShared = response.prepared != nil
     largeBody = bytes.append(
@@ -26,7 +26,7 @@ struct TurnOutput {
 
   mutating func reset() {
     largeBody = []
-    // The memory of one large response is not kept.
+    // Frees the buffer after a large response, so that the loop does not keep its memory for good.
     if bytes.capacity > 256 * 1024 {
       bytes = []
     } else {

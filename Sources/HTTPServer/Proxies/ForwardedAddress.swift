@@ -103,7 +103,7 @@ public struct TrustedProxies: Sendable, Equatable {
     case (let only?, nil), (nil, let only?): return only
     case (let standard?, let common?):
       guard standard.address == common.address else { return common }
-      // The reported scheme is used only if the two headers do not contradict each other.
+      // If the two headers report different schemes and neither is that of the socket, the scheme of the socket counts.
       var agreed = standard
       if standard.scheme != common.scheme, standard.scheme != socket.scheme,
         common.scheme != socket.scheme

@@ -4,7 +4,7 @@ public struct ForwardedHandler<Next: Handler>: Handler {
   private let proxies: TrustedProxies
   private let next: Next
 
-  /// Makes a handler that calls `next`.
+  /// Makes a handler that passes the changed request to `next`.
   public init(trusting proxies: TrustedProxies, before next: Next) {
     self.proxies = proxies
     self.next = next

@@ -16,7 +16,7 @@ public struct CertificateFacts: Sendable, Hashable {
   /// Its SHA-256 fingerprint.
   public let fingerprint: [UInt8]
 
-  /// Reads the files.
+  /// Reads the facts about a certificate from its files.
   ///
   /// - Parameters:
   ///   - files: a certificate and its key.

@@ -32,8 +32,8 @@ final class TLSContext: Sendable {
 
   init(_ files: TLSFiles) throws(ServerError) {
     ERR_clear_error()
-    // The first call that initialises OpenSSL decides this. Without it, `exit` frees OpenSSL's data while the loops
-    // still use it.
+    // The first call that initialises OpenSSL decides whether `exit` frees its data. By default it does, also while the
+    // loops still use OpenSSL.
     _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
       throw .resources(reason: "OpenSSL: \(opensslReason())")

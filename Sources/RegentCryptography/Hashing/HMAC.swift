@@ -29,7 +29,7 @@ public final class HMACKey: Sendable {
   public let keyLength: Int
   private let halves: Halves
 
-  /// Makes a key of any length except zero: anyone can compute the codes of an empty key.
+  /// Makes a key of any length except zero: an attacker can compute the codes of an empty key.
   public convenience init(_ algorithm: Algorithm, _ key: Secret) throws(KeyError) {
     guard key.count > 0 else { throw .malformed("an HMAC key may not be empty") }
     self.init(algorithm, known: key)

@@ -1,4 +1,4 @@
-/// MD5, which is not secure: anyone can make two texts with the same hash.
+/// MD5, which is not secure: an attacker can make two texts with the same hash.
 ///
 /// Use it only for the field of an old wire format that is defined as MD5.
 public enum LegacyMD5 {

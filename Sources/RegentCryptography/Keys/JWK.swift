@@ -13,7 +13,7 @@ public struct JWK: Sendable, Hashable {
     self.keyID = keyID
   }
 
-  /// Reads one key.
+  /// Reads a public key from a JSON object.
   ///
   /// It refuses private and symmetric keys, keys that are not for signatures, an `alg` that does not match the key, and
   /// numbers that are not in their canonical encoding.

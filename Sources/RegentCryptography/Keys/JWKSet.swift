@@ -13,7 +13,7 @@ public struct JWKSet: Sendable, Equatable {
     self.keys = keys
   }
 
-  /// Reads a document.
+  /// Reads a JWK set from a JSON text.
   ///
   /// It leaves out keys that are not supported here, as the RFC demands. It refuses two supported keys with the same id
   /// and algorithm, because a signature would not say which of them to use.

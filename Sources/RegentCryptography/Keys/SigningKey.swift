@@ -32,8 +32,8 @@ public struct SigningKey: Sendable {
     algorithm = key.algorithm
     publicKey = try VerifyingKey(spki: VerifyingKey(key).spki)
     do throws(LibraryError) { prepared = try PreparedSigning(key, .sha256) } catch { throw .library(error) }
-    // A file whose public half belongs to another key would make signatures that no one can verify, so a test signature
-    // is checked.
+    // A file whose public half belongs to another key would make signatures that cannot be verified, so a test
+    // signature is checked.
     let probe = Array("probe".utf8)
     guard publicKey.isValid(try sign(probe), for: probe) else { throw .inconsistent }
   }

@@ -10,8 +10,8 @@ internal import RegentEncodings
 /// The nonce is the start of an HMAC over random bytes, the associated data and the contents. It is as good as random,
 /// so one key may seal at most 2³² boxes (NIST SP 800-38D §8.3); change the key before. Two virtual machines that start
 /// from one image may draw the same random bytes. A purely random nonce would then repeat, which reveals both contents
-/// and lets anyone forge boxes. This nonce repeats only for the same contents in the same place, and then the boxes are
-/// identical.
+/// and lets attackers forge boxes. This nonce repeats only for the same contents in the same place, and then the boxes
+/// are identical.
 public struct SealingKey: Sendable {
   /// The length of the secret in bytes.
   public static let secretLength = 32
@@ -110,11 +110,11 @@ public struct SealingKey: Sendable {
 
 /// The reason why a box was not opened.
 public enum SealError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Too short to be a box.
+  /// The bytes are too short to be a sealed box.
   case malformed
-  /// Sealed by a later version of this program.
+  /// The box was sealed by a later version of this program.
   case unknownVersion(UInt8)
-  /// Sealed with the key that has this id.
+  /// The box was sealed with the key that has this id.
   case otherKey(needed: UInt32)
   /// The box was changed or moved to another place, or was sealed with another key of the same id.
   case notAuthentic

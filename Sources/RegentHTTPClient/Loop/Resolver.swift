@@ -58,7 +58,8 @@ final class Resolver {
     return waiting.removeValue(forKey: place) ?? []
   }
 
-  /// Whether the address to try first is known: one has answered before, or the host is an IP address.
+  /// Whether the address to try first is known: the host is localhost, or only one address is stored, for example the
+  /// one that has answered before.
   func knowsFirst(of place: HostAndPort) -> Bool {
     HostLookup.isLocalhost(place.host) || known[place]?.addresses.count == 1
   }

@@ -43,7 +43,8 @@ extension Span<UInt8> {
 
   fileprivate func requireChunked(_ range: ByteRange) throws(MessageError) {
     if equal(range, ignoringCase: "chunked") { return }
-    // `gzip, chunked` is valid, but we do not support gzip. After `chunked, gzip` no one can tell where the body ends.
+    // `gzip, chunked` is valid, but we do not support gzip. After `chunked, gzip` a receiver cannot tell where the body
+    // ends.
     let tail = ByteRange(Swift.max(Int(range.start), Int(range.end) &- 7), Int(range.end))
     let endsWithChunked = equal(tail, ignoringCase: "chunked")
     let isList = range.indices.contains { self[$0] == 0x2C }
