@@ -44,7 +44,7 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // The standard library decodes the other number types by calling this function again, without an end.
+    // The standard library decodes the other number types by calling this function again, which would never end.
     guard !(type is any Numeric.Type) else {
       throw JSONShapeError(name: name, expected: "an Int or an Int64: no member is a \(type)")
     }

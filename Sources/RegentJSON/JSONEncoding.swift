@@ -6,7 +6,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
 
   private var shape = Shape.single
   private var single: JSONValue?
-  /// The members of an object, or the elements of an array, whose names are not used.
+  /// The members of an object; or the elements of an array, which have empty names.
   private var parts: [(name: String, place: JSONEncoding)] = []
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -44,7 +44,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
   func encode(_ value: Int) { write(.integer(Int64(value))) }
 
   func encode(_ value: some Encodable) throws {
-    // The standard library encodes the other number types by calling this function again, without an end.
+    // The standard library encodes the other number types by calling this function again, which would never end.
     guard !(value is any Numeric) else {
       throw JSONShapeError(name: "\(value)", expected: "an Int or an Int64: no member is a \(type(of: value))")
     }

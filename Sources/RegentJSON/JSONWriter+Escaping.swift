@@ -38,7 +38,7 @@ extension JSONWriter {
     return true
   }
 
-  /// Whether the byte may begin a sequence that must be escaped; true for all that do and for few others.
+  /// Whether the byte may begin a sequence that must be escaped; also true for a few bytes that do not.
   private func mayNeedEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == Byte.quote || byte == Byte.backslash || byte == 0x7F || byte == 0xC2
       || byte == 0xE2 || (style.isHTMLSafe && (byte == 0x26 || byte == 0x3C || byte == 0x3E))

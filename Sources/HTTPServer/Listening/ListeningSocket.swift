@@ -77,9 +77,9 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
     // Accepted sockets inherit TCP_NODELAY: the kernel sends a response at once and does not wait for the
     // acknowledgement of earlier packets.
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-    // Inherited too: limits how much the kernel stores of a response that the client has not read. Without it, two
-    // thousand clients that read a large response byte by byte use up the memory that the kernel has for all of TCP,
-    // and no other client is served.
+    // Accepted sockets inherit TCP_NOTSENT_LOWAT, which limits how much the kernel stores of a response that the client
+    // has not read. Without it, two thousand clients that read a large response byte by byte use up the memory that the
+    // kernel has for all of TCP, and no other client is served.
     var unsent: Int32 = 64 * 1024
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, 4)
     if !host.isIPv4 {

@@ -12,7 +12,7 @@ enum CountedSource: Hashable, Sendable {
   ///
   /// A user who controls many user ids could use the group with each of them, so the group has one common limit.
   case group(UInt32)
-  /// A user who is not in the settings, when they name users.
+  /// A user of this machine whom the settings do not name, if they name others.
   case stranger(UInt32)
 }
 

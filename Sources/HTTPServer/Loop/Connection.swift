@@ -33,7 +33,7 @@ final class Connection {
   let tls: TLSSession?
 
   var phase = Phase.idle
-  /// Whether no response was sent on this connection yet.
+  /// Whether the client has not sent a valid request on this connection yet.
   var isFresh = true
   /// Whether the connection closes when all output is sent.
   var isClosing = false

@@ -31,7 +31,8 @@ internal import CRegentOpenSSL
       guard name == "prime256v1" else {
         throw .unsupported("the curve \(name ?? "without a name")")
       }
-      // With curves that are given by explicit parameters attackers forged keys (CVE-2020-0601); RFC 5480 forbids them.
+      // Attackers forged keys with curves that are given by explicit parameters (CVE-2020-0601); RFC 5480 forbids such
+      // curves.
       guard !hasExplicitCurve() else { throw .unsupported("a curve given by its parameters") }
     case .edDSA:
       guard unsafe EVP_PKEY_is_a(handle, "ED25519") == 1 else {
@@ -143,7 +144,7 @@ extension PKey {
   /// read.
   func spki() throws(LibraryError) -> [UInt8] {
     switch algorithm {
-    // OpenSSL would write a point that was read compressed in compressed form.
+    // If the key was read with a compressed point, OpenSSL would write a compressed point again.
     case .es256: return DER.p256Key(x: try number("qx", size: 32), y: try number("qy", size: 32))
     // OpenSSL's writer is slow for the same reason as its reader, see `init(ed25519:)`.
     case .edDSA: return DER.ed25519Key(try ed25519Bytes())

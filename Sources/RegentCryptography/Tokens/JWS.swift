@@ -94,7 +94,7 @@ public struct UnverifiedJWS: Sendable {
     } catch {
       throw .malformed("header: \(error)")
     }
-    // In any case, because some libraries accept NONE for none.
+    // Compared without regard to case, because some libraries accept NONE for none.
     guard algorithm.lowercased() != "none" else { throw .unsecured }
     for name in names where header[name] != nil { throw .refusedHeader(name) }
   }

@@ -287,7 +287,7 @@ extension ClientLoop {
     guard next != .max else { return -1 }
     let now = Clocks.bootNanoseconds()
     guard next > now else { return 0 }
-    // Rounded up: a thread that wakes up too early would have to wait again.
+    // Rounded up: a thread that wakes up a moment too early would have to wait a second time.
     return CInt(min((next - now + 999_999) / 1_000_000, 86_400_000))
   }
 }

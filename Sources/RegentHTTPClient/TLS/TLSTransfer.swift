@@ -75,8 +75,8 @@ import RegentPlatform
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
     ]
     codes += trust(configuration.authorities)
-    // libcurl repeats a request with any method if a kept connection turns out to be closed; only these may be
-    // repeated.
+    // libcurl repeats a request with any method if a kept connection turns out to be closed. Requests that must not be
+    // repeated therefore use a new connection.
     if !request.isIdempotent || call.needsNewConnection || doubt != nil {
       codes.append(set(CURLOPT_FRESH_CONNECT, 1))
     }

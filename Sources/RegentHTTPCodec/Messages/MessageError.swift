@@ -2,17 +2,17 @@
 ///
 /// Each of them closes the connection, because the start of the next message is unknown.
 public enum MessageError: Error, Sendable, Hashable, CaseIterable {
-  // The request line and its target.
+  // Errors in the request line and its target.
   case requestLine
   case target
   case targetTooLong
   case method
   case version
 
-  // The response line.
+  // Errors in the status line of a response.
   case statusLine
 
-  // Field lines.
+  // Errors in the form of the header fields.
   case fieldName
   case fieldValue
   case lineEnding
@@ -20,7 +20,7 @@ public enum MessageError: Error, Sendable, Hashable, CaseIterable {
   case tooManyFields
   case fieldsTooLarge
 
-  // The contents of the fields.
+  // Errors in the contents of the header fields.
   case missingHost
   case repeatedHost
   case host
@@ -33,7 +33,7 @@ public enum MessageError: Error, Sendable, Hashable, CaseIterable {
   case transferEncodingInOldVersion
   case expectation
 
-  // Bodies.
+  // Errors in the body.
   case bodyTooLarge
   case chunkSize
   case chunkExtension

@@ -132,7 +132,7 @@ extension RequestHead {
       case .target:
         try scanTarget(bytes, &at, stop)
         guard at < stop else { break }
-        // A request line that ends here is HTTP/0.9, which has no headers and therefore no host.
+        // A request line that ends after the target is HTTP/0.9, which has no headers and therefore no host.
         guard bytes[at] == 0x20 else {
           throw bytes[at] == 0x0D || bytes[at] == 0x0A ? .requestLine : .target
         }
