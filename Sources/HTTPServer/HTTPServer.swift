@@ -1,2 +1,2 @@
-// HTTPServer: a strict HTTP/1.1 server over epoll: listeners, one event loop per core, deadlines, limits, TLS and
-// the router. The grammar is in RegentHTTPCodec; what a request means is decided by the handlers above.
+// HTTPServer: a strict HTTP/1.1 server on epoll, with listeners, one event loop for each core, deadlines, limits, TLS
+// and a router. RegentHTTPCodec has the grammar; the handlers of the targets above decide what a request means.

@@ -1,25 +1,24 @@
-/// What answers requests.
+/// Responds to requests.
 ///
-/// It runs on an event loop's thread and must never block it: no disk, no lock that is held for long, no password
-/// hashing, no outgoing call. Such work goes to other threads, which complete the reply later.
+/// A handler runs on an event loop's thread and must not block it: no disk access, no lock that is held for long, no
+/// password hashing, no outgoing call. Other threads do such work and complete the reply later.
 public protocol Handler: Sendable {
-  /// The answer to a request, or the promise of one where it has to wait.
+  /// Returns the response, or `.later` if the handler must wait for something.
   func handle(_ request: Request) -> Answer
 }
 
-/// A handler's answer: the response, or the promise of one.
+/// The result of a handler.
 public enum Answer {
-  /// The response itself.
   case now(Response)
-  /// The engine calls the closure at once, on the same thread, with the handle to complete later from any thread.
+  /// The response comes later.
+  ///
+  /// The event loop calls the closure at once on its thread; the ``PendingReply`` may be completed from any thread.
   case later((PendingReply) -> Void)
 }
 
-/// A handler made of a closure.
 public struct ClosureHandler: Handler {
   private let body: @Sendable (Request) -> Answer
 
-  /// A handler that calls `body`.
   public init(_ body: @escaping @Sendable (Request) -> Answer) { self.body = body }
 
   public func handle(_ request: Request) -> Answer { body(request) }

@@ -1,43 +1,42 @@
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// A reply that is owed.
+/// A reply that a handler completes later, once and from any thread.
 ///
-/// Whoever holds it completes it once, from any thread.
-///
-/// When the last reference goes away without that, the client gets a 500: a forgotten reply is never a hanging one.
+/// If the last reference is released before, the client gets a 500, so that a forgotten reply does not leave the client
+/// waiting.
 public final class PendingReply: Sendable {
   let ticket: ReplyTicket
 
   init(ticket: ReplyTicket) { self.ticket = ticket }
 
-  /// A reply that is given to a closure instead of a connection (for tests and in-process callers).
+  /// Makes a reply that calls a closure with the response, for tests and in-process callers.
   public convenience init(deliver: @escaping @Sendable (Response) -> Void) {
     self.init(ticket: ReplyTicket(sink: ClosureSink(deliver: deliver), connection: 0))
   }
 
-  /// Answers.
+  /// Sends the response.
   ///
-  /// Returns false, and does nothing, when it was answered before or the client is gone.
+  /// Returns false, and does nothing, if the reply was completed before or the client is gone.
   @discardableResult
   public func complete(_ response: Response) -> Bool { ticket.complete(response) }
 
-  /// Has `body` called once when the client goes away or the reply's deadline passes before `complete`.
+  /// Calls `body` once if the client leaves or the reply's deadline passes before `complete`.
   ///
-  /// It is called on the loop's thread (at once, when it already happened) and must not block. A second call replaces
-  /// the first closure.
+  /// The call is made on the loop's thread and must not block; if the reply is already abandoned, it is made at once. A
+  /// second closure replaces the first.
   public func onAbandoned(_ body: @escaping @Sendable () -> Void) { ticket.onAbandoned(body) }
 
-  /// Whether nobody waits for the reply any more.
+  /// Whether the client has left or the deadline has passed.
   public var isAbandoned: Bool { ticket.isAbandoned }
 
-  /// Tells whoever waits that nobody does: for in-process callers that give up.
+  /// Abandons the reply; for in-process callers that no longer wait for it.
   public func abandon() { _ = ticket.abandon() }
 
   deinit { ticket.complete(Response(.internalServerError)) }
 }
 
-/// Where completed replies go.
+/// Receives completed replies.
 protocol ReplySink: AnyObject, Sendable {
   func deliver(_ response: Response, to connection: UInt64)
 }
@@ -48,7 +47,9 @@ private final class ClosureSink: ReplySink {
   func deliver(_ response: Response, to connection: UInt64) { body(response) }
 }
 
-/// The state that a pending reply and its connection share; whoever moves it out of `open` decides what happens.
+/// The state that a pending reply and its connection share.
+///
+/// The first thread that moves it out of `open` decides the outcome.
 final class ReplyTicket: Sendable {
   private enum State {
     case open((@Sendable () -> Void)?)
@@ -92,7 +93,7 @@ final class ReplyTicket: Sendable {
     state.withLock { if case .abandoned = $0 { true } else { false } }
   }
 
-  /// Returns false when the reply was completed or abandoned before.
+  /// Abandons the reply; returns false if it was completed or abandoned before.
   @discardableResult
   func abandon() -> Bool {
     let (isFirst, tell) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in

@@ -2,19 +2,19 @@ internal import RegentPlatform
 
 /// A running server.
 ///
-/// It listens from the moment it exists until `stop`, which must be called: the threads do not end by themselves.
+/// It listens from its creation until `stop`, which the program must call: the threads do not end by themselves.
 public final class Server: Sendable {
-  /// Where it listens, with the ports that were picked, in the order of the listeners.
+  /// The addresses on which it listens, with the ports that the kernel chose, in the order of the listeners.
   public let addresses: [ListenAddress]
 
   private let acceptor: Acceptor
   private let loops: [EventLoop]
   private let contexts: [TLSContext]
   private let pulsesAsked = Locked(0)
-  /// One for each loop, then the acceptor's; none once stopped.
+  /// A thread for each loop, then that of the acceptor; empty after `stop`.
   private let threads: Locked<[DedicatedThread]>
 
-  /// Binds every listener and starts the threads; on an error nothing stays bound.
+  /// Binds every listener and starts the threads; if it throws, no listener stays bound.
   public init(_ listeners: [Listener], configuration: ServerConfiguration = ServerConfiguration())
     throws(ServerError)
   {
@@ -23,7 +23,7 @@ public final class Server: Sendable {
     do throws(ServerError) {
       var contexts: [TLSContext] = []
       for listener in listeners {
-        // The certificate first: a port is not taken by a server that cannot serve.
+        // The certificate is read first, so that a server that cannot serve does not take the port.
         var context: TLSContext?
         if let files = listener.tls {
           let new = try TLSContext(files)
@@ -45,7 +45,7 @@ public final class Server: Sendable {
       for (index, loop) in loops.enumerated() {
         running.append((loop, try startThread("http-loop-\(index)", turns: .short) { loop.run() }))
       }
-      // Who connects to a busy core would wait for the kernel's next tick (4 ms) otherwise.
+      // With a normal time slice, a client that connects to a busy core would wait for the kernel's next tick (4 ms).
       let accepting = try startThread("http-accept", turns: .shortest) { acceptor.run() }
       threads = Locked(running.map(\.thread) + [accepting])
     } catch {
@@ -58,7 +58,7 @@ public final class Server: Sendable {
     }
   }
 
-  /// What was counted so far.
+  /// The counters since the start.
   public var statistics: Statistics {
     var sum = Statistics()
     sum.accepted = acceptor.accepted.now
@@ -78,9 +78,11 @@ public final class Server: Sendable {
     return sum
   }
 
-  /// Whether every loop has answered since the last call, which asks them again: what a watchdog wants to know.
+  /// Whether every loop has answered the pulse that the previous call sent; then sends the next one.
   ///
-  /// True at the first call. A loop that a handler blocks does not answer.
+  /// A watchdog calls this.
+  ///
+  /// Returns true at the first call. A loop that a handler blocks does not answer.
   public func answersPulse() -> Bool {
     let asked = pulsesAsked.withLock { asked in
       defer { asked += 1 }
@@ -93,14 +95,14 @@ public final class Server: Sendable {
 
   /// Reads the certificate files again; new connections use them.
   ///
-  /// On an error the certificates of that listener stay as they were.
+  /// If a file is invalid, the listener keeps its certificate.
   public func reloadCertificates() throws(ServerError) {
     for context in contexts { try context.reload() }
   }
 
-  /// Stops accepting, lets what is in flight finish for at most `limit`, then cuts the rest.
+  /// Stops accepting, waits at most `limit` for requests in progress, then closes the remaining connections.
   ///
-  /// Blocks until all threads ended, so it must not be called by a handler. A second call waits for nothing.
+  /// It blocks until all threads have ended, so a handler must not call it. A second call returns at once.
   public func stop(within limit: Duration = .seconds(5)) {
     let threads = threads.withLock { threads in
       defer { threads = [] }
@@ -115,7 +117,7 @@ public final class Server: Sendable {
   }
 }
 
-/// A thread with every signal blocked, so that signals reach the threads of the program instead.
+/// Starts a thread with all signals blocked, so that signals reach the other threads of the program.
 private func startThread(
   _ name: String, turns: DedicatedThread.Turns, _ body: @escaping @Sendable () -> Void
 ) throws(ServerError) -> DedicatedThread {

@@ -1,57 +1,58 @@
 internal import CRegentLinux
 public import RegentHTTPCodec
 
-/// The limits and deadlines of a server that its program may choose.
+/// The limits and deadlines of a server.
 public struct ServerConfiguration: Sendable {
-  /// How many event loops (threads) serve connections; by default one per core this process may use.
+  /// The number of event loops, which are threads; the default is the number of cores that this process may use.
   public var loops = ServerConfiguration.usableCores
-  /// How large a request head may be.
+  /// The maximum size of a request head.
   public var head = HeadLimits()
-  /// How large a request body may be, in bytes.
+  /// The maximum length of a request body in bytes.
   public var bodyBytes = 256 * 1024
-  /// How many connections there may be in all; one more is answered with 503 and closed.
+  /// The maximum number of connections; a further one gets a 503 and is closed.
   ///
-  /// When there are nearly so many, connections that only wait for a next request are closed to make room.
+  /// Shortly before the limit, idle connections are closed to make room.
   public var connections = 20_000
-  /// How many connections one source (IPv4 address, IPv6 /64) may have that never completed a valid request, or have a
-  /// request or a reply unfinished.
+  /// The maximum number of connections of one source (an IPv4 address or IPv6 /64) that have not sent a valid request
+  /// yet, or have an unfinished request or response.
   ///
-  /// Others are not counted, so that many TVs behind one address work.
+  /// Other connections are not counted, so that many TVs can share one address.
   public var unprovenConnectionsPerSource = 512
-  /// How many bytes may be buffered in all: unfinished requests, requests being answered, replies that are not read.
+  /// The maximum number of buffered bytes of all connections: incomplete requests, requests being handled, and unread
+  /// responses.
   ///
-  /// The first 4 KiB of each connection are not counted. A source may have as many as are free beside it, so that
-  /// something is left for the next however many fill it; what is beyond is answered with 503 and closed.
+  /// The first 4 KiB of each connection are not counted. A source may use at most as many bytes as remain free, so that
+  /// something is left for the next source. What exceeds this gets a 503 and is closed.
   public var bufferedBytes = 64 * 1024 * 1024
-  /// Whether connections from an address count for the limit per source; a trusted proxy's do not.
+  /// Whether connections from an address count for the limits per source; those from trusted proxies do not.
   public var countsSource: @Sendable (IPAddress) -> Bool = { _ in true }
-  /// The users of this machine who may take every place of a Unix socket; `nil` when all may.
+  /// The users of this machine who may use all connections of a Unix socket; nil if every user may.
   ///
-  /// Any other user may have a quarter of the connections, and all others together three quarters: whoever may connect
-  /// cannot keep these out.
+  /// Each other user may have a quarter of the connections, and all others together three quarters, so that they cannot
+  /// lock out the favoured users.
   public var favouredUsers: Set<UInt32>?
-  /// The users and groups that the settings name; `nil` when no user is more expected than another.
+  /// The users and groups that the settings name; nil treats all users alike.
   ///
-  /// All other users together may have a quarter of the connections, however many numbers one of them has: a range of
-  /// `/etc/subuid` is 65,536 users. Members of a named group share a quarter before they count as other users.
+  /// All other users together may have a quarter of the connections, because one user may control many user ids: a
+  /// range in `/etc/subuid` has 65,536. The members of a named group share another quarter before they count as other
+  /// users.
   public var namedUsers: NamedUsers?
-  /// How many pipelined requests of one connection are answered before others get their turn.
+  /// The number of pipelined requests of one connection that are answered before other connections get their turn.
   public var pipelinedRequestsPerTurn = 32
   public var deadlines = Deadlines()
-  /// What every reply carries besides what its handler says.
+  /// Headers that every response has.
   public var standingHeaders = StandingHeaders()
-  /// Makes the engine's own answer, with its status and sentence, to what is not a valid request or came too late.
+  /// Makes the server's own response, from a status and a sentence, to a request that is invalid or came too late.
   public var refusal: @Sendable (Status, String) -> Response = { .text($0, $1 + "\n") }
-  /// The same to a request whose head was read, by its raw path; `nil` leaves it to the one before.
+  /// The same for a request whose head was read, with its encoded path; if it returns nil, `refusal` is used.
   public var refusalAtPath: (@Sendable (Status, [UInt8]) -> Response?)?
 
-  /// The default limits and deadlines.
   public init() {}
 
-  /// What a Unix socket for several users needs.
+  /// Sets the limits for a Unix socket that several users may use.
   ///
-  /// Root and its owner always get in, and connections that say nothing go soon: who is on this machine says at once
-  /// what he wants.
+  /// Root and the owner always get a connection. The deadlines are short, because a local program sends its request at
+  /// once.
   public mutating func favour(rootAnd owner: UInt32) {
     favouredUsers = [0, owner]
     deadlines.header = .seconds(3)
@@ -61,33 +62,37 @@ public struct ServerConfiguration: Sendable {
   var connectionsPerUser: Int { max(1, connections / 4) }
   var connectionsOfUsers: Int { max(1, connections / 4 * 3) }
 
-  /// How many connections below the limit idle ones begin to be closed, so that a new one is seldom turned away.
+  /// The distance from the connection limit at which the server starts to close idle connections, so that new ones are
+  /// seldom refused.
   var connectionHeadroom: Int { connections / 64 }
 
   private static var usableCores: Int { Int(regent_usable_cores()) }
 }
 
-/// How long things may take.
+/// The time limits of a server.
 ///
-/// All are total times, not times of silence: a byte a second keeps nobody alive.
+/// All are limits of the total time, not of silence: sending one byte a second does not extend them.
 public struct Deadlines: Sendable, Hashable {
-  /// From a request's first byte (or the connection's start, TLS handshake included) to the end of its head.
+  /// The time limit from the first byte of a request, or the start of the connection with its TLS handshake, to the end
+  /// of the head.
   public var header = Duration.seconds(10)
-  /// From the end of the head to the end of the body.
+  /// The time limit from the end of a request's head to the end of its body.
   public var body = Duration.seconds(30)
-  /// From the request to the handler's reply; then the client gets 503 and the handler is told.
+  /// The time limit from the request to the handler's reply.
+  ///
+  /// After that, the client gets a 503 and the handler is told.
   public var reply = Duration.seconds(120)
-  /// From the first byte of a reply that did not go out at once to its last.
+  /// The time limit of sending a response that the socket did not take at once.
   public var write = Duration.seconds(30)
-  /// Between a reply and the next request's first byte.
+  /// The time limit between a response and the first byte of the next request.
   public var idle = Duration.seconds(75)
-  /// How long what a refused client still sends is read, so that it sees the reply instead of a reset.
+  /// The time for which the server still reads from a refused client, so that the client gets the response and not a
+  /// reset.
   public var lingering = Duration.seconds(2)
 
   public init() {}
 }
 
-/// Users and groups of this machine.
 public struct NamedUsers: Sendable, Equatable {
   public var users: Set<UInt32>
   public var groups: Set<UInt32>

@@ -1,19 +1,19 @@
-/// Why a server could not start or take a new certificate: what failed, on what, and what to do.
+/// The reason why a server could not start or load a new certificate.
 public enum ServerError: Error, Sendable, Hashable {
-  /// Somebody answers at that address already.
+  /// Another process accepts connections on that address.
   case addressInUse(ListenAddress)
-  /// The address is not one of this machine's, or may not be used by this user, or its folder is missing.
+  /// The address does not belong to this machine, this user may not use it, or the folder of the socket is missing.
   case cannotListen(ListenAddress, reason: String)
-  /// The path of a Unix socket is taken by something that is not a socket.
+  /// The path of the Unix socket is that of another kind of file.
   case notASocket(path: String)
-  /// A certificate or key file that cannot be used.
+  /// The certificate or key file cannot be used.
   case certificate(file: String, reason: String)
-  /// The system refused a thread or a descriptor.
+  /// The system refused a thread or a file descriptor.
   case resources(reason: String)
 }
 
 extension ServerError: CustomStringConvertible {
-  /// A sentence and a hint.
+  /// A sentence about the error and a hint what to do.
   public var description: String {
     switch self {
     case .addressInUse(let address):

@@ -1,28 +1,25 @@
-/// What a server counted since it started.
+/// The counters of a server since its start.
 public struct Statistics: Sendable, Hashable {
-  /// Connections accepted.
   public var accepted = 0
-  /// Connections open now.
+  /// Connections that are open now.
   public var open = 0
-  /// Requests handed to handlers.
   public var requests = 0
-  /// Requests the engine itself refused as malformed or too large.
+  /// Requests that the server refused as malformed or too large.
   public var refused = 0
-  /// Connections closed because there were too many in all, or because one source held too many or too many bytes.
+  /// Connections closed because there were too many in all, or because one source had too many connections or buffered
+  /// bytes.
   public var shed = 0
-  /// Idle connections closed to make room for others.
+  /// Idle connections that were closed to make room for others.
   public var evicted = 0
-  /// Connections cut by a deadline.
+  /// Connections that were cut by a deadline.
   public var timedOut = 0
-  /// Pending replies whose client went away or whose deadline passed.
+  /// Pending replies whose client left or whose deadline passed.
   public var abandoned = 0
-  /// Responses replaced by a 500 because a header was unsafe.
+  /// Responses that were replaced by a 500 because of an unsafe header.
   public var faulty = 0
-  /// TLS handshakes that failed.
   public var failedHandshakes = 0
-  /// Times accepting had to pause because descriptors ran out.
+  /// How often accepting was paused because there were no file descriptors left.
   public var acceptPauses = 0
 
-  /// Nothing counted.
   public init() {}
 }

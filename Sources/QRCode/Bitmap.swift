@@ -1,26 +1,25 @@
-/// A black and white picture, the form between a matrix of modules and a file or a screen.
+/// A black and white picture, from which PNG files are written.
 public struct Bitmap: Sendable, Equatable {
-  /// Pixels in a row.
   public let width: Int
-  /// Rows.
   public let height: Int
-  /// Row by row, eight pixels a byte from the left, 1 is white; each row starts a byte.
+  /// The pixels row by row, eight in each byte, the leftmost in the highest bit; 1 is white.
+  ///
+  /// Each row starts at a byte.
   private(set) var bytes: [UInt8]
 
-  /// An all-white picture.
   public init(width: Int, height: Int) {
     self.width = max(1, width)
     self.height = max(1, height)
     bytes = Array(repeating: 0xff, count: (self.width + 7) / 8 * self.height)
   }
 
-  /// Whether a pixel is black; everything outside is white.
+  /// Whether a pixel is black; pixels outside the picture are white.
   public func isBlack(_ x: Int, _ y: Int) -> Bool {
     guard x >= 0, y >= 0, x < width, y < height else { return false }
     return bytes[y * stride + x / 8] & (0x80 >> UInt8(x % 8)) == 0
   }
 
-  /// Blackens a rectangle, as much of it as lies in the picture.
+  /// Makes the part of a rectangle that lies inside the picture black.
   public mutating func blacken(x: Int, y: Int, width: Int, height: Int) {
     let columns = max(0, x)..<max(max(0, x), min(self.width, x + width))
     for row in max(0, y)..<max(max(0, y), min(self.height, y + height)) {
@@ -34,10 +33,12 @@ public struct Bitmap: Sendable, Equatable {
 }
 
 extension QRCode {
-  /// The most pixels that a module may be wide: a picture of 40 megapixels at most.
+  /// The largest width of a module in pixels.
+  ///
+  /// It limits the largest code to about 40 megapixels.
   public static let largestScale = 32
 
-  /// The code as a picture; `scale` is the width of a module in pixels, 1 to `largestScale`.
+  /// Draws the code; `scale` is the width of a module in pixels, 1 to `largestScale`.
   public func bitmap(scale: Int = 8, quietZone: Int = QRCode.standardQuietZone) -> Bitmap {
     let scale = min(max(1, scale), Self.largestScale)
     let margin = min(max(0, quietZone), side)
@@ -58,7 +59,7 @@ extension QRCode {
     bitmap(scale: scale, quietZone: quietZone).png()
   }
 
-  /// Dark modules side by side, as column ranges.
+  /// The runs of adjacent dark modules in a row, as ranges of columns.
   func darkRuns(inRow y: Int) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     var start: Int?

@@ -2,7 +2,9 @@ internal import CQREncode
 internal import Glibc
 internal import RegentPlatform
 
-/// Makes the modules of a QR code with libqrencode; no other file talks to the library.
+/// Makes the modules of a QR code with libqrencode.
+///
+/// No other file calls the library.
 enum Encoding {
   struct Encoded {
     let version: Int
@@ -10,7 +12,7 @@ enum Encoding {
     let modules: [Bool]
   }
 
-  /// `version` is the smallest one wanted, 0 for whatever fits.
+  /// Encodes a text; `version` is the smallest allowed version, 0 for the smallest that fits.
   static func encode(
     _ text: String, level: QRCode.Level, version: Int
   ) throws(QRCodeError) -> Encoded {
@@ -25,14 +27,14 @@ enum Encoding {
     defer { unsafe QRcode_free(code) }
     let side = unsafe Int(code.pointee.width)
     guard let data = unsafe code.pointee.data else { throw .outOfMemory }
-    // Bit 0 of each byte is the colour; the others say what kind of module it is.
+    // Bit 0 of each byte is the colour. The other bits are the kind of the module.
     let modules = unsafe UnsafeBufferPointer(start: data, count: side * side).map { $0 & 1 == 1 }
     return unsafe Encoded(version: Int(code.pointee.version), side: side, modules: modules)
   }
 }
 
 private struct Request {
-  // "Extended channel interpretation: UTF-8". Without it readers guess, and Korean comes out as Japanese.
+  // The ECI number of UTF-8. Without it, readers guess the character set, and some show Korean text as Japanese.
   static let utf8: UInt32 = 26
 
   let bytes: [UInt8]
@@ -45,7 +47,7 @@ private struct Request {
     if bytes.contains(0) {
       return unsafe QRcode_encodeData(Int32(clamping: bytes.count), bytes, version, level)
     }
-    // Splits the text into numeric, alphanumeric and byte segments, whatever takes the least room.
+    // Splits the text into numeric, alphanumeric and byte segments so that it needs the least space.
     let string = bytes.map { CChar(truncatingIfNeeded: $0) } + [0]
     return unsafe QRcode_encodeString(string, version, level, QR_MODE_8, 1)
   }

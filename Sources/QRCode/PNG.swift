@@ -1,5 +1,5 @@
 extension Bitmap {
-  /// The picture as a PNG file: one bit a pixel, grey, not compressed (a QR code is small).
+  /// The picture as a PNG file with one bit for each pixel, greyscale and uncompressed, because a QR code is small.
   public func png() -> [UInt8] {
     var header = bigEndian(UInt32(width)) + bigEndian(UInt32(height))
     header += [1, 0, 0, 0, 0]  // one bit, greyscale, deflate, the usual filters, not interlaced
@@ -7,7 +7,7 @@ extension Bitmap {
       + chunk("IHDR", header) + chunk("IDAT", zlib(filteredRows)) + chunk("IEND", [])
   }
 
-  /// Each row behind a zero byte: "no filter".
+  /// The rows of the picture, each after the filter-type byte 0 ("no filter").
   private var filteredRows: [UInt8] {
     var rows: [UInt8] = []
     rows.reserveCapacity((stride + 1) * height)
@@ -24,7 +24,7 @@ private func chunk(_ kind: String, _ data: [UInt8]) -> [UInt8] {
   return bigEndian(UInt32(data.count)) + body + bigEndian(crc32(body))
 }
 
-/// RFC 1950 around RFC 1951 blocks that are stored as they are, 65,535 bytes at most in each.
+/// Wraps data in the zlib format (RFC 1950) with stored, uncompressed blocks of at most 65,535 bytes (RFC 1951).
 private func zlib(_ data: [UInt8]) -> [UInt8] {
   var stream: [UInt8] = [0x78, 0x01]
   var start = 0

@@ -1,44 +1,47 @@
-// QRCode: text to a matrix of modules, and that matrix to terminal text, SVG and PNG. Whether and where it is
-// shown is decided by the agent.
+// QRCode: turns text into a matrix of modules, and the matrix into terminal text, SVG and PNG.
+// The agent decides whether and where the code is shown.
 
 /// A text as a square of dark and light modules.
 ///
-/// The version is the smallest that holds the text at `minimumLevel`; what room is left in it is spent on more
-/// error correction. A text of capitals, digits and `$%*+-./:` and spaces uses the alphanumeric mode, which makes
-/// the square smaller: write addresses in upper case where the other side allows it.
+/// It has the smallest version that holds the text at `minimumLevel`. Space that is left in this version is used for a
+/// higher error-correction level. A text of capitals, digits, spaces and `$%*+-./:` uses the alphanumeric mode, which
+/// gives a smaller code: write addresses in upper case where the server accepts it.
 public struct QRCode: Sendable, Equatable {
-  /// How much of the square may be dirty or covered.
+  /// The error-correction level: the share of the code that may be dirty or covered.
   public enum Level: Int, Sendable, Comparable, CaseIterable {
-    /// About 7 % may be lost.
+    /// The code stays readable when about 7 % of it is lost.
     case low
-    /// About 15 % may be lost.
+    /// The code stays readable when about 15 % of it is lost.
     case medium
-    /// About 25 % may be lost.
+    /// The code stays readable when about 25 % of it is lost.
     case quartile
-    /// About 30 % may be lost.
+    /// The code stays readable when about 30 % of it is lost.
     case high
 
-    /// Less error correction comes first.
+    /// Orders the levels from the least error correction to the most.
     public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// The light border that readers need: four modules by the standard, two are enough for phones.
+  /// The width of the light border in modules.
+  ///
+  /// The standard demands four; phones need only two.
   public static let standardQuietZone = 4
 
-  /// The size class: 1 is 21 modules wide, each next one 4 more, 40 the largest.
+  /// The size class, 1 to 40: version 1 is 21 modules wide, and each version is 4 modules wider than the one before.
   public let version: Int
-  /// The error correction that was reached.
+  /// The error-correction level of this code: at least `minimumLevel`, higher if the version had space for it.
   public let level: Level
-  /// Modules in a row, without the quiet zone.
+  /// The width of the square in modules, without the quiet zone.
   public let side: Int
   private let modules: [Bool]
 
-  /// Makes the smallest code for a text, with the most error correction that fits into that size.
+  /// Makes the smallest code for a text, with the highest error-correction level that fits into that size.
   public init(_ text: String, minimumLevel: Level = .low) throws(QRCodeError) {
     let smallest = try Encoding.encode(text, level: minimumLevel, version: 0)
     var best = (encoded: smallest, level: minimumLevel)
     for level in Level.allCases.reversed() where level > minimumLevel {
-      // A request for a version that is too small gives a larger one, or none at the largest.
+      // If the text does not fit the requested version at this level, libqrencode chooses a larger version, or fails
+      // when there is none.
       guard let other = try? Encoding.encode(text, level: level, version: smallest.version),
         other.version == smallest.version
       else { continue }
@@ -51,7 +54,7 @@ public struct QRCode: Sendable, Equatable {
     level = best.level
   }
 
-  /// Whether the module in that column and row is dark; everything outside the square is light.
+  /// Whether the module in column `x` and row `y` is dark; modules outside the square are light.
   public func isDark(_ x: Int, _ y: Int) -> Bool {
     guard x >= 0, y >= 0, x < side, y < side else { return false }
     return modules[y * side + x]

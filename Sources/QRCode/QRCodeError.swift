@@ -1,13 +1,10 @@
-/// Why a text has no QR code.
+/// The reason why a text has no QR code.
 public enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// There is nothing to encode.
   case emptyText
-  /// The text does not fit the largest code at the wanted level.
+  /// The text does not fit the largest code at the requested level.
   case tooLong(bytes: Int, level: QRCode.Level)
-  /// There was not enough memory.
   case outOfMemory
 
-  /// What went wrong, as a sentence.
   public var description: String {
     switch self {
     case .emptyText: "there is no text to make a QR code of"
@@ -17,7 +14,7 @@ public enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
+  /// What the user can do about the error.
   public var hint: String {
     switch self {
     case .emptyText: "give it an address or another text"

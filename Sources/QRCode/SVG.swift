@@ -1,7 +1,7 @@
 extension QRCode {
-  /// The code as an SVG document of one unit a module: dark modules are strokes of one path on a white ground.
+  /// The code as an SVG document with one unit for each module: a path of dark strokes on a white background.
   ///
-  /// It has no size of its own and fills what it is put into. `title` is read aloud by screen readers.
+  /// The document has no size of its own; it fills the element that contains it. Screen readers read `title` aloud.
   public func svg(title: String? = nil, quietZone: Int = QRCode.standardQuietZone) -> String {
     let margin = max(0, quietZone)
     let width = side + 2 * margin
@@ -14,7 +14,7 @@ extension QRCode {
       """
   }
 
-  /// A stroke of width one through the middle of each run of dark modules.
+  /// The path data: a stroke of width 1 through the middle of each run of dark modules.
   private func strokes(margin: Int) -> String {
     var path = ""
     for y in 0..<side {
@@ -26,7 +26,9 @@ extension QRCode {
   }
 }
 
-/// Text between tags; characters that XML forbids become U+FFFD.
+/// Escapes a text for use between tags.
+///
+/// Replaces characters that XML forbids with U+FFFD.
 private func escaped(_ text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars {

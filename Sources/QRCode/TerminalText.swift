@@ -1,35 +1,36 @@
-/// How a code is drawn with characters.
+/// The style in which a QR code is drawn with characters.
 public struct TerminalText: Sendable, Equatable {
-  /// Which characters stand for modules.
   public enum Shape: Sendable, CaseIterable {
-    /// `▀▄█`: one column and half a row for a module. Needs a font that has them.
+    /// `▀▄█`: one column and half a row for each module.
+    ///
+    /// The font must have these characters.
     case halfBlocks
-    /// `██`, or coloured spaces: two columns and one row for a module.
+    /// `██`, or coloured spaces: two columns and one row for each module.
     case fullBlocks
-    /// `##`, or coloured spaces: two columns and one row for a module, on anything.
+    /// `##`, or coloured spaces: two columns and one row for each module.
+    ///
+    /// Works with every font.
     case ascii
   }
 
-  /// What makes a module dark or light.
+  /// How dark and light modules are coloured.
   public enum Colours: Sendable, CaseIterable {
-    /// Black on white of the 256-colour palette, which themes leave alone.
+    /// Black on white from the 256-colour palette, which terminal themes do not change.
     case ansi256
-    /// Black on white of the eight colours that every terminal has.
+    /// Black on white from the eight colours of every terminal.
     case ansi8
-    /// No colours, for a pipe or a file: characters are dark modules, as on paper and light terminals.
+    /// No colours, for a pipe or a file: dark modules are printed, as for paper and light terminals.
     case plain
-    /// No colours: characters are light modules, for terminals with a dark background.
+    /// No colours: light modules are printed, for terminals with a dark background.
     case plainInverted
   }
 
-  /// Which characters stand for modules.
   public var shape: Shape
-  /// What makes a module dark or light.
   public var colours: Colours
-  /// Light modules around the square.
+  /// The width of the light border in modules.
   public var quietZone: Int
 
-  /// A way of drawing; the default is what most terminals show well.
+  /// Makes a style; the defaults suit most terminals.
   public init(
     _ shape: Shape = .halfBlocks, colours: Colours = .ansi256,
     quietZone: Int = QRCode.standardQuietZone
@@ -39,7 +40,7 @@ public struct TerminalText: Sendable, Equatable {
     self.quietZone = max(0, quietZone)
   }
 
-  /// The room that a code of that side takes, known before it is drawn.
+  /// The number of columns and rows that a code of that side needs.
   public func size(side: Int) -> (columns: Int, rows: Int) {
     let modules = side + 2 * quietZone
     return switch shape {
@@ -50,9 +51,9 @@ public struct TerminalText: Sendable, Equatable {
 }
 
 extension QRCode {
-  /// The way of drawing that fits between the edges of a screen: its quiet zone gives way, down to two modules.
+  /// The style with the quiet zone reduced until the code fits into `columns`, to two modules at least.
   ///
-  /// - Returns: nothing when even that is too wide.
+  /// - Returns: nil if the code is too wide even then.
   public func fitted(_ text: TerminalText, columns: Int?) -> TerminalText? {
     guard let columns else { return text }
     var fitted = text
@@ -60,7 +61,7 @@ extension QRCode {
     return fitted.size(side: side).columns > columns ? nil : fitted
   }
 
-  /// The code as text lines, without line ends; colours are reset at the end of each.
+  /// The code as lines of text without line ends; each line resets the colours at its end.
   public func lines(_ text: TerminalText = TerminalText()) -> [String] {
     let range = -text.quietZone..<(side + text.quietZone)
     return switch text.shape {
@@ -73,12 +74,12 @@ extension QRCode {
     }
   }
 
-  /// Two rows of modules in one line; an odd last row has a light one under it.
+  /// Draws two rows of modules in one line; below an odd last row the second row is light.
   private func halfBlockLine(
     _ y: Int, _ range: Range<Int>, _ colours: TerminalText.Colours
   ) -> String {
     let inverted = colours == .plainInverted
-    // Past the quiet zone there is nothing to paint on an inverted plain line.
+    // Inverted plain text prints light modules. Below the quiet zone it prints nothing.
     let hasLower = y + 1 < range.upperBound
     let cells = range.map { x in
       let upper = isDark(x, y) != inverted
@@ -93,7 +94,9 @@ extension QRCode {
     return colours.start + cells.joined() + colours.end
   }
 
-  /// One row of modules, two columns each; with colours these are spaces, so that no font is needed.
+  /// Draws one row of modules with two columns for each.
+  ///
+  /// With colours the modules are spaces, so no font is needed.
   private func wideLine(_ y: Int, _ range: Range<Int>, _ text: TerminalText) -> String {
     let colours = text.colours
     guard let dark = colours.darkGround, let light = colours.lightGround else {

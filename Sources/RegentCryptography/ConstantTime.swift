@@ -1,9 +1,9 @@
 internal import CRegentOpenSSL
 
-/// True when both are the same bytes, in a time that depends on the lengths alone.
+/// Whether both are the same bytes, in a time that depends only on their lengths.
 ///
-/// Compares what an attacker may guess at: with `==` the time tells how many leading bytes of a
-/// guess are right. Lengths are not secret.
+/// Use it for every value that an attacker may guess: the time of `==` shows how many leading bytes of a guess are
+/// right. Lengths are not secret.
 public func constantTimeEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
   guard one.count == other.count else { return false }
   guard one.count > 0 else { return true }
@@ -14,7 +14,7 @@ public func constantTimeEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool 
   }
 }
 
-/// True when both are the same bytes, in a time that depends on the lengths alone.
+/// Whether both are the same bytes, in a time that depends only on their lengths.
 public func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
   constantTimeEqual(one.span, other.span)
 }

@@ -1,20 +1,18 @@
 internal import CRegentOpenSSL
 internal import RegentEncodings
 
-/// Randomness for keys, tokens and nonces: `getrandom(2)` at each call.
+/// Random bytes for keys, tokens and nonces; each call uses `getrandom(2)`.
 ///
-/// Nothing is drawn ahead. A virtual machine that returns to a snapshot would hand out again what memory held, and an
-/// attacker who saw the bytes the first time would know the session cookies of the next viewers. A kernel that gives no
-/// bytes stops the program: going on with guessable keys is worse.
+/// No bytes are drawn ahead. A virtual machine that is restored from a snapshot would hand out the bytes in memory
+/// again, and an attacker who saw them the first time would know the session cookies of the next viewers. If the kernel
+/// gives no bytes, the program stops, because keys that can be guessed are worse.
 public enum Random {
-  /// `count` random bytes.
   public static func bytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](zeros: count)
     unsafe bytes.withUnsafeMutableBufferPointer { buffer in unsafe fill(buffer.baseAddress, count) }
     return bytes
   }
 
-  /// A random secret of `count` bytes.
   public static func secret(_ count: Int = 32) -> Secret {
     Secret(
       wiping: [UInt8](capacity: count) { output in
@@ -25,25 +23,26 @@ public enum Random {
       })
   }
 
-  /// Has OpenSSL draw from the kernel at each call as well, for its keys and those of TLS.
+  /// Makes OpenSSL read the kernel at each call too, for the keys that it makes and those of TLS.
   ///
-  /// For our programs: the setting is the whole process's, which a library does not change in another's program.
+  /// Only for our own programs: the setting holds for the whole process, and a library must not change it in the
+  /// program of another developer.
   public static func serveOpenSSL() {
     OpenSSLLifetime.keep()
     guard regent_random_for_openssl() == 1 else { stop(LibraryError("choose where random bytes come from")) }
   }
 
-  /// 256 random bits as text: 43 letters, digits, `-` and `_`.
+  /// 256 random bits as base64url: 43 letters, digits, `-` and `_`.
   public static func token() -> String { Base64URL.encode(bytes(32)) }
 
-  /// A random number below `bound`, each with the same chance.
+  /// A uniformly distributed random number from 0 to `bound` - 1.
   public static func number(below bound: Int) -> Int {
     precondition(bound > 0, "there is no number below \(bound)")
     var pool = Pool()
     return Int(truncatingIfNeeded: pool.number(below: UInt64(bound)))
   }
 
-  /// `length` characters of an ASCII alphabet, each with the same chance.
+  /// `length` uniformly distributed characters of an ASCII alphabet.
   public static func text(_ length: Int, from alphabet: String) -> String {
     let letters = Array(alphabet.utf8)
     precondition((1...128).contains(letters.count), "an alphabet has 1 to 128 letters")
@@ -55,14 +54,14 @@ public enum Random {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A random UUID (version 4, RFC 9562) in its usual form, lower case.
+  /// A random UUID (version 4, RFC 9562) in lower case.
   public static func uuid() -> String { text(ofUUID: bytes(16), version: 4) }
 
-  /// A random UUID (version 8, RFC 9562) that is next to those of the same moment when they are sorted.
+  /// A random UUID (version 8, RFC 9562) that sorts next to those of the same moment.
   ///
-  /// In an index, rows that are written together then lie together. Its first five digits are the time in steps of 16
-  /// milliseconds and come round every 4.6 hours, so it says little of the time and lists can still shorten it to its
-  /// beginning; the other 102 bits are random, which nobody guesses.
+  /// Rows that are written together then lie together in an index. The first five digits are the time in steps of 16
+  /// milliseconds. They repeat every 4.6 hours, so a UUID reveals little about its time, and lists can still show only
+  /// its beginning. The other 102 bits are random and cannot be guessed.
   public static func uuid(near milliseconds: Int64) -> String {
     let step = UInt64(bitPattern: milliseconds) >> 4
     var bytes = bytes(16)
@@ -72,7 +71,8 @@ public enum Random {
     return text(ofUUID: bytes, version: 8)
   }
 
-  /// 16 bytes as a UUID (version 8, RFC 9562): four bits of the seventh byte and two of the ninth say so.
+  /// 16 bytes as a UUID (version 8, RFC 9562); overwrites four bits of the seventh byte and two of the ninth with the
+  /// version and the variant.
   public static func uuid(custom bytes: [UInt8]) -> String {
     precondition(bytes.count == 16, "a UUID has 16 bytes")
     return text(ofUUID: bytes, version: 8)
@@ -95,8 +95,10 @@ public enum Random {
     }
   }
 
-  /// Choosing by remainder alone would favour small numbers (modulo bias): values at the top of the range that do
-  /// not make up a whole round are drawn again.
+  /// Random numbers without modulo bias.
+  ///
+  /// A remainder alone would make small numbers more likely. Values at the end of the range that do not make up a whole
+  /// round are therefore drawn again.
   private struct Pool {
     private var bytes: [UInt8] = []
 
@@ -109,7 +111,7 @@ public enum Random {
           if byte < rounds { return byte % bound }
         }
       }
-      // The number of values that do not make up a whole round, 2⁶⁴ mod bound.
+      // The number of values to draw again: 2⁶⁴ mod bound.
       let left = (0 &- bound) % bound
       while true {
         let value = Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }

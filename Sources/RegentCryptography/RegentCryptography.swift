@@ -1,14 +1,13 @@
-// RegentCryptography: hashes, MACs, sealing, signatures and keys over OpenSSL 3.
-// Knows no token of Regent; what is signed and why is decided above.
+// RegentCryptography: hashes, MACs, sealing, signatures and keys over OpenSSL 3. It knows no token of Regent; the
+// targets above it decide what is signed and why.
 //
-// Rules that hold for everything here:
-// - Everything public but a hash in progress (`SHA256`) is Sendable and may be used from any number of threads at
-//   once. Keys are immutable after they were made; what OpenSSL changes while it works (contexts) lives for one
-//   call and is never shared.
-// - Secrets are in `Secret`, which has no `==` and no telling description. One function compares:
+// Rules for everything in this target:
+// - Every public type except a hash in progress (`SHA256`) is Sendable, and threads may share its values. Keys are
+//   immutable. The contexts that OpenSSL changes while it works live for one call and are never shared.
+// - Secrets are stored in `Secret`, which has no `==` and whose description shows nothing. Compare secrets only with
 //   `constantTimeEqual`.
-// - Text is decoded strictly (`RegentEncodings`): one value has one spelling, or it is refused.
-// - Algorithms are fetched from OpenSSL once (`Algorithms.swift`); an OpenSSL that lacks one stops the program,
-//   as does a random generator that fails: neither can be answered to a client.
-// - Errors leave OpenSSL through `LibraryError` alone, which also empties the error queue of the thread: a stale
-//   entry there would be taken for a failure of the next TLS read.
+// - Text is decoded strictly (`RegentEncodings`): each value has one spelling, and others are refused.
+// - Algorithms are fetched from OpenSSL once (`Algorithms.swift`). The program stops if OpenSSL lacks one or if its
+//   random generator fails, because no request could be served correctly then.
+// - OpenSSL's errors are reported only as `LibraryError`, which also empties the error queue of the thread: the next
+//   TLS read would take an old entry for its own failure.

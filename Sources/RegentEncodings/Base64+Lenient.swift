@@ -1,14 +1,16 @@
 extension Base64 {
-  /// The bytes of a text as the sloppiest of senders write it: either alphabet, padding, less, too much or none, bits
-  /// after the last byte, white space around it and line breaks inside.
+  /// Decodes base64 text from senders that do not follow the RFC.
   ///
-  /// A space inside is one of two things: a `+` that a form decoder has eaten, or layout. Where both give bytes, the
-  /// reading that fills whole groups of four is meant, and when that does not tell them apart, the eaten `+`: it is
-  /// what a device that forgets to escape its parameter sends. Tests/RegentEncodingsTests/LenientCorpusTests.swift
-  /// lists it.
+  /// It accepts both alphabets, padding that is missing or wrong, non-zero bits after the last byte, white space around
+  /// the text and line breaks in it.
   ///
-  /// For descriptions that devices give of themselves and identities of temporary passes alone; never for anything that
-  /// is signed or compared with a secret.
+  /// A space inside the text has two possible meanings: a `+` that a form decoder turned into a space, or layout. If
+  /// both readings decode, the one whose length is a multiple of four wins. If that does not decide, the space counts
+  /// as a `+`, because devices that forget to escape their parameter send that.
+  /// Tests/RegentEncodingsTests/LenientCorpusTests.swift lists the cases.
+  ///
+  /// Use it only for the descriptions that devices send of themselves and for identities of temporary passes. Never use
+  /// it for data that is signed or compared with a secret: one value then has many spellings.
   public static func decodeLeniently(_ text: String) throws(TextError) -> [UInt8] {
     let eaten = withEatenPluses(text)
     let layout = withoutLayout(text)
@@ -18,17 +20,18 @@ extension Base64 {
     return bytes
   }
 
-  /// What is left of a text in one way of reading it.
+  /// The text in one of the two readings of a space.
   private struct Reading {
-    /// In the standard alphabet, without padding.
+    /// The letters in the standard alphabet, without padding.
     var letters: [UInt8] = []
     var paddings = 0
 
-    /// Whether an encoder that pads could have written it.
+    /// Whether the length is a multiple of four, as an encoder that pads writes it.
     var fillsGroups: Bool { (letters.count + paddings).isMultiple(of: 4) }
   }
 
-  // White space goes from both ends, tabs and line breaks from inside; a space inside was a `+`. Padding is at the end.
+  // Removes white space at both ends, and tabs and line breaks inside. A space inside becomes a `+`. Padding is only
+  // recognised at the end.
   private static func withEatenPluses(_ text: String) -> Reading {
     var reading = Reading()
     for letter in trimmed(text.utf8) where letter != 0x09 && letter != 0x0A && letter != 0x0D {
@@ -41,8 +44,8 @@ extension Base64 {
     return reading
   }
 
-  // Spaces and line breaks mean nothing anywhere, and neither does padding. A tab has no place in this reading: with
-  // it, texts that had one meaning would get another.
+  // Removes spaces, line breaks and padding everywhere. A tab stays and makes this reading fail: otherwise texts with
+  // one meaning would get a second one.
   private static func withoutLayout(_ text: String) -> Reading {
     var reading = Reading()
     for letter in text.utf8 where letter != 0x20 && letter != 0x0A && letter != 0x0D {

@@ -1,11 +1,13 @@
-/// The 64 letters of one of the two alphabets, and the work both share.
+/// One of the two base64 alphabets, with the encoder and the decoder that both share.
 struct Alphabet: Sendable {
   let name: String
   private let letters: [UInt8]
-  /// The value of each byte, ``stray`` for those outside the alphabet.
+  /// The 6-bit value of each byte; ``stray`` for bytes outside the alphabet.
   private let values: [UInt32]
 
-  /// All ones: in whichever of four places it stands, the group has bits that four letters cannot have.
+  /// All ones.
+  ///
+  /// Shifted into any of the four places of a group, it sets bits above the 24 that four letters can fill.
   private static let stray = UInt32.max
 
   static let standard = Alphabet("base64", "+/")
@@ -20,7 +22,7 @@ struct Alphabet: Sendable {
     self.values = values
   }
 
-  /// The letters of bytes, in an array of exactly their size: growing would leave copies of a key behind.
+  /// Encodes into an array of exactly the final size: an array that grows would leave copies of a key in freed memory.
   func encode(_ bytes: Span<UInt8>, padding: Bool) -> [UInt8] {
     let letters = letters
     let count = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
@@ -47,16 +49,19 @@ struct Alphabet: Sendable {
     return text
   }
 
-  /// The bytes that the letters before `end` stand for; what follows is padding that the caller has checked.
+  /// Decodes the letters before `end`.
+  ///
+  /// The caller has already checked the padding after it.
   func decode(
     _ text: Span<UInt8>, upTo end: Int, strictBits: Bool = true
   ) throws(TextError) -> [UInt8] {
     precondition(end <= text.count && values.count == 256)
-    // What is wrong is looked for once, at the end: a media token's verifier comes by here for every call.
+    // Errors are collected and checked once after the loop, because every check of a media token decodes base64.
     var (wrong, strayBits) = (UInt32(0), UInt32(0))
     let left = end & 3
     let whole = end &- left
-    // A group is stored as four bytes, of which the next one overwrites the last: there is room for that one, too.
+    // Each group of three bytes is stored as four, and the next group overwrites the fourth. The last group needs that
+    // byte, too.
     var bytes = [UInt8](zeros: whole / 4 * 3 + 4)
     var count = 0
     unsafe bytes.withUnsafeMutableBufferPointer { output in
@@ -97,7 +102,7 @@ struct Alphabet: Sendable {
     return bytes
   }
 
-  /// What is wrong first with a text that is not to be decoded.
+  /// Finds the first error in a text that the decoder has refused.
   private func fault(_ text: Span<UInt8>, upTo end: Int) -> TextError {
     for place in 0..<end where values[Int(text[place])] == Self.stray {
       let isPadding = text[place] == UInt8(ascii: "=")

@@ -1,11 +1,11 @@
 extension [UInt8] {
-  /// So many zeros.
+  /// Makes an array of `count` zeros.
   ///
-  /// A copy of a collection, because `Array(repeating:count:)` and the initialisers that leave room to fill look their
-  /// own type up by name each time, which is three quarters of what an array of a few dozen bytes costs.
+  /// It copies a collection, because `Array(repeating:count:)` and the initialisers with uninitialised capacity look up
+  /// their own type by name at each call. That is three quarters of the cost of an array of a few dozen bytes.
   package init(zeros count: Int) { self = Array(repeatElement(0, count: count)) }
 
-  /// What lies there, as an array of its own: one copy, and no type is looked up.
+  /// Copies the span into a new array, without the lookup of a type by name.
   package init(copying bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }

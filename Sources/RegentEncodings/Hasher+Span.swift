@@ -1,5 +1,5 @@
 extension Hasher {
-  /// Feeds bytes where they lie, all at once.
+  /// Feeds all bytes of the span into the hash in one call, without a copy.
   package mutating func combine(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe combine(bytes: $0) }
   }

@@ -1,6 +1,6 @@
-/// Hexadecimal text, two digits a byte.
+/// Hexadecimal text with two digits for each byte.
 public enum Hex {
-  /// The bytes in lower case.
+  /// Encodes in lower case.
   public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
@@ -11,12 +11,12 @@ public enum Hex {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a text in lower case; upper case is refused, so that one value has one spelling.
+  /// Decodes lower-case text; upper case is refused, so that one value has one spelling.
   public static func decode(_ text: String) throws(TextError) -> [UInt8] {
     try decode(text.utf8.span, upperCase: false)
   }
 
-  /// The bytes of a text in either case, for what people type.
+  /// Decodes text in either case, for input that people type.
   public static func decodeEitherCase(_ text: String) throws(TextError) -> [UInt8] {
     try decode(text.utf8.span, upperCase: true)
   }
@@ -50,7 +50,7 @@ public enum Hex {
     }
   }
 
-  /// The digit of a number below sixteen, in lower case.
+  /// The lower-case hex digit of a value below 16.
   @inlinable package static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? 0x30 + value : 0x57 + value
   }

@@ -1,8 +1,8 @@
 extension Span<UInt8> {
-  /// Whether the bytes of a text stand at a place.
+  /// Whether the UTF-8 bytes of `text` are at offset `start`.
   package func spells(_ text: String, from start: Int) -> Bool { has(text.utf8.span, from: start) }
 
-  /// Whether other bytes stand at a place; eight are compared at once.
+  /// Whether the bytes of `other` are at offset `start`; compares eight bytes at a time.
   package func has(_ other: Span<UInt8>, from start: Int) -> Bool {
     let size = other.count
     guard start >= 0, size <= count &- start else { return false }
@@ -16,13 +16,15 @@ extension Span<UInt8> {
       let theirs = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
       guard ours == theirs else { return false }
       if place == size &- 8 { return true }
-      // The last eight may be some that were compared before.
+      // The last comparison may overlap the one before.
       place = min(place &+ 8, size &- 8)
     }
   }
 
-  /// Where the first byte stands, from a place on, that is no visible character of ASCII and no space, or that is
-  /// `mark`; eight bytes are looked at at once.
+  /// The offset of the first byte at or after `start` that is not printable ASCII (0x20 to 0x7E) or that equals `mark`;
+  /// `count` if there is none.
+  ///
+  /// Checks eight bytes at a time.
   package func endOfPlainText(from start: Int, before mark: UInt8) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let marks = UInt64(mark) &* ones
@@ -30,7 +32,7 @@ extension Span<UInt8> {
     while count &- place >= 8 {
       let word = UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self))
       let marked = word ^ marks
-      // The lowest bit that is set is right; a carry from there may set others above it.
+      // Only the lowest set bit is reliable: the subtractions and additions may carry into the bytes above it.
       let all = (word &- 0x20 &* ones) & ~word | word | (word &+ ones) | (marked &- ones) & ~marked
       let found = all & (0x80 &* ones)
       if found != 0 { return place &+ found.trailingZeroBitCount >> 3 }

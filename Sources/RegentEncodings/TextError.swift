@@ -1,32 +1,29 @@
-/// Why a text is not the base64 or hex of anything.
+/// The reason why a text is not valid base64 or hex.
 public struct TextError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What can be wrong.
   public enum Problem: Sendable, Equatable {
     /// A character outside the alphabet.
     case character
-    /// A length no encoding has.
+    /// A length that no encoded text has.
     case length
     /// Padding that is missing, superfluous or in the wrong place.
     case padding
-    /// Bits after the last byte that are not zero: a second spelling of the same value.
+    /// Non-zero bits after the last byte, which would be a second spelling of the same value.
     case trailingBits
   }
 
   /// The encoding, for example "base64url".
   public let encoding: String
-  /// What is wrong.
   public let problem: Problem
-  /// Where, in bytes from the start.
+  /// The offset of the error in bytes from the start of the text.
   public let offset: Int
 
-  /// An error from its parts.
   public init(encoding: String, problem: Problem, offset: Int) {
     self.encoding = encoding
     self.problem = problem
     self.offset = offset
   }
 
-  /// A sentence that does not repeat the text.
+  /// A sentence about the error; it never contains the text, which may be secret.
   public var description: String {
     let what =
       switch problem {

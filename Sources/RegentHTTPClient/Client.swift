@@ -1,22 +1,20 @@
 import RegentPlatform
 import Synchronization
 
-/// Calls servers over http, https and Unix sockets.
+/// An HTTP client for http, https and Unix sockets.
 ///
-/// Nothing is started before the first call. All calls of a client share one thread that sleeps until something
-/// happens; nothing here blocks the caller's thread, unless the configuration says that calls are made there. Letting
-/// the client go ends its thread and cancels what is under way.
+/// The first call starts the client's thread, which all calls share and which sleeps while there is nothing to do. No
+/// call blocks the caller's thread, unless ``ClientConfiguration/callThread`` says that calls run there. When the
+/// client is released, its thread ends and its calls are cancelled.
 public final class Client: Sendable {
   private let configuration: ClientConfiguration
   private let numbers = Atomic<UInt64>(1)
   private let started = Locked<Mailbox?>(nil)
-  /// Only where calls are made on the caller's thread: whoever has it makes one.
+  /// The loop for ``ClientConfiguration/CallThread/callers``: the caller that holds the lock makes its call with it.
   private let lent = Mutex<ClientLoop?>(nil)
   private let serverTime: ServerTimeBox
 
-  /// A client; it costs nothing until it is used.
-  ///
-  /// - Parameter configuration: how all calls behave.
+  /// Makes a client; it uses no resources until the first call.
   public init(_ configuration: ClientConfiguration) {
     self.configuration = configuration
     serverTime = ServerTimeBox(configuration.lastSeenServerTime)
@@ -24,22 +22,23 @@ public final class Client: Sendable {
 
   deinit { close() }
 
-  /// The latest time that a server with a good certificate has said, in epoch milliseconds; keep it for the next start.
+  /// The latest time in the responses of servers with a valid certificate, in epoch milliseconds.
+  ///
+  /// Store it for the next start of the program.
   public var lastSeenServerTime: Int64 { serverTime.latest }
 
-  /// Makes a call and waits for its answer.
+  /// Makes a call and waits for the response.
   ///
   /// Cancelling the task cancels the call.
   ///
-  /// - Parameter request: the call.
-  /// - Returns: the answer, whatever its status.
-  /// - Throws: `ClientError` when there is no answer.
+  /// - Returns: the response, whatever its status.
+  /// - Throws: `ClientError` if there is no response.
   public func send(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
     let call = newCall()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         start(request, call) { continuation.resume(returning: $0) }
-        // The handler below may have run before the call existed.
+        // The task may have been cancelled, and `onCancel` run, before the call was started.
         if Task.isCancelled { call.cancel() }
       }
     } onCancel: {
@@ -48,12 +47,12 @@ public final class Client: Sendable {
     return try result.get()
   }
 
-  /// Makes a call and hands the answer to a closure.
+  /// Makes a call and passes the response to a closure.
   ///
   /// - Parameters:
   ///   - request: the call.
-  ///   - completion: called exactly once: on the client's thread, which it must not block, or by this call itself when
-  ///     the request cannot even be started.
+  ///   - completion: called exactly once on the client's thread, which it must not block; if the request cannot be
+  ///     started, it is called before this function returns.
   /// - Returns: a handle that can cancel the call.
   @discardableResult
   public func send(
@@ -65,7 +64,7 @@ public final class Client: Sendable {
     return call
   }
 
-  /// Cancels all calls and closes all connections; later calls fail as cancelled.
+  /// Cancels all calls and closes all connections; later calls fail with `.cancelled`.
   public func close() {
     started.withLock { $0 }?.post(.stop)
   }
@@ -115,7 +114,7 @@ public final class Client: Sendable {
   }
 }
 
-/// A call under way.
+/// A handle of a call in progress.
 public struct ClientCall: Sendable {
   let id: UInt64
   private let onCancel: @Sendable (UInt64) -> Void
@@ -125,6 +124,6 @@ public struct ClientCall: Sendable {
     self.onCancel = onCancel
   }
 
-  /// Ends the call with `.cancelled`; after the answer this does nothing.
+  /// Ends the call with `.cancelled`; has no effect after the response.
   public func cancel() { onCancel(id) }
 }

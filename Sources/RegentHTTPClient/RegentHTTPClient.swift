@@ -1,5 +1,7 @@
-// RegentHTTPClient: calls out. Plain HTTP and Unix sockets are spoken by us on RegentHTTPCodec; https goes through
-// libcurl, which is loaded when the first https URL is used. One thread per client waits for all its calls: a call that
-// waits a minute for its answer costs a socket and no wake-up. It does not own: what is called and why (the use cases
-// above), retries with back-off, JSON, cookies, caching. Proxy settings of the environment are not followed: a variable
-// set for another program must not move secrets elsewhere.
+// RegentHTTPClient: an HTTP client. Its own code on RegentHTTPCodec handles http and Unix sockets; libcurl, which is
+// loaded for the first https URL, handles https. Each client has one thread for all its calls, so a call that waits a
+// minute for its response needs only a socket and does not wake the thread.
+//
+// Not in this target: the decision what to call (targets above), retries with back-off, JSON, cookies and caching. The
+// client ignores proxy settings in the environment: a variable that was set for another program must not send secrets
+// elsewhere.

@@ -1,2 +1,3 @@
-// RegentHTTPCodec: the bytes of HTTP/1.1 (RFC 9112) and of URLs: request and response heads, chunked bodies, percent
-// and form decoding. No sockets, no clock, no Foundation. HTTPServer and RegentHTTPClient perform the input and output.
+// RegentHTTPCodec: parses and writes HTTP/1.1 messages (RFC 9112) and URLs: request and response heads, chunked bodies,
+// percent-encoding and forms. It uses no sockets, no clock and no Foundation. HTTPServer and RegentHTTPClient do the
+// input and output.

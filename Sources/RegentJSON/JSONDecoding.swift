@@ -1,9 +1,10 @@
-/// One place of a document that is being read: a member of an object, or what is read as if it were one.
+/// A decoder for one value of a JSON document: the member `name` of `object`.
 ///
-/// No path is kept: errors name the member, as those of ``JSONObject`` do.
+/// An element of an array is wrapped as the only member of an object. There is no coding path: errors name the member,
+/// as those of ``JSONObject`` do.
 struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   let object: JSONObject
-  /// What errors name; elements have the name of their array.
+  /// The name that errors show; elements of an array have the name of the array.
   let name: String
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -43,7 +44,7 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // Other numbers would ask for themselves again and again.
+    // The standard library decodes the other number types by calling this function again, which would never end.
     guard !(type is any Numeric.Type) else {
       throw JSONShapeError(name: name, expected: "an Int or an Int64: no member is a \(type)")
     }
@@ -51,7 +52,7 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   }
 }
 
-/// The members of an object that is being read.
+/// The decoding container of an object.
 private struct MembersDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let object: JSONObject
   var codingPath: [any CodingKey] { [] }
@@ -89,7 +90,7 @@ private struct MembersDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func place(_ key: Key) -> JSONDecoding { JSONDecoding(object, key.stringValue) }
 }
 
-/// The elements of an array that is being read, one after the other.
+/// The decoding container of an array.
 private struct ElementsDecoding: UnkeyedDecodingContainer {
   let elements: [JSONValue]
   let name: String
@@ -98,7 +99,9 @@ private struct ElementsDecoding: UnkeyedDecodingContainer {
   var count: Int? { elements.count }
   var isAtEnd: Bool { currentIndex >= elements.count }
 
-  /// The next element; behind the last one there is none, which every kind of value refuses.
+  /// The next element.
+  ///
+  /// After the last one it is a missing value, which every type refuses.
   private mutating func next() -> JSONDecoding {
     defer { currentIndex += 1 }
     return JSONDecoding(isAtEnd ? nil : elements[currentIndex], named: name)

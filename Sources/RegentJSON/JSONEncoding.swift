@@ -1,17 +1,17 @@
-/// One place of a document that is being written.
+/// An encoder for one value of a JSON document.
 ///
-/// A class, because a container that was given away writes into it later.
+/// It is a class because an encoding container that was handed out writes into it later.
 final class JSONEncoding: Encoder, SingleValueEncodingContainer {
   private enum Shape { case single, object, array }
 
   private var shape = Shape.single
   private var single: JSONValue?
-  /// Members, or elements, whose names count for nothing.
+  /// The members of an object; or the elements of an array, which have empty names.
   private var parts: [(name: String, place: JSONEncoding)] = []
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// What was written here; nil when nothing was.
+  /// The value that was written; nil if there is none.
   var value: JSONValue? {
     switch shape {
     case .single: single
@@ -44,7 +44,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
   func encode(_ value: Int) { write(.integer(Int64(value))) }
 
   func encode(_ value: some Encodable) throws {
-    // Other numbers would ask to be written again and again.
+    // The standard library encodes the other number types by calling this function again, which would never end.
     guard !(value is any Numeric) else {
       throw JSONShapeError(name: "\(value)", expected: "an Int or an Int64: no member is a \(type(of: value))")
     }
@@ -53,7 +53,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
 
   func write(_ value: JSONValue?) { single = value }
 
-  /// A new member, or a new element, to be written to.
+  /// Adds a member or an element and returns the encoder for its value.
   func add(_ name: String = "") -> JSONEncoding {
     let place = JSONEncoding()
     parts.append((name, place))
@@ -63,7 +63,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
   var count: Int { parts.count }
 }
 
-/// The members of an object that is being written.
+/// The encoding container of an object.
 private struct MembersEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let place: JSONEncoding
   var codingPath: [any CodingKey] { [] }
@@ -87,7 +87,7 @@ private struct MembersEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder(forKey key: Key) -> any Encoder { place.add(key.stringValue) }
 }
 
-/// The elements of an array that is being written.
+/// The encoding container of an array.
 private struct ElementsEncoding: UnkeyedEncodingContainer {
   let place: JSONEncoding
   var codingPath: [any CodingKey] { [] }

@@ -1,23 +1,23 @@
-/// What a reader allows before it refuses.
+/// The limits of the reader; it refuses a text that exceeds one.
 public struct JSONLimits: Sendable, Equatable {
-  /// How many arrays and objects may be open at once, at most ``deepest``.
+  /// The maximum number of nested arrays and objects, at most ``deepest``.
   public let depth: Int
-  /// How long the text may be, in bytes.
+  /// The maximum length of the text in bytes.
   ///
-  /// Values take up to 20 times the memory of their text.
+  /// A value takes up to 20 times the memory of its text.
   public let bytes: Int
   /// Whether a string may contain U+0000, written `\u0000`.
   ///
-  /// Refused unless asked for: whatever keeps strings as C does would silently cut the value there, so
-  /// that what is checked differs from what is stored.
+  /// The default refuses it: code that keeps strings as C does would silently cut the value there, so that the checked
+  /// value differs from the stored one.
   public let allowsNUL: Bool
 
-  /// The depth no limit may exceed: reading and releasing a value are recursive.
+  /// The largest ``depth``: reading and freeing a value are recursive and use stack for each level.
   public static let deepest = 512
-  /// 32 levels, 1 MiB, no U+0000.
+  /// The default limits: 32 levels, 1 MiB, no U+0000.
   public static let standard = JSONLimits()
 
-  /// The standard limits, except for what is given.
+  /// Makes limits; `depth` is reduced to ``deepest``.
   public init(depth: Int = 32, bytes: Int = 1 << 20, allowsNUL: Bool = false) {
     self.depth = min(depth, JSONLimits.deepest)
     self.bytes = bytes
@@ -25,11 +25,10 @@ public struct JSONLimits: Sendable, Equatable {
   }
 }
 
-/// Why a text is not JSON that we read: what is wrong, and at which byte.
+/// The reason why the reader refused a text, and the byte at which it stopped.
 ///
 /// The description never repeats the text, so it is safe to show and to log.
 public struct JSONError: Error, Sendable, Equatable {
-  /// What can be wrong.
   public enum Problem: Sendable, Equatable {
     /// The text is longer than the limit.
     case tooLong(limit: Int)
@@ -37,11 +36,11 @@ public struct JSONError: Error, Sendable, Equatable {
     case tooDeep(limit: Int)
     /// The text begins with a byte order mark.
     case byteOrderMark
-    /// The text ends where something was expected.
+    /// The text ends before the expected token.
     case ends(expected: String)
-    /// Something else stands where this was expected.
+    /// The text has another token in place of the expected one.
     case unexpected(expected: String)
-    /// Bytes follow the value.
+    /// The text continues after the value.
     case trailing
     /// An object has two members of one name.
     case duplicateName
@@ -59,16 +58,14 @@ public struct JSONError: Error, Sendable, Equatable {
     case leadingZero
     /// A number is beyond what a `Double` holds.
     case numberTooLarge
-    /// A number has more characters than any sensible one.
+    /// A number has more than `limit` characters.
     case numberTooLong(limit: Int)
   }
 
-  /// What is wrong.
   public let problem: Problem
-  /// Where, in bytes from the start.
+  /// The offset of the error in bytes from the start of the text.
   public let offset: Int
 
-  /// An error from its two parts.
   public init(_ problem: Problem, at offset: Int) {
     self.problem = problem
     self.offset = offset
@@ -76,12 +73,10 @@ public struct JSONError: Error, Sendable, Equatable {
 }
 
 extension JSONError: CustomStringConvertible {
-  /// One sentence with the offset and, where it helps, what to do.
   public var description: String { "not valid JSON at byte \(offset): \(problem)" }
 }
 
 extension JSONError.Problem: CustomStringConvertible {
-  /// What is wrong, in words.
   public var description: String {
     switch self {
     case .tooLong(let limit): "the text is longer than \(limit) bytes"

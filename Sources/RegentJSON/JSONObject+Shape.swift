@@ -1,84 +1,84 @@
-// Reading members of an expected kind: the sentence a caller needs when a document has another shape.
+// Reads members of an expected type; errors tell the caller which member was wrong and what it had to be.
 
-/// A document is JSON, but not of the shape that was expected.
+/// An error: the text is valid JSON, but a member is missing or has the wrong type.
 public struct JSONShapeError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The member that is wrong.
   public let name: String
-  /// What it had to be, for example "a string".
+  /// The expected type, for example "a string".
   public let expected: String
-  /// Whether it is not there at all.
+  /// Whether the object has no such member.
   public let isMissing: Bool
 
-  /// An error about one member, also for rules of the caller's.
+  /// Makes an error about one member; callers also use it for rules of their own.
   public init(name: String, expected: String, isMissing: Bool = false) {
     self.name = name
     self.expected = expected
     self.isMissing = isMissing
   }
 
-  /// The member and what it had to be; never the value that was sent.
+  /// A sentence with the member and the expected type; it never contains the value.
   public var description: String {
     isMissing ? "member \"\(name)\" is missing" : "member \"\(name)\" must be \(expected)"
   }
 }
 
 extension JSONObject {
-  /// The string `name`; an error when it is missing or something else.
+  /// The string `name`; throws if the member is missing or has another type.
   public func string(_ name: String) throws(JSONShapeError) -> String {
     try required(name, "a string") { $0.string }
   }
 
-  /// The string `name`, nil when it is missing or null.
+  /// The string `name`; nil if the member is missing or null.
   public func optionalString(_ name: String) throws(JSONShapeError) -> String? {
     try optional(name, "a string") { $0.string }
   }
 
-  /// The whole number `name`; an error when it is missing or something else.
+  /// The whole number `name`; throws if the member is missing or has another type.
   public func int64(_ name: String) throws(JSONShapeError) -> Int64 {
     try required(name, "a whole number") { $0.int64 }
   }
 
-  /// The whole number `name`, nil when it is missing or null.
+  /// The whole number `name`; nil if the member is missing or null.
   public func optionalInt64(_ name: String) throws(JSONShapeError) -> Int64? {
     try optional(name, "a whole number") { $0.int64 }
   }
 
-  /// The truth value `name`; an error when it is missing or something else.
+  /// The Boolean `name`; throws if the member is missing or has another type.
   public func bool(_ name: String) throws(JSONShapeError) -> Bool {
     try required(name, "true or false") { $0.bool }
   }
 
-  /// The truth value `name`, nil when it is missing or null.
+  /// The Boolean `name`; nil if the member is missing or null.
   public func optionalBool(_ name: String) throws(JSONShapeError) -> Bool? {
     try optional(name, "true or false") { $0.bool }
   }
 
-  /// The array `name`; an error when it is missing or something else.
+  /// The array `name`; throws if the member is missing or has another type.
   public func array(_ name: String) throws(JSONShapeError) -> [JSONValue] {
     try required(name, "an array") { $0.array }
   }
 
-  /// The array `name`, nil when it is missing or null.
+  /// The array `name`; nil if the member is missing or null.
   public func optionalArray(_ name: String) throws(JSONShapeError) -> [JSONValue]? {
     try optional(name, "an array") { $0.array }
   }
 
-  /// The array of strings `name`; an error when it is missing or something else.
+  /// The array of strings `name`; throws if the member is missing or has another type.
   public func strings(_ name: String) throws(JSONShapeError) -> [String] {
     try required(name, "an array of strings", strings)
   }
 
-  /// The array of strings `name`, nil when it is missing or null.
+  /// The array of strings `name`; nil if the member is missing or null.
   public func optionalStrings(_ name: String) throws(JSONShapeError) -> [String]? {
     try optional(name, "an array of strings", strings)
   }
 
-  /// The object `name`; an error when it is missing or something else.
+  /// The object `name`; throws if the member is missing or has another type.
   public func object(_ name: String) throws(JSONShapeError) -> JSONObject {
     try required(name, "an object") { $0.object }
   }
 
-  /// The object `name`, nil when it is missing or null.
+  /// The object `name`; nil if the member is missing or null.
   public func optionalObject(_ name: String) throws(JSONShapeError) -> JSONObject? {
     try optional(name, "an object") { $0.object }
   }

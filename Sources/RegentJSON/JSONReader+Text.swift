@@ -1,7 +1,7 @@
-// Strings and numbers of the reader.
+// The part of the reader for strings and numbers.
 
 extension JSONReader {
-  /// Reads the rest of a string; the opening quote is behind us.
+  /// Reads the rest of a string, after its opening quote.
   mutating func string(_ input: Span<UInt8>) throws(JSONError) -> String {
     let start = at
     while at < input.count {
@@ -18,7 +18,7 @@ extension JSONReader {
     throw JSONError(.ends(expected: "a closing quote"), at: at)
   }
 
-  /// The same for a string with escapes: plain runs are copied, escapes decoded.
+  /// Reads the rest of a string that has escapes: copies the text between escapes and decodes the escapes.
   private mutating func escapedString(
     _ input: Span<UInt8>, from start: Int
   ) throws(JSONError) -> String {
@@ -33,7 +33,7 @@ extension JSONReader {
       }
       guard byte >= 0x20 else { throw JSONError(.controlCharacter, at: at) }
       if byte == Byte.backslash {
-        // Each run must be UTF-8 by itself: no character can begin before an escape and end after it.
+        // Each piece must be valid UTF-8 on its own: no character begins before an escape and ends after it.
         string += try utf8(input, run..<at)
         string.unicodeScalars.append(try escape(input))
         run = at
@@ -52,7 +52,7 @@ extension JSONReader {
     }
   }
 
-  /// Decodes the escape that begins here.
+  /// Decodes the escape sequence at the current position, which is a backslash.
   private mutating func escape(_ input: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
     let start = at
     at += 1
@@ -73,7 +73,7 @@ extension JSONReader {
     }
   }
 
-  /// Reads the four digits after `\u`, and the second half when they are the first of a surrogate pair.
+  /// Reads the four digits after `\u` and, if they are the first half of a surrogate pair, the second half.
   private mutating func unicode(
     _ input: Span<UInt8>, _ start: Int
   ) throws(JSONError) -> Unicode.Scalar {
@@ -111,10 +111,12 @@ extension JSONReader {
 }
 
 extension JSONReader {
-  /// No sensible number is longer; a longer one only costs time.
+  /// The maximum length of a number in characters.
+  ///
+  /// Longer numbers have no use and would only cost time.
   private static let longestNumber = 1024
 
-  /// Reads the number that begins here.
+  /// Reads the number at the current position.
   mutating func number(_ input: Span<UInt8>) throws(JSONError) -> JSONValue {
     let start = at
     let negative = input[at] == UInt8(ascii: "-")
@@ -145,7 +147,7 @@ extension JSONReader {
     return .double(double)
   }
 
-  /// Steps over one or more digits.
+  /// Skips one or more digits and returns their range.
   private mutating func digits(_ input: Span<UInt8>) throws(JSONError) -> Range<Int> {
     let start = at
     while at < input.count, input[at] &- 0x30 < 10 { at += 1 }
@@ -157,7 +159,9 @@ extension JSONReader {
     return start..<at
   }
 
-  /// The digits as an exact number; nil when they do not fit, and for -0, which only a double can keep.
+  /// The digits as an exact integer.
+  ///
+  /// Returns nil if they do not fit 64 bits, and for -0, which only a double can represent.
   private func exact(
     _ input: Span<UInt8>, _ digits: Range<Int>, negative: Bool
   ) -> JSONValue? {

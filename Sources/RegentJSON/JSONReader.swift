@@ -1,8 +1,8 @@
-// The grammar of RFC 8259 on a span of bytes. Recursive, but never deeper than the limit, so that 100,000 opening
-// brackets cost 32 frames and an error.
+// A parser for the grammar of RFC 8259 on a span of bytes. It is recursive, but never deeper than the limit: a text of
+// 100,000 opening brackets costs 32 stack frames and ends with an error.
 
 extension JSONValue {
-  /// Reads one value from the whole of `bytes`.
+  /// Reads all of `bytes` as one value.
   public init(
     reading bytes: Span<UInt8>, limits: JSONLimits = .standard
   ) throws(JSONError) {
@@ -10,18 +10,20 @@ extension JSONValue {
     self = try reader.document(bytes)
   }
 
-  /// Reads one value from the whole of `bytes`.
+  /// Reads all of `bytes` as one value.
   public init(reading bytes: [UInt8], limits: JSONLimits = .standard) throws(JSONError) {
     try self.init(reading: bytes.span, limits: limits)
   }
 
-  /// Reads one value from the whole of `text`.
+  /// Reads all of `text` as one value.
   public init(reading text: String, limits: JSONLimits = .standard) throws(JSONError) {
     try self.init(reading: text.utf8.span, limits: limits)
   }
 }
 
-/// The position in a text; the text itself is passed down as a span.
+/// The state of the parser.
+///
+/// The text itself is passed to each function as a span.
 struct JSONReader {
   let limits: JSONLimits
   var at = 0
@@ -44,7 +46,7 @@ struct JSONReader {
     return value
   }
 
-  /// Reads the value that begins here; `open` arrays and objects are around it.
+  /// Reads the value at the current position; `open` is the number of arrays and objects around it.
   private mutating func value(
     _ input: Span<UInt8>, open: Int
   ) throws(JSONError) -> JSONValue {
@@ -74,7 +76,7 @@ struct JSONReader {
     guard open < limits.depth else { throw JSONError(.tooDeep(limit: limits.depth), at: at) }
   }
 
-  /// Reads up to the closing bracket; the opening one is behind us.
+  /// Reads the rest of an array, after its opening bracket.
   private mutating func elements(
     _ input: Span<UInt8>, open: Int
   ) throws(JSONError) -> [JSONValue] {
@@ -92,7 +94,7 @@ struct JSONReader {
     }
   }
 
-  /// Reads up to the closing brace; the opening one is behind us.
+  /// Reads the rest of an object, after its opening brace.
   private mutating func members(
     _ input: Span<UInt8>, open: Int
   ) throws(JSONError) -> JSONObject {
@@ -118,7 +120,9 @@ struct JSONReader {
     }
   }
 
-  /// After a value: true past a comma, false past the closing mark.
+  /// Reads the mark after a value.
+  ///
+  /// Returns true after a comma, false after the closing bracket or brace.
   private mutating func another(
     _ input: Span<UInt8>, unless close: UInt8, expected: String
   ) throws(JSONError) -> Bool {
@@ -176,8 +180,10 @@ enum Byte {
   static let closeBracket = UInt8(ascii: "]")
 }
 
-/// The names an object has had so far: a look through the list while it is short, a set beyond that, so that an
-/// object of 100,000 members does not cost 10¹⁰ comparisons.
+/// Finds repeated names in an object.
+///
+/// It searches the members while there are few, and uses a set for more: otherwise an object of 100,000 members would
+/// cost 10¹⁰ comparisons.
 private struct SeenNames {
   private var set: Set<ExactName> = []
   private static let short = 16
@@ -190,10 +196,10 @@ private struct SeenNames {
     return set.insert(ExactName(name: name)).inserted
   }
 
-  /// Hashed and compared as bytes.
+  /// A name that is hashed and compared by its bytes.
   ///
-  /// String's own hash is the same for all spellings of one text, which would let a sender pile up names
-  /// in one bucket.
+  /// String's own hash is the same for all canonically equivalent spellings, so an attacker could fill one hash bucket
+  /// with many different names.
   private struct ExactName: Hashable {
     let name: String
 

@@ -1,12 +1,12 @@
-// Documents whose members are named once: a type says them by being `Codable`, and our own coders read and write it
-// over JSONValue. Foundation's would cost every program 7.5 MB, see docs/decisions/0002-json.md.
+// Reads and writes documents whose types are `Codable`, with our own coders over JSONValue, so that a type names its
+// members once. Foundation's coders would add 7.5 MB to every program, see docs/decisions/0002-json.md.
 
-/// A type of members: how one is read, in which words it is refused, how it is written.
+/// A type of a member: how to read it, the error when it is wrong, and how to write it.
 public protocol JSONScalar: Codable {
-  /// Reads the member `name` of an object; whether it may be missing or null is the type's business.
+  /// Reads the member `name` of an object; each type decides whether it may be missing or null.
   init(member name: String, of object: JSONObject) throws(JSONShapeError)
 
-  /// What is written; nil leaves the member out.
+  /// The value to write; nil leaves the member out.
   var jsonValue: JSONValue? { get }
 }
 
@@ -15,15 +15,15 @@ extension JSONScalar {
 
   public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
 
-  /// Reads the member at which a decoder stands.
+  /// Reads the member at the position of the decoder.
   ///
-  /// For types that have to say `init(from:)` themselves, because Swift would make another one up: enumerations.
+  /// Enumerations call it from their own `init(from:)`, because Swift would otherwise synthesise another one.
   public init(at decoder: any Decoder) throws {
     guard let place = decoder as? JSONDecoding else { throw notOurs("\(Self.self)") }
     try self.init(member: place.name, of: place.object)
   }
 
-  /// Writes the member at which an encoder stands.
+  /// Writes the member at the position of the encoder.
   public func write(to encoder: any Encoder) throws {
     guard let place = encoder as? JSONEncoding else { throw notOurs("\(Self.self)") }
     place.write(jsonValue)
@@ -35,10 +35,10 @@ private func notOurs(_ type: String) -> JSONShapeError {
 }
 
 extension JSONObject {
-  /// The object as a document whose type names its members.
+  /// Decodes the object as a document whose type names its members.
   ///
-  /// What is missing or of another kind is refused in the words of ``string(_:)`` and its like, but an array that is
-  /// missing is empty; members that the type does not name are ignored.
+  /// Throws the errors of ``string(_:)`` and its siblings for members that are missing or have the wrong type. A
+  /// missing array is read as an empty one. Members that the type does not name are ignored.
   public func decoded<Document: Decodable>(
     as _: Document.Type = Document.self
   ) throws(JSONShapeError) -> Document {
@@ -46,12 +46,12 @@ extension JSONObject {
     do {
       return try Document(from: JSONDecoding(.object(self), named: name))
     } catch {
-      // What is none of ours comes from types of the standard library that want more than a kind of value.
+      // Another error comes from a type of the standard library that refused the value.
       throw (error as? JSONShapeError) ?? JSONShapeError(name: name, expected: "of another kind")
     }
   }
 
-  /// A document as it is written, members in the order in which its type names them.
+  /// Encodes a document, with the members in the order in which its type names them.
   public init(encoding document: some Encodable) {
     let place = JSONEncoding()
     do {

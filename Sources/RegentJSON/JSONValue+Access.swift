@@ -1,33 +1,32 @@
-// Looking into a value without a switch, and writing values as literals.
+// Reading a value without a switch, and writing values as literals.
 
 extension JSONValue {
-  /// The member `name` of an object; nil for everything else.
+  /// The member `name` if this is an object; nil otherwise.
   public subscript(name: String) -> JSONValue? {
     object?[name]
   }
 
-  /// The element at `position` of an array; nil outside it and for everything else.
+  /// The element at `position` if this is an array that has one there; nil otherwise.
   public subscript(position: Int) -> JSONValue? {
     guard let array, array.indices.contains(position) else { return nil }
     return array[position]
   }
 
-  /// True for `null`.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// The string, nil for everything else.
+  /// The string; nil if this is another type.
   public var string: String? {
     if case .string(let string) = self { string } else { nil }
   }
 
-  /// The truth value, nil for everything else.
+  /// The Boolean; nil if this is another type.
   public var bool: Bool? {
     if case .bool(let bool) = self { bool } else { nil }
   }
 
-  /// The number when it is exactly an `Int64`, however it was written (`100`, `100.0`, `1e2`).
+  /// The number if it is exactly an `Int64`, also when it is written as `100.0` or `1e2`; nil otherwise.
   public var int64: Int64? {
     switch self {
     case .integer(let number): number
@@ -37,7 +36,7 @@ extension JSONValue {
     }
   }
 
-  /// The number when it is exactly a `UInt64`.
+  /// The number if it is exactly a `UInt64`; nil otherwise.
   public var uint64: UInt64? {
     switch self {
     case .integer(let number): UInt64(exactly: number)
@@ -47,7 +46,7 @@ extension JSONValue {
     }
   }
 
-  /// The number as a `Double`, rounded when it is an integer beyond 2⁵³.
+  /// The number as a `Double`, rounded if it is an integer beyond 2⁵³; nil if this is another type.
   public var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -57,12 +56,12 @@ extension JSONValue {
     }
   }
 
-  /// The elements, nil for everything else.
+  /// The elements; nil if this is another type.
   public var array: [JSONValue]? {
     if case .array(let array) = self { array } else { nil }
   }
 
-  /// The members, nil for everything else.
+  /// The members; nil if this is another type.
   public var object: JSONObject? {
     if case .object(let object) = self { object } else { nil }
   }
@@ -72,41 +71,41 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringInterpolation,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  /// `null`, written `nil`.
+  /// Makes `null`, written as `nil`.
   public init(nilLiteral: ()) { self = .null }
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// An exact number.
   public init(integerLiteral value: Int64) { self = .integer(value) }
-  /// A number with a fraction.
   public init(floatLiteral value: Double) { self = .double(value) }
   public init(stringLiteral value: String) { self = .string(value) }
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object, members in the order of the literal; of several with one name the last counts.
+  /// Makes an object with the members in the order of the literal; if a name occurs more than once, the last value
+  /// counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(JSONObject(elements.map { JSONObject.Member($0.0, $0.1) }))
   }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// The members of the literal in order; of several with one name the last counts.
+  /// Makes an object with the members in the order of the literal; if a name occurs more than once, the last value
+  /// counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self.init(elements.map { Member($0.0, $0.1) })
   }
 }
 
 extension JSONValue: CustomStringConvertible {
-  /// The value as compact JSON.
   public var description: String { String(decoding: bytes(), as: UTF8.self) }
 }
 
 extension JSONObject: CustomStringConvertible {
-  /// The object as compact JSON.
   public var description: String { JSONValue.object(self).description }
 }
 
-/// The standard library's own conversion would need libm, which nothing else here does.
+/// Converts a double that is a whole number.
+///
+/// The standard library's `init(exactly:)` would need libm, which nothing else in this target links.
 private func exactly<Number: FixedWidthInteger>(_ double: Double, _: Number.Type) -> Number? {
-  // Number.max rounds up to a power of two, the first value that does not fit.
+  // Number.max rounds up to a power of two, which is the first value that does not fit.
   guard double >= Double(Number.min), double < Double(Number.max) else { return nil }
   let number = Number(double)
   return Double(number) == double ? number : nil

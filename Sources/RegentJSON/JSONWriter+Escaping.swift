@@ -1,8 +1,9 @@
-// Digits and escapes of the writer.
+// The part of the writer for digits and escapes.
 //
-// Beyond what RFC 8259 demands, three groups are escaped although they may stand in a string: U+2028 and U+2029,
-// which end a line in older JavaScript; DEL and U+0080…U+009F, which steer a terminal that shows the text
-// (U+009B begins a control sequence); and, when asked for, < > &, which end a script element in HTML.
+// It escapes three groups of characters that RFC 8259 allows in a string:
+// - U+2028 and U+2029, which end a line in older JavaScript;
+// - DEL and U+0080 to U+009F, which control a terminal that shows the text (U+009B begins a control sequence);
+// - with `isHTMLSafe`, `<`, `>` and `&`, which could end a script element in HTML.
 
 extension JSONWriter {
   /// Appends `string` in quotes.
@@ -17,7 +18,7 @@ extension JSONWriter {
   }
 
   private func isPlain(_ text: Span<UInt8>) -> Bool {
-    // Nearly all long text is tokens: eight letters at a time.
+    // Nearly all long strings are tokens, so eight bytes are checked at a time.
     var start = 0
     while start &+ 8 <= text.count {
       let word = unsafe text.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
@@ -30,14 +31,14 @@ extension JSONWriter {
   private func isPlain(_ text: Span<UInt8>, _ places: Range<Int>) -> Bool {
     for place in places {
       let byte = text[place]
-      // Letters and digits, which nearly all text is, are told by a comparison or two; & < > " \ are not among them.
+      // Fast path: these three comparisons accept letters and digits, and none of & < > " \.
       let isUsual = byte &- 0x2A < 0x3C - 0x2A || byte &- 0x3F < 0x5C - 0x3F || byte &- 0x5D < 0x7F - 0x5D
       if !isUsual, mayNeedEscape(byte) { return false }
     }
     return true
   }
 
-  /// True for all bytes that begin something escaped, and for few others.
+  /// Whether the byte may begin a sequence that must be escaped; also true for a few bytes that do not.
   private func mayNeedEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == Byte.quote || byte == Byte.backslash || byte == 0x7F || byte == 0xC2
       || byte == 0xE2 || (style.isHTMLSafe && (byte == 0x26 || byte == 0x3C || byte == 0x3E))
@@ -62,7 +63,7 @@ extension JSONWriter {
     }
   }
 
-  /// What stands for the character that begins at `place`; nil when it stands for itself.
+  /// The escape for the character that begins at `place`; nil if it needs none.
   private func escape(
     _ text: Span<UInt8>, _ place: Int
   ) -> (letter: UInt8?, scalar: UInt16, length: Int)? {
@@ -85,7 +86,6 @@ extension JSONWriter {
     }
   }
 
-  /// Appends a number in decimal digits.
   mutating func decimal(_ number: UInt64) {
     if number < 10 {
       bytes.append(0x30 + UInt8(truncatingIfNeeded: number))
@@ -103,7 +103,7 @@ extension JSONWriter {
   }
 }
 
-/// Eight bytes of a text, looked at together.
+/// Eight bytes of a text that are checked with one 64-bit word.
 private struct Eight {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let high: UInt64 = 0x8080_8080_8080_8080
@@ -111,7 +111,9 @@ private struct Eight {
 
   init(_ bytes: UInt64) { self.bytes = bytes }
 
-  /// True when one of them may begin something escaped, and for some others: all that are no ASCII.
+  /// Whether one of the bytes may begin a sequence that must be escaped.
+  ///
+  /// Also true for every byte outside ASCII.
   func mayNeedEscape(_ style: JSONWriter.Style) -> Bool {
     let controls = (bytes &- Self.ones &* 0x20) & ~bytes
     var found = bytes | controls | places(of: Byte.quote) | places(of: Byte.backslash) | places(of: 0x7F)
@@ -119,7 +121,9 @@ private struct Eight {
     return found & Self.high != 0
   }
 
-  /// The highest bit of each of the bytes that is this one, and perhaps of some after the first that is.
+  /// Sets the highest bit of each byte that equals `byte`.
+  ///
+  /// Bytes after the first match may be marked wrongly.
   private func places(of byte: UInt8) -> UInt64 {
     let rest = bytes ^ Self.ones &* UInt64(byte)
     return (rest &- Self.ones) & ~rest

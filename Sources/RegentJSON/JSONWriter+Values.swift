@@ -1,47 +1,41 @@
-// The values a writer can write: one `value` per type, and `member` as name and value in one call.
+// Writes values: one `value` function for each type, and a `member` function that writes a name and its value.
 
 extension JSONWriter {
-  /// A string.
   public mutating func value(_ string: String) {
     beginValue()
     quoted(string)
   }
 
-  /// A whole number.
   public mutating func value(_ number: Int64) {
     beginValue()
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
     decimal(number.magnitude)
   }
 
-  /// A whole number.
   public mutating func value(_ number: Int) { value(Int64(number)) }
 
-  /// A whole number, exact up to `UInt64.max`.
   public mutating func value(_ number: UInt64) {
     beginValue()
     decimal(number)
   }
 
-  /// A number as the shortest text that reads back the same; `null` when infinite or NaN.
+  /// Writes the shortest text that reads back as the same number; writes `null` for infinity and NaN.
   public mutating func value(_ number: Double) {
     beginValue()
     bytes.append(contentsOf: (number.isFinite ? number.description : "null").utf8)
   }
 
-  /// `true` or `false`.
   public mutating func value(_ bool: Bool) {
     beginValue()
     bytes.append(contentsOf: (bool ? "true" : "false").utf8)
   }
 
-  /// The value `null`.
   public mutating func null() {
     beginValue()
     bytes.append(contentsOf: "null".utf8)
   }
 
-  /// A whole tree.
+  /// Writes a value with everything in it.
   public mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -58,7 +52,7 @@ extension JSONWriter {
     }
   }
 
-  /// A whole object.
+  /// Writes an object with everything in it.
   public mutating func value(_ object: JSONObject) {
     self.object { json in
       for member in object.members {
@@ -68,7 +62,9 @@ extension JSONWriter {
     }
   }
 
-  /// A value that is JSON text already, for parts that are written once and sent often; it is not checked.
+  /// Writes JSON text that was built before, for parts that are sent often.
+  ///
+  /// The text is not checked.
   public mutating func value(prebuilt json: [UInt8]) {
     beginValue()
     bytes.append(contentsOf: json)
@@ -76,46 +72,39 @@ extension JSONWriter {
 }
 
 extension JSONWriter {
-  /// A member that is a string.
   public mutating func member(_ name: String, _ string: String) {
     self.name(name)
     value(string)
   }
 
-  /// A member that is a whole number.
   public mutating func member(_ name: String, _ number: Int64) {
     self.name(name)
     value(number)
   }
 
-  /// A member that is a whole number.
   public mutating func member(_ name: String, _ number: Int) { member(name, Int64(number)) }
 
-  /// A member that is a whole number.
   public mutating func member(_ name: String, _ number: UInt64) {
     self.name(name)
     value(number)
   }
 
-  /// A member that is a number.
   public mutating func member(_ name: String, _ number: Double) {
     self.name(name)
     value(number)
   }
 
-  /// A member that is `true` or `false`.
   public mutating func member(_ name: String, _ bool: Bool) {
     self.name(name)
     value(bool)
   }
 
-  /// A member that is a tree.
   public mutating func member(_ name: String, _ value: JSONValue) {
     self.name(name)
     self.value(value)
   }
 
-  /// A member that is `null`.
+  /// Writes a member with the value `null`.
   public mutating func null(_ name: String) {
     self.name(name)
     null()
@@ -123,14 +112,12 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-  /// The value as JSON text in UTF-8.
   public func bytes(_ style: JSONWriter.Style = .compact) -> [UInt8] {
     JSONWriter.bytes(style: style) { json in json.value(self) }
   }
 }
 
 extension JSONObject {
-  /// The object as JSON text in UTF-8.
   public func bytes(_ style: JSONWriter.Style = .compact) -> [UInt8] {
     JSONWriter.bytes(style: style) { json in json.value(self) }
   }

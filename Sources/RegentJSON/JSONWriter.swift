@@ -1,4 +1,6 @@
-/// Writes JSON straight into bytes, without a tree: for replies on hot paths.
+/// Writes JSON straight into a byte array, without building a JSONValue.
+///
+/// Use it for responses on hot paths.
 ///
 ///     let reply = JSONWriter.bytes { json in
 ///       json.object { json in
@@ -9,31 +11,32 @@
 ///       }
 ///     }
 ///
-/// Commas, quotes and escapes are the writer's business. The caller sees to it that inside ``object(_:)`` only
-/// members are written and elsewhere only values; a value without a name inside an object stops a debug build.
+/// The writer adds commas, quotes and escapes.
 ///
-/// A number that is infinite or NaN, which JSON cannot say, is written as `null`, as JavaScript does.
+/// The caller must write only members inside ``object(_:)`` and only values elsewhere; a value without a name inside an
+/// object traps in a debug build.
+///
+/// JSON has no infinity and no NaN; they are written as `null`, as JavaScript does.
 public struct JSONWriter: Sendable {
-  /// How the text looks.
+  /// The format of the text.
   public struct Style: Sendable, Equatable {
-    /// Line breaks and two spaces per level, for people.
+    /// Whether the text has line breaks and two spaces for each level, for people.
     public var isPretty: Bool
-    /// Escapes `<`, `>` and `&` as well, so that the text can stand inside an HTML script element.
+    /// Whether `<`, `>` and `&` are escaped too, so that the text can be put into an HTML script element.
     public var isHTMLSafe: Bool
 
-    /// A style; compact and not for HTML unless said otherwise.
     public init(isPretty: Bool = false, isHTMLSafe: Bool = false) {
       self.isPretty = isPretty
       self.isHTMLSafe = isHTMLSafe
     }
 
-    /// No spaces at all.
+    /// Without any white space.
     public static let compact = Style()
-    /// Line breaks and two spaces per level.
+    /// With line breaks and two spaces for each level.
     public static let pretty = Style(isPretty: true)
   }
 
-  /// What has been written so far.
+  /// The text that has been written so far.
   public internal(set) var bytes: [UInt8]
   let style: Style
   private var level = 0
@@ -41,13 +44,13 @@ public struct JSONWriter: Sendable {
   private var afterName = false
   private var insideObject = false
 
-  /// A writer that appends to `bytes`, which may hold something else already.
+  /// Makes a writer that appends to `bytes`, which may already contain data.
   public init(appendingTo bytes: consuming [UInt8] = [], style: Style = .compact) {
     self.bytes = bytes
     self.style = style
   }
 
-  /// What `write` writes, as bytes; `capacity` is a guess of how many.
+  /// Runs `write` with a new writer and returns the bytes; `capacity` is an estimate of their number.
   public static func bytes(
     capacity: Int = 256, style: Style = .compact, _ write: (inout JSONWriter) -> Void
   ) -> [UInt8] {
@@ -61,23 +64,23 @@ public struct JSONWriter: Sendable {
 // MARK: Containers
 
 extension JSONWriter {
-  /// An object as a value; `members` writes its members.
+  /// Writes an object as a value; `members` writes its members.
   public mutating func object(_ members: (inout JSONWriter) -> Void) {
     container(UInt8(ascii: "{"), UInt8(ascii: "}"), isObject: true, members)
   }
 
-  /// An array as a value; `elements` writes its elements.
+  /// Writes an array as a value; `elements` writes its elements.
   public mutating func array(_ elements: (inout JSONWriter) -> Void) {
     container(UInt8(ascii: "["), UInt8(ascii: "]"), isObject: false, elements)
   }
 
-  /// A member that is an object.
+  /// Writes a member whose value is an object.
   public mutating func object(_ name: String, _ members: (inout JSONWriter) -> Void) {
     self.name(name)
     object(members)
   }
 
-  /// A member that is an array.
+  /// Writes a member whose value is an array.
   public mutating func array(_ name: String, _ elements: (inout JSONWriter) -> Void) {
     self.name(name)
     array(elements)
@@ -100,7 +103,7 @@ extension JSONWriter {
     insideObject = outer
   }
 
-  /// The name of the member whose value is written next.
+  /// Writes the name of a member; the next call writes its value.
   public mutating func name(_ name: String) {
     assert(insideObject && !afterName, "a name outside an object")
     separate()
@@ -110,7 +113,7 @@ extension JSONWriter {
     afterName = true
   }
 
-  /// What every value begins with.
+  /// Writes the comma and the line break that a value needs before it.
   mutating func beginValue() {
     if afterName {
       afterName = false

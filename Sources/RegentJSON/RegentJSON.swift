@@ -1,45 +1,42 @@
-// RegentJSON: a strict reader and a writer for JSON values (RFC 8259). Owns the grammar, its limits and the value
-// type; knows nothing of any document. The wire documents are in RegentPairingWire, the admin documents in
-// Administration.
+// RegentJSON: a strict reader and a writer for JSON values (RFC 8259). It owns the grammar, its limits and the value
+// type, and knows no document: RegentPairingWire has the documents of the protocol, Administration those of the admin
+// interface.
 //
-// Strings are compared byte for byte here. Swift's own `==` compares by canonical equivalence: it calls U+212A
-// (KELVIN SIGN) and the letter K equal, and two spellings of é. A protocol that signs, stores or looks up bytes
-// must not.
+// Strings are compared byte by byte here. Swift's own `==` compares by canonical equivalence: it treats U+212A (KELVIN
+// SIGN) as equal to the letter K, and two spellings of é as equal. A protocol that signs, stores or looks up bytes must
+// not do that.
 
 /// One JSON value.
 ///
-/// Numbers keep what the text said: a number without fraction and exponent is exact when it fits in 64 bits
-/// (``integer(_:)``, or ``unsigned(_:)`` above `Int64.max`); every other number is the nearest `Double`, which
-/// writes back as the shortest text that reads the same. `1.0` stays a double and `-0` keeps its sign. Integers
-/// beyond 64 bits are the nearest `Double` too: that is what the JavaScript that wrote them held.
+/// Numbers keep what the text says. A number without fraction and exponent is exact if it fits 64 bits:
+/// ``integer(_:)``, or ``unsigned(_:)`` above `Int64.max`. Every other number is the nearest `Double`, which is written
+/// as the shortest text that reads back the same. `1.0` stays a double, and `-0` keeps its sign. Integers beyond 64
+/// bits also become the nearest `Double`, as in JavaScript.
 public enum JSONValue: Sendable {
-  /// The literal `null`.
   case null
-  /// `true` or `false`.
   case bool(Bool)
-  /// A number written without fraction or exponent that fits `Int64`.
+  /// A number without fraction and exponent that fits `Int64`.
   case integer(Int64)
-  /// A number written without fraction or exponent above `Int64.max` that fits `UInt64`; made by
-  /// ``init(_:)-(UInt64)``.
+  /// A number without fraction and exponent that is above `Int64.max` and fits `UInt64`; made by ``init(_:)-(UInt64)``.
   case unsigned(UInt64)
-  /// Any other number; never infinite or NaN when it was read.
+  /// Any other number.
+  ///
+  /// The reader never makes infinity or NaN.
   case double(Double)
-  /// A string.
   case string(String)
-  /// An array.
   case array([JSONValue])
-  /// An object, members in the order they were written.
+  /// An object with the members in the order of the text.
   case object(JSONObject)
 
-  /// An unsigned number, in the one form that reading its text would give.
+  /// Makes the same case that reading the number's text would give.
   public init(_ number: UInt64) {
     self = Int64(exactly: number).map(JSONValue.integer) ?? .unsigned(number)
   }
 }
 
-/// Same value: strings byte for byte, objects in any order.
+/// Values are equal when strings have the same bytes and objects the same members in any order.
 extension JSONValue: Equatable {
-  /// True when both are the same value; an integer never equals a double.
+  /// Whether both are the same value; an integer never equals a double.
   public static func == (one: JSONValue, other: JSONValue) -> Bool {
     switch (one, other) {
     case (.null, .null): true
@@ -55,7 +52,7 @@ extension JSONValue: Equatable {
   }
 }
 
-/// Equal as bytes, not as Unicode text.
+/// Whether both strings have the same UTF-8 bytes; `==` would compare by canonical equivalence.
 func sameBytes(_ one: String, _ other: String) -> Bool {
   let one = one.utf8.span
   let other = other.utf8.span

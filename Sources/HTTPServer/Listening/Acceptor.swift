@@ -4,10 +4,10 @@ internal import RegentHTTPCodec
 internal import RegentPlatform
 internal import Synchronization
 
-/// The thread that accepts connections and gives each to the loop with the least to do.
+/// The thread that accepts connections and gives each to the loop with the fewest connections.
 ///
-/// `@unchecked Sendable`, because: 1. `reserve` and `arrivals` are touched by its thread alone; 2. everything else is
-/// constant or atomic.
+/// `@unchecked Sendable`, because: 1. only its thread uses `reserve` and `arrivals`; 2. everything else is constant or
+/// atomic.
 final class Acceptor: @unchecked Sendable {
   let accepted = Counter()
   let shed = Counter()
@@ -19,9 +19,12 @@ final class Acceptor: @unchecked Sendable {
   private let sources: SourceLimiter
   private let wakeUp: WakeUp
   private let isStopping = Atomic<Bool>(false)
-  /// An open descriptor that is given up for a moment when there are no others left, to tell clients at once.
+  /// A spare file descriptor.
+  ///
+  /// When the process has no others left, the acceptor closes it for a moment, so that it can accept a waiting
+  /// connection and close it at once.
   private var reserve: Int32
-  /// What was accepted for each loop and not handed over yet.
+  /// For each loop, the accepted connections that were not handed over yet.
   private var arrivals: [[LoopMessage]]
 
   init(
@@ -39,13 +42,13 @@ final class Acceptor: @unchecked Sendable {
 
   deinit { if reserve >= 0 { close(reserve) } }
 
-  /// From any thread: accept no more.
+  /// Makes `run` end; may be called from any thread.
   func stop() {
     isStopping.store(true, ordering: .releasing)
     wakeUp.signal()
   }
 
-  /// Accepts until stopped, then closes the listening sockets.
+  /// Accepts connections until `stop` is called, then closes the listening sockets.
   func run() {
     var waiting = listeners.map {
       pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0)
@@ -69,19 +72,19 @@ final class Acceptor: @unchecked Sendable {
     for listener in listeners { listener.socket.close() }
   }
 
-  /// Connections that follow one another within this time, in nanoseconds, are taken together.
+  /// The maximum time between two connections for which they are handed over together, in nanoseconds.
   private static let closely: UInt64 = 500_000
 
-  /// Lets a few more connections arrive, as a network card does with packets under load.
+  /// Waits a quarter of a millisecond for more connections, as a network card does for packets under load.
   ///
-  /// Waking two threads for every single connection costs more than serving it: a quarter of a millisecond is little to
-  /// wait for a client that is just connecting, and a connection that comes alone never waits.
+  /// Waking two threads for each connection takes longer than serving it. A client that is just connecting does not
+  /// notice the delay, and a connection that comes alone is not delayed.
   private func gather() {
     var pause = timespec(tv_sec: 0, tv_nsec: 250_000)
     unsafe nanosleep(&pause, nil)
   }
 
-  /// Wakes each loop once for all it gets.
+  /// Gives each loop its new connections and wakes it once.
   private func handOver() {
     for index in loops.indices where !arrivals[index].isEmpty {
       loops[index].mailbox.post(arrivals[index])
@@ -89,10 +92,10 @@ final class Acceptor: @unchecked Sendable {
     }
   }
 
-  /// How many connections of one listener are accepted before the next listener is looked at.
+  /// The maximum number of connections that are accepted from one listener before the next listener has its turn.
   private static let batch = 64
 
-  /// Accepts what waits; returns false when descriptors or memory ran out.
+  /// Accepts the connections that wait; returns false if there are no descriptors or no memory left.
   private func acceptSome(_ listener: Int32, _ service: ListenerService) -> Bool {
     let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     for _ in 0..<Acceptor.batch {
@@ -104,7 +107,7 @@ final class Acceptor: @unchecked Sendable {
         switch code {
         case EAGAIN: return true
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
-        // A connection that failed before it was accepted concerns nobody else.
+        // An error of one connection that failed before it was accepted; go on with the next.
         default: continue
         }
       }
@@ -144,7 +147,9 @@ final class Acceptor: @unchecked Sendable {
         AcceptedConnection(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
   }
 
-  /// Whom a connection counts for, when there is a limit for such: the first of them that has room.
+  /// The sources to try in this order; the connection counts for the first that is below its limit.
+  ///
+  /// Empty if no limit applies to this peer.
   private func countedSources(of peer: Peer) -> [CountedSource] {
     switch peer {
     case .network(let address, _):
@@ -156,10 +161,12 @@ final class Acceptor: @unchecked Sendable {
     }
   }
 
-  /// Idle connections give way to new ones.
+  /// Asks the loops to close idle connections, so that new ones find room.
   private func askForRoom() { for loop in loops { loop.askForRoom() } }
 
-  /// Closes a connection over a limit, with a word of why where that costs nothing.
+  /// Closes a connection that exceeds a limit.
+  ///
+  /// Without TLS it sends a 503 first; a TLS handshake would cost too much.
   private func turnAway(_ descriptor: Int32, _ service: ListenerService) {
     shed.add()
     if service.tls == nil {
@@ -182,10 +189,11 @@ final class Acceptor: @unchecked Sendable {
 
     """.utf8)
 
-  /// Without a descriptor nothing can be accepted, and poll would report the waiting client again and again.
+  /// Handles a lack of file descriptors: poll would report the waiting connections again and again, but none can be
+  /// accepted.
   ///
-  /// The reserve is spent on closing some of those that wait, so that they learn it at once; then a pause, during which
-  /// other connections end.
+  /// It closes the reserve descriptor, so that it can accept and close some waiting connections, whose clients then
+  /// know at once. After that it pauses for 50 ms, in which other connections may end.
   private func pauseBecauseFull(_ listener: Int32) {
     pauses.add()
     askForRoom()
@@ -206,9 +214,9 @@ final class Acceptor: @unchecked Sendable {
   }
 }
 
-/// What connections of one listener share.
+/// The handler and the TLS context that all connections of one listener share.
 final class ListenerService: Sendable {
-  /// The handler as a closure: calling it copies no existential.
+  /// The handler as a closure, which is called without copying an existential value.
   let answer: @Sendable (Request) -> Answer
   let tls: TLSContext?
 

@@ -1,16 +1,16 @@
 public import RegentHTTPCodec
 
-/// Where a server listens.
+/// An address on which a server listens.
 public enum ListenAddress: Sendable, Hashable {
-  /// TCP; port 0 picks a free one.
+  /// TCP; for port 0 the kernel chooses a free port.
   case network(IPAddress, port: UInt16)
-  /// A Unix socket at a path, with the file's mode and (when not nil) group.
+  /// A Unix socket with the mode and, unless nil, the group of its file.
   case local(path: String, mode: UInt32, group: UInt32?)
-  /// A socket that listens already: the service manager opened it and handed its descriptor over.
+  /// A socket that already listens; the service manager opened it and passed its descriptor.
   case inherited(descriptor: Int32)
 
-  /// `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`, `*:8787` (all IPv4 and IPv6) or `unix:/path`; nil for anything
-  /// else.
+  /// Parses `127.0.0.1:8787`, `[::1]:8787`, `localhost:8787`, `*:8787` (all IPv4 and IPv6 addresses) or `unix:/path`;
+  /// nil for other texts.
   public init?(_ text: String) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
@@ -20,7 +20,7 @@ public enum ListenAddress: Sendable, Hashable {
     }
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
-    // `UInt16` would take "+80" as well.
+    // Checked separately, because `UInt16` also accepts "+80".
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
       return nil
     }
@@ -42,7 +42,7 @@ public enum ListenAddress: Sendable, Hashable {
 }
 
 extension ListenAddress: CustomStringConvertible {
-  /// The text that makes the same address.
+  /// The address as text that ``init(_:)`` parses.
   public var description: String {
     switch self {
     case .network(let address, let port): "\(Peer.network(address, port: port))"
@@ -52,13 +52,11 @@ extension ListenAddress: CustomStringConvertible {
   }
 }
 
-/// One place to listen and what answers there.
+/// An address to listen on and its handler.
 public struct Listener: Sendable {
-  /// Where.
   public let address: ListenAddress
-  /// The certificate, when connections are encrypted.
+  /// The certificate and key for TLS; nil for unencrypted connections.
   public let tls: TLSFiles?
-  /// What answers.
   public let handler: any Handler
 
   public init(_ address: ListenAddress, tls: TLSFiles? = nil, handler: any Handler) {
@@ -68,14 +66,12 @@ public struct Listener: Sendable {
   }
 }
 
-/// The PEM files of a certificate chain and its private key.
 public struct TLSFiles: Sendable, Hashable {
-  /// The certificate, followed by the intermediate ones.
+  /// The path of the certificate, which the intermediate certificates follow.
   public let certificate: String
-  /// The private key.
+  /// The path of the private key.
   public let key: String
 
-  /// Files from their paths.
   public init(certificate: String, key: String) {
     self.certificate = certificate
     self.key = key

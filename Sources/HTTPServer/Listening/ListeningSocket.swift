@@ -3,16 +3,16 @@ internal import Glibc
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// A socket that listens, and removes its file when it was a Unix socket.
+/// A listening socket; closing it removes the file of a Unix socket.
 final class ListeningSocket: Sendable {
   let descriptor: Int32
-  /// Where it listens, with the port that was picked.
+  /// The address on which it listens, with the port that the kernel chose.
   let address: ListenAddress
   private let file: FileIdentity?
 
   /// Binds and listens.
   ///
-  /// A port or socket that somebody answers on is `addressInUse`.
+  /// Throws `addressInUse` if another process accepts connections on that address.
   init(_ wanted: ListenAddress) throws(ServerError) {
     switch wanted {
     case .network(let host, let port):
@@ -24,27 +24,27 @@ final class ListeningSocket: Sendable {
     case .inherited(let number):
       try takeOver(number, wanted)
       descriptor = number
-      // Its file is the service manager's, which goes on listening when this program ends.
+      // The service manager owns the file and keeps listening when this program ends.
       file = nil
       address = wanted
     }
   }
 
-  /// Accepts no more.
+  /// Stops listening.
   ///
-  /// The file is removed first, when it is still the one that was made here.
+  /// First removes the file of a Unix socket, unless another program has replaced it.
   func close() {
     if case .local(let path, _, _) = address, let file, FileIdentity(path) == file {
       unsafe unlink(path)
     }
-    // Closing alone is not the end while a program that is just being started still has a copy of the descriptor: for
-    // that moment the kernel would go on accepting connections that nobody serves.
+    // Closing alone does not stop the kernel while a child process that is being started still has a copy of the
+    // descriptor: it would accept connections that no process serves.
     if case .inherited = address {} else { shutdown(descriptor, Int32(SHUT_RDWR)) }
     Glibc.close(descriptor)
   }
 }
 
-/// What tells a file from another of the same name.
+/// Tells a file from another one with the same path.
 struct FileIdentity: Equatable, Sendable {
   let device: dev_t
   let node: ino_t
@@ -59,7 +59,7 @@ struct FileIdentity: Equatable, Sendable {
   }
 }
 
-/// Connections the kernel may have ready before they are accepted.
+/// The maximum number of connections that wait to be accepted.
 private let backlog: Int32 = 4096
 
 // MARK: - TCP
@@ -68,20 +68,22 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
   Int32, ListenAddress
 ) {
   let wanted = ListenAddress.network(host, port: port)
-  // SO_REUSEADDR (for a quick restart) must not let two servers share a port in any way, so ask first.
+  // SO_REUSEADDR, which allows a quick restart, must not let two servers use the same port, so check first.
   if port != 0, probe(host, port) { throw .addressInUse(wanted) }
   let descriptor = try newSocket(host.isIPv4 ? AF_INET : AF_INET6, wanted)
   do throws(ServerError) {
     var on: Int32 = 1
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, 4)
-    // Accepted sockets inherit it: a reply goes out at once, not when the last one was acknowledged.
+    // Accepted sockets inherit TCP_NODELAY: the kernel sends a response at once and does not wait for the
+    // acknowledgement of earlier packets.
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-    // Inherited too: how much the kernel holds of what a client has not taken. Without it two thousand clients that
-    // read a large reply byte by byte fill the memory the kernel has for all of TCP, and nobody else is served.
+    // Accepted sockets inherit TCP_NOTSENT_LOWAT, which limits how much the kernel stores of a response that the client
+    // has not read. Without it, two thousand clients that read a large response byte by byte use up the memory that the
+    // kernel has for all of TCP, and no other client is served.
     var unsent: Int32 = 64 * 1024
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, 4)
     if !host.isIPv4 {
-      // `::` alone also takes IPv4; any other IPv6 address is only itself.
+      // An unspecified IPv6 address also accepts IPv4; other IPv6 addresses accept only themselves.
       var only: Int32 = host.isUnspecified ? 0 : 1
       unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &only, 4)
     }
@@ -98,7 +100,7 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
   }
 }
 
-/// Whether somebody accepts connections there.
+/// Whether a process accepts connections on that address.
 private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
   let target = host.isUnspecified ? IPAddress.loopback : host
   let type =
@@ -117,7 +119,7 @@ private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
     unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &length)
     guard failure == 0 else { return false }
   }
-  // A socket can happen to connect to itself when the port is one the kernel picks from.
+  // If the port is in the ephemeral range, a socket can happen to connect to itself.
   var own = SocketAddress()
   _ = unsafe own.fill { unsafe getsockname(descriptor, $0, $1) }
   return own.peer != .network(target, port: port)
@@ -137,16 +139,17 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
     let probe = try newSocket(AF_UNIX, wanted)
     defer { Glibc.close(probe) }
     let code = attemptToConnect(probe, address)
-    // Refused is what a dead server's file answers; anything else is somebody, or not ours to remove.
+    // ECONNREFUSED means that the server of this file has ended. After any other error the file may belong to a running
+    // server.
     if code == 0 || code == EAGAIN { throw .addressInUse(wanted) }
     guard code == ECONNREFUSED else { throw listenError(wanted, code) }
-    // Somebody else has put a socket there since: it is theirs.
+    // Another program has replaced the socket in the meantime, so it must not be removed.
     guard FileIdentity(path) == existing else { throw .addressInUse(wanted) }
     try listening(wanted) { unsafe unlink(path) }
   }
   let descriptor = try newSocket(AF_UNIX, wanted)
   do throws(ServerError) {
-    // On the socket before bind: the file never exists with wider rights, not even for a moment.
+    // Set before bind, so that the file never exists with wider permissions, not even for a moment.
     try listening(wanted) { fchmod(descriptor, 0o600) }
     try listening(wanted) { unsafe address.withPointer { unsafe bind(descriptor, $0, $1) } }
     if let group { try give(path, to: group, wanted) }
@@ -159,7 +162,7 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
   }
 }
 
-/// Gives the socket's file to `group`, when it is not that group's already: a sandbox may forbid to give things away.
+/// Gives the file of the socket to `group`, unless it already belongs to it: a sandbox may forbid chown.
 private func give(_ path: String, to group: UInt32, _ wanted: ListenAddress) throws(ServerError) {
   var status = stat()
   if unsafe lstat(path, &status) == 0, status.st_gid == group { return }
@@ -170,7 +173,7 @@ private func give(_ path: String, to group: UInt32, _ wanted: ListenAddress) thr
   }
 }
 
-/// Makes sure that a descriptor is a listening socket, and has accepting never wait.
+/// Checks that a descriptor is a listening socket, and makes accept non-blocking.
 private func takeOver(_ number: Int32, _ wanted: ListenAddress) throws(ServerError) {
   var listens: Int32 = 0
   var length = socklen_t(MemoryLayout<Int32>.size)
@@ -188,7 +191,7 @@ private func newSocket(_ family: Int32, _ wanted: ListenAddress) throws(ServerEr
   return try listening(wanted) { socket(family, type, 0) }
 }
 
-/// One step towards listening; its failure is told as the server's.
+/// Makes one system call of the set-up and throws its error as a `ServerError`.
 @discardableResult
 private func listening(_ wanted: ListenAddress, _ call: () -> Int32) throws(ServerError) -> Int32 {
   do throws(SystemError) {
@@ -198,7 +201,7 @@ private func listening(_ wanted: ListenAddress, _ call: () -> Int32) throws(Serv
   }
 }
 
-/// The reason why a connection was not made at once; 0 when it was.
+/// The error code of connect; 0 if the connection was made at once.
 private func attemptToConnect(_ descriptor: Int32, _ address: SocketAddress) -> Int32 {
   attempt { unsafe address.withPointer { unsafe connect(descriptor, $0, $1) } }.code
 }

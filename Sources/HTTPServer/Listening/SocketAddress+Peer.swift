@@ -2,7 +2,7 @@ internal import Glibc
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-// The kernel's form of an address in the words of HTTP.
+// Converts between the kernel's addresses and those of this target.
 extension SocketAddress {
   init(_ host: IPAddress, _ port: UInt16) {
     if host.isIPv4 {
@@ -12,7 +12,7 @@ extension SocketAddress {
     }
   }
 
-  /// The address as a TCP peer; nil for another family.
+  /// The address as a TCP peer; nil if it is not IPv4 or IPv6.
   var peer: Peer? {
     if let (bits, port) = ipv4 { return .network(IPAddress(ipv4: bits), port: port) }
     if let (halves, port) = ipv6 { return .network(IPAddress(high: halves.high, low: halves.low), port: port) }
@@ -20,7 +20,7 @@ extension SocketAddress {
   }
 }
 
-/// Who connected to a Unix socket, from the kernel.
+/// The credentials of the process that connected to a Unix socket, from the kernel.
 func credentials(of descriptor: Int32) -> Credentials? {
   guard let who = try? UnixCredentials(peerOf: descriptor) else { return nil }
   return Credentials(

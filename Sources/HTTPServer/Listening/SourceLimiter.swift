@@ -1,21 +1,24 @@
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// Whom a connection is counted for.
+/// The source for which a connection is counted.
 enum CountedSource: Hashable, Sendable {
-  /// An address, while a connection has not completed a valid request, or has something unfinished.
+  /// A client address, while its connection has not sent a valid request yet or has an unfinished request or response.
   case address(IPAddress)
-  /// A user of this machine, until the connection ends: a program may hold a place with valid requests, too.
+  /// A user of this machine, until the connection ends, because a program can keep a connection with valid requests,
+  /// too.
   case user(UInt32)
-  /// The members of a group that the settings name: a user with many numbers may bring his groups along with each.
+  /// The members of a group in the settings.
+  ///
+  /// A user who controls many user ids could use the group with each of them, so the group has one common limit.
   case group(UInt32)
-  /// A user whom the settings do not name, where they name users.
+  /// A user of this machine whom the settings do not name, if they name others.
   case stranger(UInt32)
 }
 
-/// Counts what each source holds, connections and bytes, and refuses what is beyond its share.
+/// Counts the connections and the buffered bytes of each source, and refuses those beyond its limit.
 ///
-/// An entry lives as long as its source holds something: passing sources leave no memory behind.
+/// A source has an entry only while it has connections or bytes, so sources that are gone use no memory.
 final class SourceLimiter: Sendable {
   private let perAddress: Int
   private let perUser: Int
@@ -30,11 +33,11 @@ final class SourceLimiter: Sendable {
 
   private struct State: Sendable {
     var shares: [CountedSource: Share] = [:]
-    /// The connections of all users together.
+    /// The number of connections of all users.
     var users = 0
-    /// Those of users whom the settings do not name, among them.
+    /// The number of connections of users who are not in the settings; included in `users`.
     var strangers = 0
-    /// The buffered bytes of all sources, counted or not.
+    /// The buffered bytes of all sources, including connections without a source.
     var bytes = 0
 
     mutating func keep(_ share: Share, of source: CountedSource) {
@@ -49,7 +52,7 @@ final class SourceLimiter: Sendable {
     budget = configuration.bufferedBytes
   }
 
-  /// Counts one more connection of `source`, or refuses it.
+  /// Counts a new connection of `source`; returns false if the source is at its limit.
   func admit(_ source: CountedSource) -> Bool {
     state.withLock { state in
       var share = state.shares[source] ?? Share()
@@ -69,7 +72,7 @@ final class SourceLimiter: Sendable {
     }
   }
 
-  /// The connection proved itself, finished what it had begun, or is gone.
+  /// Stops counting a connection, because it sent a valid request, finished what it had begun, or ended.
   func release(_ source: CountedSource) {
     state.withLock { state in
       guard var share = state.shares[source] else { return }
@@ -85,11 +88,11 @@ final class SourceLimiter: Sendable {
     }
   }
 
-  /// Counts `bytes` more that are buffered for `source`, or refuses them.
+  /// Counts buffered bytes for `source`; returns false if they exceed its limit.
   ///
-  /// A source may have as many as are free beside it: one alone gets half of all, three a quarter each, and however
-  /// many share in it, something is left for the next. Whom nobody counts (a trusted proxy, who speaks for many) may
-  /// have all.
+  /// A source may have at most as many bytes as remain free. Thus one source alone gets half of the budget and three
+  /// get a quarter each, and something always remains for the next source. A connection without a source, such as that
+  /// of a trusted proxy, which carries many clients, may use the whole budget.
   func charge(_ bytes: Int, to source: CountedSource?) -> Bool {
     state.withLock { state in
       let free = budget - state.bytes - bytes
@@ -105,7 +108,7 @@ final class SourceLimiter: Sendable {
     }
   }
 
-  /// That many bytes of `source` were sent, answered or dropped.
+  /// Stops counting buffered bytes of `source`, because they were sent, answered or dropped.
   func discharge(_ bytes: Int, from source: CountedSource?) {
     state.withLock { state in
       state.bytes -= bytes
@@ -115,6 +118,6 @@ final class SourceLimiter: Sendable {
     }
   }
 
-  /// The bytes that are buffered now.
+  /// The number of bytes that are buffered now.
   var bytes: Int { state.withLock { $0.bytes } }
 }

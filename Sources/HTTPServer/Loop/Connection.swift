@@ -1,73 +1,76 @@
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// One connection: its state and nothing that is only needed while bytes are in flight.
+/// The state of one connection, without the buffers that are needed only while bytes are in flight.
 ///
-/// Its loop alone touches it.
-///
-/// Small on purpose (some 200 bytes): ten thousand devices wait here at a time. Buffers are lent by the loop.
+/// Only its loop uses it. It has only about 200 bytes, because ten thousand devices may wait at the same time. The loop
+/// lends the buffers.
 final class Connection {
   enum Phase: UInt8 {
-    /// TLS is being agreed.
+    /// The TLS handshake is in progress.
     case handshake
-    /// Between requests, or before the first.
+    /// Between two requests, or before the first.
     case idle
-    /// Some bytes of a head are there.
+    /// A part of a request head has arrived.
     case head
-    /// The head is complete, the body is not.
+    /// The head is complete and the body is not.
     case body
-    /// A handler owes the reply.
+    /// The handler has the request and has not completed the reply.
     case handling
-    /// Nothing more is sent; what the client still sends is read and dropped, so that it sees the last reply.
+    /// The server sends nothing more.
+    ///
+    /// It reads and drops what the client still sends, so that the client receives the last response.
     case lingering
   }
 
   let descriptor: Int32
-  /// The slot in the loop's table, and above it a generation, so that news for a predecessor is recognised.
+  /// The slot in the loop's table in the low 32 bits, and a generation above.
+  ///
+  /// An event or message for an earlier connection in the same slot has another generation.
   let id: UInt64
   let peer: Peer
   let service: ListenerService
   let tls: TLSSession?
 
   var phase = Phase.idle
-  /// No byte of a reply was sent yet on this connection.
+  /// Whether the client has not sent a valid request on this connection yet.
   var isFresh = true
-  /// The connection ends when what is to be sent is sent.
+  /// Whether the connection closes when all output is sent.
   var isClosing = false
-  /// It was closed because of a refusal: the client may still be sending.
+  /// Whether the server refused a request, so that the client may still be sending.
   var mustLinger = false
-  /// The request being answered was HEAD.
+  /// Whether the current request is HEAD.
   var answersHead = false
-  /// The request being answered asked for the end of the connection.
+  /// Whether the client wants the connection to close after the current request.
   var answersLast = false
-  /// It waits in the loop's order for its next turn.
+  /// Whether the connection waits in the loop's turn order.
   var isQueued = false
-  /// The socket may have more than was read of it, and epoll will not say so again.
+  /// Whether the socket may have more input that epoll, which is edge-triggered, will not report again.
   var mayHaveInput = false
-  /// When it was served last, in rounds of the loop.
+  /// The round of the loop in which the connection was served last.
   var turnMark: UInt32 = 0
-  /// What epoll watches for.
+  /// The events that epoll reports.
   var interest: Poller.Events = []
-  /// How much was read and dropped while lingering.
+  /// The number of bytes that were read and dropped while lingering.
   var dropped: Int32 = 0
-  /// Whom it counts for, when there is a limit for such.
+  /// The source for which the connection counts; nil if no limit applies.
   let source: CountedSource?
-  /// It counts for its source now.
+  /// Whether the connection currently counts for its source.
   var isCounted: Bool
-  /// How many bytes count for its source.
+  /// The number of buffered bytes that are counted for its source.
   var chargedBytes = 0
-  /// How large the request is that a handler has.
+  /// The memory of the request that the handler has, in bytes.
   var requestBytes = 0
 
-  /// The request being read.
+  /// The request that is being read.
   var storage: RequestStorage?
-  /// What came after the request being answered.
+  /// Input after the current request, which is parsed when that was answered.
   var unread: [UInt8] = []
-  /// What the socket did not take yet.
+  /// The output that the socket has not taken yet.
   var outbound = Outbound()
-  /// What the handler wants to see again with the next request.
+  /// The object that the handler gets again with the next request, see ``Response/remembered``.
   var remembered: (any AnyObject & Sendable)?
-  /// The reply that is owed.
+  /// The reply that the handler has not completed yet.
   var ticket: ReplyTicket?
 
   init(

@@ -2,16 +2,16 @@ internal import Glibc
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-// From requests to replies.
+// Passes requests to handlers and their responses to the output.
 
 extension EventLoop {
-  /// Has the complete request answered.
+  /// Passes the complete request to the handler.
   func answer(_ connection: Connection) {
     guard var storage = connection.storage.take() else { return }
     connection.answersHead = storage.parsed.method == .head
     connection.answersLast = storage.parsed.wantsClose
     if storage.parsed.method == .trace {
-      // TRACE would show a script in a browser the cookies that are hidden from it.
+      // A response to TRACE would show HttpOnly cookies to a script in a browser.
       connection.mustLinger = true
       counters.refused.add()
       send(traceRefusal, on: connection, closes: true)
@@ -31,18 +31,20 @@ extension EventLoop {
       connection.phase = .handling
       connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)
-      // It may be the client's end that was not read: nobody would wait for the reply.
+      // The input that was not read yet may be the end of the connection. Registering again makes epoll report it, so
+      // that no reply is prepared for a client that is gone.
       if connection.mayHaveInput, !connection.interest.isEmpty { watchAnew(connection, [.readable, .peerClosed]) }
       start(PendingReply(ticket: ticket))
     }
-    // Kept for the next request when nobody else has it any more.
+    // Keeps the storage for the next request, unless the handler still uses it.
     if isKnownUniquelyReferenced(&storage) {
       storage.reset()
       spare = storage
     }
   }
 
-  /// A valid request was read: the connection counts no more for its address, until something is unfinished again.
+  /// Stops counting the connection for its address after a valid request, until a request or response is unfinished
+  /// again.
   private func prove(_ connection: Connection) {
     connection.isFresh = false
     if connection.isCounted, let source = connection.source, case .address = source {
@@ -51,7 +53,7 @@ extension EventLoop {
     }
   }
 
-  /// The handler's reply.
+  /// Sends the handler's response.
   func finish(_ connection: Connection, with response: Response) {
     let isLater = connection.phase == .handling
     connection.phase = .idle
@@ -79,7 +81,7 @@ extension EventLoop {
     }
   }
 
-  /// The engine's own answer to what is not a valid request; it is the last on its connection.
+  /// Sends the server's own response to an invalid request and closes the connection after it.
   func refuse(_ connection: Connection, _ error: MessageError) {
     counters.refused.add()
     connection.answersHead = false
@@ -96,7 +98,7 @@ extension EventLoop {
     connection.mustLinger = true
     connection.phase = .idle
     var response = atPath ?? configuration.refusal(status, sentence)
-    // Some of these statuses may be kept by caches that are told nothing.
+    // Caches may store some of these statuses if no header forbids it.
     if atPath == nil { response.addHeader(.cacheControl, "no-store") }
     send(response, on: connection, closes: true)
   }
@@ -127,7 +129,7 @@ extension EventLoop {
       refuse(connection, .requestTimeout, "The request did not arrive in time.")
       flush(connection)
     case .handling:
-      // A reply that was completed in this very moment is in the mailbox.
+      // If the reply was completed at this moment, it is already in the mailbox and will be sent.
       guard abandon(connection) else { return }
       counters.timedOut.add()
       refuse(connection, .serviceUnavailable, "The answer did not come in time.")
@@ -135,7 +137,7 @@ extension EventLoop {
     }
   }
 
-  /// Tells the handler that nobody waits for its reply; false when none was owed.
+  /// Tells the handler that the reply is no longer needed; returns false if no reply was pending.
   @discardableResult
   func abandon(_ connection: Connection) -> Bool {
     guard let ticket = connection.ticket.take(), ticket.abandon() else { return false }

@@ -1,15 +1,18 @@
 internal import RegentHTTPCodec
 
-// What a connection holds between two turns, and for whom that counts. A valid request lifts no limit for good: without
-// this, one good request each, and then thousands of unfinished bodies or replies that nobody reads, fill the memory.
+// Counts the memory that a connection holds between two turns. A valid request does not exempt a connection for good:
+// otherwise clients could send one valid request each, and then fill the memory with thousands of unfinished bodies or
+// unread responses.
 
 extension EventLoop {
-  /// So much each connection may hold uncounted: a form in two packets is taken however full it is.
+  /// The number of bytes that each connection may hold without being counted.
+  ///
+  /// A form that arrives in two packets is therefore accepted even when the budget is used up.
   static var freeBytes: Int { 4 * 1024 }
-  /// What the kernel may hold of a reply that is not read (`TCP_NOTSENT_LOWAT`), which is counted as ours.
+  /// The bytes that the kernel may hold of an unread response (`TCP_NOTSENT_LOWAT`); they are counted, too.
   static var kernelBytes: Int { 64 * 1024 }
 
-  /// Counts what `connection` holds after its turn, and ends it when that is beyond its source's share.
+  /// Counts what `connection` holds after its turn, and refuses it if that exceeds the limit of its source.
   func settle(_ connection: Connection) {
     let isUnfinished = connection.isUnfinished
     guard isUnfinished || connection.chargedBytes > 0 || connection.requestBytes > 0 || connection.isCounted,
@@ -21,7 +24,7 @@ extension EventLoop {
     }
   }
 
-  /// A proven connection counts again for its address for as long as something is unfinished.
+  /// Counts a connection for its address again while a request or response is unfinished, also after a valid request.
   private func count(_ connection: Connection, isUnfinished: Bool) -> Bool {
     guard !connection.isFresh, let source = connection.source, case .address = source,
       isUnfinished != connection.isCounted
@@ -47,7 +50,7 @@ extension EventLoop {
     return true
   }
 
-  /// Tells the client why where that is possible: who does not read hears nothing.
+  /// Closes a connection over the limit, with a 503 if possible; a client that does not read its response gets none.
   private func turnAway(_ connection: Connection) {
     counters.shed.add()
     guard !connection.hasOutbound else {
@@ -60,7 +63,7 @@ extension EventLoop {
     refuse(connection, .serviceUnavailable, "Too much is unfinished here: try again in a few seconds.")
     flush(connection)
     guard connections[connection.slot] === connection else { return }
-    // A refusal that does not go out at once is worth no memory.
+    // If the 503 cannot be sent at once, the connection is closed, because storing it would take more memory.
     guard !connection.hasOutbound else {
       close(connection)
       return
@@ -68,7 +71,7 @@ extension EventLoop {
     settle(connection)
   }
 
-  /// Gives back what the connection counts for.
+  /// Stops counting a connection that ends.
   func giveBack(_ connection: Connection) {
     if let source = connection.source, connection.isCounted { sources.release(source) }
     connection.isCounted = false
@@ -78,7 +81,7 @@ extension EventLoop {
 }
 
 extension Connection {
-  /// Whether somebody waits for the client: for the rest of a request, or for room to send.
+  /// Whether the server waits for the client: for the rest of a request, or until the client reads the response.
   fileprivate var isUnfinished: Bool { phase == .head || phase == .body || hasOutbound }
 
   fileprivate var heldBytes: Int {

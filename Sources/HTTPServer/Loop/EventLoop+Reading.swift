@@ -3,7 +3,7 @@ internal import Glibc
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-// From readiness to requests.
+// Reads from sockets and parses requests.
 
 extension EventLoop {
   func handle(_ events: Poller.Events, on connection: Connection) {
@@ -21,21 +21,22 @@ extension EventLoop {
     }
     if connection.phase == .handling {
       if events.hasAny(of: [.failed, .peerClosed]) {
-        // The client is gone (or will not say more, which is how clients leave): nobody waits for the reply.
+        // The client has closed the connection or its sending side, which is how clients leave, so the reply is no
+        // longer needed.
         close(connection)
       } else {
-        // Pipelined requests wait in the socket until the reply is out.
+        // Pipelined requests stay in the socket until the reply is sent.
         watch(connection, .peerClosed)
       }
       return
     }
-    // What was read before comes first.
+    // Input that was read earlier is processed first.
     guard connection.unread.isEmpty else {
       connection.mayHaveInput = true
       return
     }
     receive(on: connection)
-    // An end that was reported together with the last request is not reported again.
+    // epoll does not report again an end that it reported together with the last request.
     guard events.hasAny(of: [.peerClosed, .failed]) else { return }
     if connection.phase == .handling {
       close(connection)
@@ -54,7 +55,7 @@ extension EventLoop {
     let (count, code) = attempt {
       unsafe input.fill { unsafe recv(connection.descriptor, $0.baseAddress, $0.count, 0) }
     }
-    // What comes after a read that did not fill the buffer is reported.
+    // If the read did not fill the buffer, epoll reports later input.
     connection.mayHaveInput = count == ReceiveBuffer.capacity || code == EINTR
     guard count > 0 else {
       if code != EAGAIN && code != EINTR { close(connection) }
@@ -65,7 +66,7 @@ extension EventLoop {
     if connection.mayHaveInput { readOn(connection) }
   }
 
-  /// Reads more in another turn: a client that sends without a pause must not keep the loop from all others.
+  /// Continues to read in another turn, so that a client that sends without a pause does not block the loop.
   private func readOn(_ connection: Connection) {
     guard self.connection(connection.id) != nil, connection.phase != .handling, connection.phase != .lingering,
       !connection.hasOutbound
@@ -73,10 +74,10 @@ extension EventLoop {
     putOff(connection)
   }
 
-  /// Reads what the session decrypted.
+  /// Reads decrypted bytes from the TLS session.
   ///
-  /// OpenSSL may hold more than the socket shows, so this goes on until it is empty. No further: a client that sends
-  /// without a pause must not keep the loop from all others, and epoll reports it again.
+  /// It repeats while OpenSSL holds bytes that the socket does not show, and not longer: epoll reports further input
+  /// again, and a client that sends without a pause must not block the loop.
   private func receive(on connection: Connection, _ tls: TLSSession) {
     while true {
       switch tls.receive(into: input) {
@@ -96,9 +97,9 @@ extension EventLoop {
     }
   }
 
-  /// Goes on with what was read earlier, then watches the socket again.
+  /// Processes input that was read earlier, then watches the socket again.
   func resume(_ connection: Connection) {
-    // When the client does not read what it got, no more is made for it; `flushOutbound` comes back here.
+    // While the client does not read its responses, no more are made for it; `flushOutbound` calls this again.
     guard !connection.hasOutbound else { return }
     if connection.phase == .idle || connection.phase == .head || connection.phase == .body {
       if !connection.unread.isEmpty {
@@ -114,7 +115,7 @@ extension EventLoop {
       connection.phase != .lingering, !connection.hasOutbound
     else { return }
     watch(connection, [.readable, .peerClosed])
-    // Decrypted bytes do not make the socket readable.
+    // The socket does not become readable for bytes that are already decrypted.
     if let tls = connection.tls, tls.hasPending, connection.unread.isEmpty {
       receive(on: connection)
     } else if connection.mayHaveInput {
@@ -127,15 +128,15 @@ extension EventLoop {
     watchAnew(connection, interest)
   }
 
-  /// Has epoll say again what is there already.
+  /// Registers the events, which makes epoll report again what is already there.
   func watchAnew(_ connection: Connection, _ interest: Poller.Events) {
     let isNew = connection.interest.isEmpty
     connection.interest = interest
-    // News is told once: who was answered is not looked at again for having had something to say. OpenSSL reads as it
-    // likes, so what it left must be reported again.
+    // Edge-triggered, so that epoll reports input once and not after each response. A TLS session reads as OpenSSL
+    // likes, so what it leaves in the socket must be reported again.
     let interest = connection.tls == nil ? interest.union(.edgeTriggered) : interest
     if isNew {
-      // The kernel may have no memory left for it.
+      // Fails if the kernel has no memory for another entry in epoll.
       let isWatched = (try? poller.add(connection.descriptor, interest, token: connection.id)) != nil
       if !isWatched { close(connection) }
     } else {
@@ -143,18 +144,19 @@ extension EventLoop {
     }
   }
 
-  /// Answers every complete request in `bytes`; keeps what cannot be answered yet.
+  /// Parses `bytes` and answers every complete request; keeps the rest for later.
   func process(_ bytes: Span<UInt8>, on connection: Connection) {
     var at = 0
     var turns = 0
     while at < bytes.count {
       if connection.isClosing { return }
-      // A pipeline of small requests for large replies must not fill the memory before the first reply is read.
+      // Small pipelined requests for large responses must not fill the memory before the client reads the first
+      // response.
       let isTurnOver =
         turns == configuration.pipelinedRequestsPerTurn || output.isEnough
       if connection.phase == .handling || isTurnOver {
         connection.unread.append(span: bytes, at..<bytes.count)
-        // Others get their turn before the rest of a long pipeline.
+        // Other connections get their turn before the rest of a long pipeline.
         if connection.phase != .handling { putOff(connection) }
         return
       }
@@ -185,7 +187,7 @@ extension EventLoop {
       length = begun.length
       at += begun.taken
     } else {
-      // The rest of a head that came in pieces. No more is copied than a head may have.
+      // The head arrives in pieces; copies at most as many bytes as a head may have.
       let before = storage.head.count
       let room = configuration.head.line + configuration.head.fields + 2 - before
       let taken = min(bytes.count - at, max(room, 1))
@@ -202,7 +204,7 @@ extension EventLoop {
     guard length != nil else {
       if connection.phase == .idle {
         connection.phase = .head
-        // The first request's time runs from the start of the connection.
+        // The deadline of the first request runs from the start of the connection.
         if !connection.isFresh { setDeadline(connection, times.header) }
       }
       return
@@ -229,7 +231,7 @@ extension EventLoop {
     case .length(let length):
       guard length <= configuration.bodyBytes else { throw .bodyTooLarge }
       storage.missing = length
-      // The sender's word is not worth a large reservation.
+      // Reserves little memory, because the client only claims this length.
       storage.body.reserveCapacity(min(length, 8192))
     case .chunked:
       storage.missing = nil

@@ -1,12 +1,12 @@
 internal import RegentPlatform
 
-// Whose turn it is, when more ask than can be answered at once.
+// Decides which connection is served next when several have requests.
 
 extension EventLoop {
-  /// How long those that wait are given turns before the loop looks who else has come, in nanoseconds.
+  /// The time for which waiting connections are served before the loop polls for events again, in nanoseconds.
   private static let turnsBeforeLook: UInt64 = 100_000
 
-  /// Gives the connections that wait a turn each, until it is time to look again.
+  /// Serves the waiting connections one after the other, until it is time to poll again.
   func takeTurns() {
     var end: UInt64?
     while let id = order.take() {
@@ -21,10 +21,10 @@ extension EventLoop {
     }
   }
 
-  /// Whether a connection with news has to wait: it was served a moment ago, and asks again already.
+  /// Whether a connection with new input must wait, because it was served a moment ago.
   ///
-  /// A flood on a few connections keeps the loop busy, and whoever asks now and then must not wait for all of it each
-  /// time. Where nobody else asks, this costs nothing: it is served in the same look.
+  /// A flood of requests on a few connections keeps the loop busy, and a client with occasional requests must not wait
+  /// for all of it each time. Without other clients the connection is served in the same round, so this costs nothing.
   func letsOthersGoFirst(_ connection: Connection, _ events: Poller.Events) -> Bool {
     guard events == .readable, connection.phase != .handling, connection.phase != .lingering,
       connection.phase != .handshake, !connection.hasOutbound,
@@ -35,7 +35,7 @@ extension EventLoop {
     return true
   }
 
-  /// Gives the connection another turn after those that wait already.
+  /// Queues the connection behind those that already wait.
   func putOff(_ connection: Connection) {
     guard !connection.isQueued else { return }
     connection.isQueued = true

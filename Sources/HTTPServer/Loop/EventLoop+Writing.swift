@@ -4,10 +4,10 @@ internal import RegentHTTPCodec
 internal import RegentPlatform
 internal import Synchronization
 
-// From replies to the socket, and the end of a connection.
+// Sends responses and closes connections.
 
 extension EventLoop {
-  /// Sends what the last turn has made.
+  /// Sends the output of the current turn; stores what the socket does not take.
   func flush(_ connection: Connection) {
     var made = TurnOutput()
     swap(&made, &output)
@@ -38,7 +38,7 @@ extension EventLoop {
     }
   }
 
-  /// How many bytes the socket took; nil when the connection is no more.
+  /// The number of bytes that the socket took; nil if the connection has ended.
   private func transmitted(_ bytes: [UInt8], isMoreComing: Bool, on connection: Connection) -> Int? {
     if bytes.isEmpty { return 0 }
     switch transmit(bytes, from: 0, isMoreComing: isMoreComing, on: connection) {
@@ -50,7 +50,7 @@ extension EventLoop {
     }
   }
 
-  /// Sends more of what the socket did not take before.
+  /// Sends more of the stored output.
   func flushOutbound(of connection: Connection) {
     while connection.hasOutbound {
       let outbound = connection.outbound
@@ -85,7 +85,7 @@ extension EventLoop {
     _ bytes: [UInt8], from start: Int, isMoreComing: Bool, on connection: Connection
   ) -> TransferResult {
     if let tls = connection.tls { return tls.transmit(bytes, from: start) }
-    // A head whose body follows at once does not go out as a packet of its own.
+    // Lets the kernel send the head and the body that follows in one packet.
     let flags = Int32(MSG_NOSIGNAL) | (isMoreComing ? Int32(MSG_MORE) : 0)
     let (count, code) = unsafe bytes.withUnsafeBufferPointer { buffer in
       let rest = unsafe UnsafeBufferPointer(rebasing: buffer[start...])
@@ -95,10 +95,10 @@ extension EventLoop {
     return code == EAGAIN || code == EINTR ? .wouldBlock : .ended
   }
 
-  /// Everything is sent.
+  /// Ends a connection after all output is sent.
   ///
-  /// When the client may still be sending, its bytes are read and dropped first: closing a socket with unread bytes
-  /// makes the kernel reset the connection, and the client would lose the reply.
+  /// If the client may still be sending, its bytes are read and dropped first. Closing a socket with unread input makes
+  /// the kernel reset the connection, and the client would lose the response.
   private func finishClosing(_ connection: Connection) {
     connection.tls?.sendCloseNotice()
     connection.phase = .lingering
@@ -110,9 +110,9 @@ extension EventLoop {
     }
   }
 
-  /// Reads and drops what came; closes at the end, or when it was too much.
+  /// Reads and drops input; closes the connection at its end or when there is too much.
   ///
-  /// Returns whether the connection remains.
+  /// Returns whether the connection is still open.
   @discardableResult
   func dropInput(of connection: Connection) -> Bool {
     while true {
@@ -121,7 +121,7 @@ extension EventLoop {
       }
       if code == EINTR { continue }
       if code == EAGAIN {
-        // After a regular last reply nothing more is to be expected; after a refusal much may be on its way.
+        // After the last response to a valid request no more input is expected; after a refusal much may be on its way.
         if connection.mustLinger || connection.dropped > 0 { return true }
         close(connection)
         return false
@@ -134,10 +134,10 @@ extension EventLoop {
     }
   }
 
-  /// How much of what a refused client still sends is read before it is cut off.
+  /// The maximum number of bytes that are read from a refused client before its connection is cut.
   private static var dropLimit: Int32 { 512 * 1024 }
 
-  /// The end: whatever is still owed is abandoned.
+  /// Closes the connection; abandons a pending reply.
   func close(_ connection: Connection) {
     let slot = connection.slot
     guard connections[slot] === connection else { return }
@@ -152,7 +152,7 @@ extension EventLoop {
   }
 }
 
-/// What became of an attempt to read or write.
+/// The result of an attempt to read or write.
 enum TransferResult {
   case bytes(Int)
   case wouldBlock

@@ -4,25 +4,24 @@ internal import RegentHTTPCodec
 internal import RegentPlatform
 internal import Synchronization
 
-/// One thread that serves many connections: it waits in epoll, reads, has requests answered, writes, and keeps
-/// deadlines.
+/// A thread that serves many connections: it waits in epoll, reads, calls handlers, writes and enforces deadlines.
 ///
-/// `@unchecked Sendable`, because: 1. everything below "the loop's own" is touched by its thread alone, from `run` on;
-/// 2. what other threads may touch (`mailbox`, `load`, `counters`) is itself safe to share.
+/// `@unchecked Sendable`, because: 1. only its thread, from `run` on, uses everything below "the loop's own"; 2. what
+/// other threads may use (`mailbox`, `load`, `counters`) is itself safe to share.
 final class EventLoop: @unchecked Sendable, ReplySink {
   let mailbox: LoopMailbox
-  /// How many connections it has or is about to have; the acceptor counts up, the loop down.
+  /// The number of connections that the loop has or will get; the acceptor adds, the loop subtracts.
   let load = Atomic<Int>(0)
   let counters = LoopCounters()
   let configuration: ServerConfiguration
   let times: Milliseconds
   let sources: SourceLimiter
 
-  /// Whether a letter that asks for room is under way.
+  /// Whether a `makeRoom` message is in the mailbox.
   let isAskedForRoom = Atomic<Bool>(false)
 
-  // The loop's own.
-  /// Where the last search for idle connections ended.
+  // The loop's own: only its thread uses what follows.
+  /// The slot at which the last search for idle connections ended.
   var roomCursor = 0
   let poller: Poller
   var connections: [Connection?] = []
@@ -30,9 +29,9 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   var generation: UInt64 = 0
   var wheel: TimerWheel
   var now: UInt64
-  /// Connections that are owed another turn.
+  /// The connections that wait for their turn.
   var order = TurnOrder()
-  /// What the turn of one connection has made for it.
+  /// The output of the current turn of one connection.
   var output = TurnOutput()
   let input: ReceiveBuffer
   var spare: RequestStorage? = RequestStorage()
@@ -49,7 +48,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     now = monotonicMilliseconds()
     wheel = TimerWheel(now: now)
     do throws(SystemError) {
-      // Not more at once: who connects waits until all that were reported together have been served.
+      // A small number, because a new connection waits until all events that were reported together are handled.
       let poller = try Poller(capacity: 64)
       try poller.add(mailbox.wakeUp.number, [.readable, .edgeTriggered], token: EventLoop.wakeUpID)
       self.poller = poller
@@ -60,7 +59,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
 
   private static let wakeUpID = UInt64.max
 
-  /// Serves until drained.
+  /// Serves connections until the server is drained.
   func run() {
     var messages: [LoopMessage] = []
     var expired: [Int] = []
@@ -70,7 +69,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       for index in 0..<count {
         let event = poller.event(index)
         guard event.token != EventLoop.wakeUpID else { continue }
-        // Alone it need not wait: this is what most looks of a service bring that has little to do.
+        // A connection that has the only event need not wait. That is the usual case in a service with little load.
         if let connection = connection(event.token),
           count == 1 && order.isEmpty || !letsOthersGoFirst(connection, event.events)
         {
@@ -95,7 +94,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     end()
   }
 
-  /// Sleeps until there is something to do: news, a letter, a deadline.
+  /// Waits for an event, a message or a deadline; returns the number of events.
   private func wait() -> Int {
     guard order.isEmpty, mailbox.sleepUnlessFull() else { return poller.wait(milliseconds: 0) }
     var wakeAt = wheel.nextWake
@@ -125,7 +124,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       drainsUntil = until
       for case let connection? in connections where connection.phase == .idle {
         guard !connection.hasOutbound, connection.unread.isEmpty else { continue }
-        // A request that arrived before the end was announced is still answered.
+        // A request that arrived before the drain is still answered.
         receive(on: connection)
         if self.connection(connection.id) != nil, connection.phase == .idle,
           !connection.hasOutbound
@@ -136,7 +135,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     }
   }
 
-  /// From any thread: a handler completed a reply.
+  /// Queues a reply that a handler has completed; may be called from any thread.
   func deliver(_ response: Response, to connection: UInt64) {
     mailbox.post(.reply(response, connection: connection))
   }
@@ -153,15 +152,15 @@ final class EventLoop: @unchecked Sendable, ReplySink {
 // MARK: - Too many connections
 
 extension EventLoop {
-  /// From the acceptor: the limit is near.
+  /// Asks the loop to close idle connections, because the limit is near; called by the acceptor.
   func askForRoom() {
     guard !isAskedForRoom.exchange(true, ordering: .relaxed) else { return }
     mailbox.post(.makeRoom)
   }
 
-  /// Closes connections that were served before and only wait for a next request.
+  /// Closes connections that have sent a request before and are idle now.
   ///
-  /// Otherwise one client that sends a request now and then on each of many connections keeps everybody else out.
+  /// Otherwise one client with many connections and an occasional request on each could lock out all others.
   private func makeRoom() {
     isAskedForRoom.store(false, ordering: .relaxed)
     var wanted = max(1, configuration.connectionHeadroom / max(1, configuration.loops))
@@ -205,7 +204,7 @@ extension EventLoop {
       return
     }
     setDeadline(connection, times.header)
-    // The first request is often there already; when it is also the last, epoll never hears of the connection.
+    // The first request has often arrived already. If it is also the last, the connection is never added to epoll.
     handle(.readable, on: connection)
     settle(connection)
     if self.connection(id) != nil, connection.interest.isEmpty {
@@ -213,7 +212,7 @@ extension EventLoop {
     }
   }
 
-  /// Whether nothing is left; when the time is up the rest is cut.
+  /// Whether all connections have ended; closes the rest when the time is up.
   private func isDrained(by limit: UInt64) -> Bool {
     if now >= limit {
       for case let connection? in connections { close(connection) }
@@ -249,7 +248,7 @@ struct Milliseconds {
   }
 }
 
-/// What one loop counts.
+/// The counters of one loop.
 final class LoopCounters: Sendable {
   let open = Counter()
   let requests = Counter()

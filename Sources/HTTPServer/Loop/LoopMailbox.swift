@@ -3,15 +3,15 @@ internal import RegentHTTPCodec
 internal import RegentPlatform
 internal import Synchronization
 
-/// What other threads tell a loop.
+/// Messages from other threads to a loop.
 enum LoopMessage: Sendable {
   case adopt(AcceptedConnection)
   case reply(Response, connection: UInt64)
-  /// There are too many connections: close some that only wait for a next request.
+  /// Close some idle connections, because there are too many.
   case makeRoom
-  /// Show that you still read your letters.
+  /// Count one pulse, which shows that the loop still reads its messages.
   case pulse
-  /// Finish what is in flight, and be gone by that time.
+  /// Finish the requests in progress, and end at that time at the latest.
   case drain(until: UInt64)
 }
 
@@ -23,9 +23,9 @@ struct AcceptedConnection: Sendable {
   let countedSource: CountedSource?
 }
 
-/// A loop's letter box.
+/// The message queue of a loop.
 ///
-/// Writers wake the loop only when it sleeps, and the loop takes all letters at once.
+/// Senders wake the loop only if it sleeps, and the loop takes all messages at once.
 final class LoopMailbox: Sendable {
   let wakeUp: WakeUp
   private let letters = Locked<Letters>(Letters())
@@ -38,20 +38,20 @@ final class LoopMailbox: Sendable {
 
   init() throws(ServerError) { wakeUp = try makeWakeUp() }
 
-  /// Puts a letter in; returns false when the loop has ended and nobody will read it.
+  /// Adds a message; returns false if the loop has ended, so that the message will not be read.
   @discardableResult
   func post(_ message: LoopMessage) -> Bool {
     post(CollectionOfOne(message))
   }
 
-  /// Puts several letters in and wakes the loop once.
+  /// Adds several messages and wakes the loop once; returns false if the loop has ended.
   @discardableResult
   func post(_ messages: some Collection<LoopMessage>) -> Bool {
     let isOpen = letters.withLock { letters in
       if !letters.isClosed { letters.messages += messages }
       return !letters.isClosed
     }
-    // The lock orders this after the loop's own look into the box (see `sleepUnlessFull`).
+    // The lock orders this load after the loop's own check of the queue (see `sleepUnlessFull`).
     if isOpen, isSleeping.load(ordering: .sequentiallyConsistent),
       isSleeping.exchange(false, ordering: .sequentiallyConsistent)
     {
@@ -60,10 +60,10 @@ final class LoopMailbox: Sendable {
     return isOpen
   }
 
-  /// Announces that the loop is going to sleep; false when there are letters to read first.
+  /// Marks the loop as sleeping; returns false if it must read messages first.
   func sleepUnlessFull() -> Bool {
     isSleeping.store(true, ordering: .sequentiallyConsistent)
-    // A writer that came before this look is seen here; one that comes after it sees `isSleeping`.
+    // A message that was added before this check is found here; the sender of a later one sees `isSleeping`.
     guard letters.withLock({ $0.messages.isEmpty }) else {
       wake()
       return false
@@ -73,12 +73,12 @@ final class LoopMailbox: Sendable {
 
   func wake() { isSleeping.store(false, ordering: .sequentiallyConsistent) }
 
-  /// Swaps the letters for the empty array `messages`, whose room is used again.
+  /// Swaps the messages with the empty array `messages`, whose capacity is used again.
   func take(_ messages: inout [LoopMessage]) {
     letters.withLock { swap(&$0.messages, &messages) }
   }
 
-  /// Takes no more letters and gives the last ones.
+  /// Refuses further messages and returns the remaining ones.
   func shut() -> [LoopMessage] {
     letters.withLock { letters in
       letters.isClosed = true

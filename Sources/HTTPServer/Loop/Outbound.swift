@@ -1,16 +1,16 @@
-/// What a socket did not take yet: pieces in the order they go out.
+/// The output that a socket has not taken yet, as pieces in the order in which they are sent.
 ///
-/// A large body stays the array it was made as: a thousand clients that read one file slowly share one copy of it.
+/// A large body stays in its original array, so that a thousand clients that read one file slowly share one copy of it.
 struct Outbound {
   private var pieces: [[UInt8]] = []
-  /// How much of the first piece is sent.
+  /// The number of bytes of the first piece that are already sent.
   private(set) var start = 0
-  /// How many bytes are held for this client alone.
+  /// The number of stored bytes that no other client shares.
   private(set) var ownBytes = 0
 
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// The piece to send from `start` on; empty when there is none.
+  /// The piece to send, from `start` on; empty if there is none.
   var first: [UInt8] { pieces.first ?? [] }
 
   mutating func append(_ piece: [UInt8], from sent: Int = 0, isShared: Bool = false) {

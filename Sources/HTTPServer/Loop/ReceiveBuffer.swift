@@ -1,15 +1,17 @@
-/// Where a loop receives: one buffer for all its connections, as bytes do not stay in it.
+/// The receive buffer of a loop.
+///
+/// All connections share it, because no bytes stay in it.
 @safe final class ReceiveBuffer {
   static let capacity = 64 * 1024
   private let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: capacity)
 
   deinit { unsafe bytes.deallocate() }
 
-  /// Has `fill` write into the buffer and return how many bytes it wrote, or nothing good (0 or less).
+  /// Calls `fill` to write into the buffer; returns the number of bytes that it wrote, or 0 or less as `recv` does.
   @inline(__always)
   func fill(_ fill: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> Int { unsafe fill(bytes) }
 
-  /// Lends the first `count` bytes.
+  /// Calls `body` with the first `count` bytes.
   @inline(__always)
   func with<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
     body(unsafe UnsafeBufferPointer(bytes).span.extracting(first: count))

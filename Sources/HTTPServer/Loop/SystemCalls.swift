@@ -2,13 +2,13 @@ internal import CRegentLinux
 internal import Glibc
 internal import RegentPlatform
 
-/// Milliseconds of a clock that never goes back.
+/// The monotonic clock in milliseconds.
 @inline(__always)
 func monotonicMilliseconds() -> UInt64 {
   Clocks.monotonicNanoseconds() / 1_000_000
 }
 
-/// A platform `WakeUp`, its failure told as the server's.
+/// Makes a `WakeUp`; throws its error as a `ServerError`.
 func makeWakeUp() throws(ServerError) -> WakeUp {
   do throws(SystemError) {
     return try WakeUp()
@@ -18,11 +18,11 @@ func makeWakeUp() throws(ServerError) -> WakeUp {
 }
 
 extension Duration {
-  /// Whole milliseconds, at least 1 for anything above nothing.
+  /// The duration in milliseconds, rounded up.
   var milliseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    // Ten years are as good as for ever, and far from overflow.
+    // Ten years are as good as no limit, and do not overflow.
     let rounded = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     return UInt64(min(seconds, 315_360_000)) * 1000 + UInt64(rounded)
   }

@@ -1,14 +1,14 @@
-/// The deadlines of many connections at a constant cost each: a ring of buckets, one for every tick of 50 ms.
+/// The deadlines of many connections, at a constant cost for each: a ring of buckets, one for each tick of 50 ms.
 ///
-/// A deadline that moves later stays in its bucket until that comes round and only then moves on, so a busy
-/// connection that renews its deadline with every request costs one store. Deadlines fire up to one tick late, never
-/// early. Times are milliseconds of a clock that never goes back.
+/// A deadline that is postponed stays in its bucket and moves when the wheel reaches that bucket, so a busy connection
+/// that renews its deadline with each request costs one store. Deadlines fire up to one tick late and never early.
+/// Times are milliseconds of a monotonic clock.
 struct TimerWheel {
   static let tick: UInt64 = 50
   private static let buckets = 2048
   private static let none: Int32 = -1
 
-  /// The first entry of each bucket, and one bit per bucket that has any.
+  /// The first entry of each bucket; `occupied` has one bit for each bucket, which is set if it has entries.
   private var first = [Int32](repeating: none, count: buckets)
   private var occupied = [UInt64](repeating: 0, count: buckets / 64)
   private var current: UInt64
@@ -17,7 +17,7 @@ struct TimerWheel {
 
   private struct Entry {
     var deadline: UInt64 = 0
-    /// The tick whose bucket it is in; 0 when in none.
+    /// The tick of the bucket that contains the entry; 0 if none does.
     var tick: UInt64 = 0
     var next = TimerWheel.none
     var previous = TimerWheel.none
@@ -36,17 +36,17 @@ struct TimerWheel {
     link(slot, tick)
   }
 
-  /// Forgets the deadline of `slot`.
+  /// Removes the deadline of `slot`.
   mutating func cancel(_ slot: Int) {
     guard slot < entries.count else { return }
     unlink(slot)
     entries[slot].deadline = 0
   }
 
-  /// When the next bucket with an entry comes up; nil when there is none.
+  /// The time at which the next bucket with an entry is due; nil if there is none.
   var nextWake: UInt64? {
     guard count > 0 else { return nil }
-    // Every entry lies within one turn after `current`, so the first bit found is the earliest.
+    // Every entry is within one revolution after `current`, so the first set bit is the earliest.
     var distance = 1
     while distance <= TimerWheel.buckets {
       let bucket = Int((current + UInt64(distance)) % UInt64(TimerWheel.buckets))
@@ -59,7 +59,7 @@ struct TimerWheel {
     return nil
   }
 
-  /// Moves the wheel to `now` and appends the slots whose deadline passed to `expired`; they have none afterwards.
+  /// Moves the wheel to `now`; appends the slots whose deadline has passed to `expired` and removes these deadlines.
   mutating func advance(to now: UInt64, expired: inout [Int]) {
     let target = now / TimerWheel.tick
     guard count > 0 else {
@@ -70,7 +70,7 @@ struct TimerWheel {
     while current < target {
       current += 1
       steps += 1
-      // After one whole turn every bucket was seen; what was put back lies in the future of `target`.
+      // After one revolution all buckets were checked; entries that were put back are due after `target`.
       if steps > TimerWheel.buckets {
         current = target
         return
@@ -96,7 +96,7 @@ struct TimerWheel {
   }
 
   private mutating func link(_ slot: Int, _ wanted: UInt64) {
-    // What lies beyond one turn waits in the last bucket and is looked at again there.
+    // A deadline after more than one revolution waits in the last bucket and is put back from there.
     let tick = min(max(wanted, current + 1), current + UInt64(TimerWheel.buckets) - 1)
     let bucket = Int(tick % UInt64(TimerWheel.buckets))
     let head = first[bucket]

@@ -1,7 +1,7 @@
-/// The connections of a loop that wait for their next turn, first come, first served.
+/// The queue of a loop's connections that wait for their turn, first in, first out.
 ///
-/// They are served in rounds: who asks again while others wait for the round they were put into waits for the next. A
-/// connection that was served in this round or the one before asks without a pause; whoever did not goes before it.
+/// They are served in rounds: a connection that is queued during a round is served in the next one. A connection that
+/// was served in this round or the one before counts as busy, and others go before it.
 struct TurnOrder {
   private var current: [UInt64] = []
   private var place = 0
@@ -12,7 +12,7 @@ struct TurnOrder {
 
   mutating func append(_ connection: UInt64) { next.append(connection) }
 
-  /// Who is next; nil when nobody waits.
+  /// Removes the next connection; nil if none waits.
   mutating func take() -> UInt64? {
     if place == current.count {
       place = 0
@@ -25,16 +25,19 @@ struct TurnOrder {
     return current[place]
   }
 
-  /// Whether somebody waits when all news were looked at; when nobody does, that was a round of its own.
+  /// Ends the handling of events; returns whether connections wait.
+  ///
+  /// If none waits, this handling counts as a round.
   mutating func endLook() -> Bool {
     guard isEmpty else { return true }
     round &+= 1
     return false
   }
 
-  /// The mark of a connection that is served now.
+  /// The number of the current round, which a connection stores when it is served.
   var mark: UInt32 { round }
 
-  /// Whether a connection with this mark was served so lately that others go first; 0 is that of one never served.
+  /// Whether a connection with this mark was served so recently that others go first; 0 is the mark of a connection
+  /// that was never served.
   func comesSoon(_ mark: UInt32) -> Bool { mark != 0 && round &- mark <= 1 }
 }

@@ -1,23 +1,23 @@
-/// The replies that one turn makes for a connection, until they are sent.
+/// The responses of one turn of a connection, before they are sent.
 ///
-/// One value of the loop: whether a variable of an object is used twice at a time is checked at each look at it.
+/// The fields are in one struct because Swift checks exclusive access at each use of a class's variable.
 struct TurnOutput {
   var bytes: [UInt8] = []
-  /// The body of the last reply, when it is too large to be copied there.
+  /// The body of the last response if it is too large to be copied into `bytes`.
   private(set) var largeBody: [UInt8] = []
-  /// Others have that body, too: it costs this connection nothing.
+  /// Whether other connections share that body, so that it is not counted for this one.
   private(set) var isLargeBodyShared = false
 
-  /// Bodies from this size on are sent from where they are instead of being copied behind their head.
+  /// The minimum size of a body that is sent from its own array instead of being copied.
   private static var largeBodyBytes: Int { 16 * 1024 }
-  /// How many bytes of replies are made for one connection before they are sent.
+  /// The maximum number of response bytes that are made for one connection before they are sent.
   private static var bytesPerTurn: Int { 128 * 1024 }
 
-  /// Whether it is to be sent before more is made.
+  /// Whether the output must be sent before more responses are made.
   var isEnough: Bool { !largeBody.isEmpty || bytes.count > Self.bytesPerTurn }
 
   mutating func add(_ response: Response, date: [UInt8], toHead: Bool, closes: Bool) {
-    // A body that waits behind the others comes before this reply.
+    // A large body of the previous response must be sent before this response.
     if !largeBody.isEmpty { bytes += largeBody }
     isLargeBodyShared = response.prepared != nil
     largeBody = bytes.append(
@@ -26,7 +26,7 @@ struct TurnOutput {
 
   mutating func reset() {
     largeBody = []
-    // One large reply must not stay in memory for good.
+    // Frees the buffer after a large response, so that the loop does not keep its memory for good.
     if bytes.capacity > 256 * 1024 {
       bytes = []
     } else {

@@ -1,7 +1,7 @@
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// What every reply carries: the Date header line, made anew once a second, and the lines that never change.
+/// The header lines that every response has: Date, which is formatted once a second, and the standing headers.
 struct DateLine {
   private let standing: [UInt8]
   private(set) var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ struct DateLine {
 
   init(standing: StandingHeaders = StandingHeaders()) { self.standing = standing.lines }
 
-  /// Makes the line anew when its second is over; `now` is the loop's clock.
+  /// Formats the line again if its second has passed; `now` is the loop's clock in milliseconds.
   @inline(__always)
   mutating func refresh(now: UInt64) {
     if now >= validUntil { renew(now: now) }

@@ -1,35 +1,29 @@
 public import RegentHTTPCodec
 
-/// Who is at the other end of a connection.
+/// The other end of a connection.
 public enum Peer: Sendable, Hashable {
-  /// A TCP peer.
   case network(IPAddress, port: UInt16)
-  /// A process on this machine, connected to a Unix socket.
+  /// A process on this machine that connected to a Unix socket.
   case local(Credentials)
 
-  /// The address of a TCP peer.
+  /// The address of a TCP peer; nil for a Unix socket.
   public var address: IPAddress? {
     if case .network(let address, _) = self { address } else { nil }
   }
 
-  /// The process of a Unix peer.
+  /// The process of a Unix socket peer; nil for TCP.
   public var credentials: Credentials? {
     if case .local(let credentials) = self { credentials } else { nil }
   }
 }
 
-/// The process that connected to a Unix socket, as the kernel noted it at connect (SO_PEERCRED, SO_PEERGROUPS).
+/// The process that connected to a Unix socket, as the kernel recorded it at connect (SO_PEERCRED, SO_PEERGROUPS).
 public struct Credentials: Sendable, Hashable {
-  /// Process id.
   public let process: Int32
-  /// Effective user id.
   public let user: UInt32
-  /// Effective group id.
   public let group: UInt32
-  /// The other groups that the process was in.
   public let supplementaryGroups: [UInt32]
 
-  /// Credentials from their numbers.
   public init(
     process: Int32, user: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []
   ) {
@@ -39,14 +33,13 @@ public struct Credentials: Sendable, Hashable {
     self.supplementaryGroups = supplementaryGroups
   }
 
-  /// Whether the process was in a group, primary or not.
+  /// Whether the group is the primary or a supplementary group of the process.
   public func isMember(of id: UInt32) -> Bool {
     group == id || supplementaryGroups.contains(id)
   }
 }
 
 extension Peer: CustomStringConvertible {
-  /// Address and port, or process and user.
   public var description: String {
     switch self {
     case .network(let address, let port):

@@ -1,40 +1,42 @@
 internal import Glibc
 internal import RegentHTTPCodec
 
-/// The words of a request that was read once, to tell whether the next one on its connection says the same.
+/// The head of an earlier request on a connection, to detect that the next request is the same.
 ///
-/// The next request is parsed like every other before it is compared: only what a handler made of the words is spared.
+/// The next request is still parsed like every other before the comparison. Only the handler saves its own work on the
+/// head.
 public struct RememberedHead: Sendable {
-  /// How a request differs from the remembered one.
+  /// The difference between a request and the remembered one.
   public enum Likeness: Sendable {
-    /// Not in one byte of its head.
+    /// The heads have the same bytes.
     case same
-    /// In the value of `Authorization` alone.
+    /// Only the value of `Authorization` differs.
     case otherCredentials
-    /// In something else; or there is a body.
+    /// Something else differs, or the request has a body.
     case other
   }
 
   private let bytes: [UInt8]
-  /// Where the value of the only `Authorization` stands.
+  /// The position of the value of `Authorization`.
   private let credentials: Range<Int>
 
-  /// Keeps the head of a request without a body that has one `Authorization`, if it has `most` bytes at most.
+  /// Stores the head of a request; nil if that has a body, more than `most` bytes in the head, or not exactly one
+  /// `Authorization`.
   public init?(_ request: Request, atMost most: Int) {
     let storage = request.storage
     let head = storage.head
     guard head.count <= most, storage.body.isEmpty,
       case (let value?, false) = storage.parsed.table.single(.authorization, in: head.span)
     else { return nil }
-    // A copy: the storage itself is used again.
+    // Copied, because the storage is used again for the next request.
     bytes = Array(head[...])
     credentials = value.indices
   }
 
-  /// How a request's words differ.
+  /// Compares a request with the remembered one.
   ///
-  /// A value of `Authorization` has no line end. So the same bytes before it and behind it are the same header lines,
-  /// and there is no second one.
+  /// The value of `Authorization` contains no line end. If the bytes before and after it are the same, the header lines
+  /// are the same, and there is no second `Authorization`.
   public func likeness(of request: Request) -> Likeness {
     let storage = request.storage
     guard storage.body.isEmpty else { return .other }
@@ -53,7 +55,8 @@ public struct RememberedHead: Sendable {
     }
   }
 
-  /// Lends the credentials of a request that differs in nothing else, and the remembered ones.
+  /// Calls `read` with the credentials of a request whose likeness is ``Likeness/otherCredentials``, and with the
+  /// remembered ones.
   public func withCredentials<Result, Failure: Error>(
     of request: Request, _ read: (_ theirs: Span<UInt8>, _ known: Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -64,7 +67,7 @@ public struct RememberedHead: Sendable {
 }
 
 extension HeaderTable {
-  /// The value that starts at a place of the head.
+  /// The field value that starts at this position of the head.
   fileprivate func fieldStarting(at place: Int) -> Range<Int>? {
     for field in fields where Int(field.value.start) == place && !field.value.isEmpty {
       return field.value.indices

@@ -1,32 +1,32 @@
 public import RegentHTTPCodec
 
-/// One complete request: a small value over shared, never changing bytes.
+/// One complete request: a small value that refers to shared, immutable bytes.
 ///
-/// It may be kept and sent anywhere.
+/// It may be stored and passed to any thread.
 public struct Request: Sendable {
   var storage: RequestStorage
 
-  /// The address of the client: the peer's, unless a trusted proxy in front told another.
+  /// The address of the client: that of the peer, or the one that a trusted proxy reported.
   ///
   /// Nil on a Unix socket.
   public var clientAddress: IPAddress?
 
-  /// Whether the client's own connection is encrypted: this one, unless a trusted proxy in front told otherwise.
+  /// Whether the client's own connection is encrypted: this connection, or the one that a trusted proxy reported.
   public var isSecure: Bool
 
-  /// The host a trusted proxy in front was asked for; nil means that ``authority`` counts.
+  /// The host for which a trusted proxy was asked; if nil, use ``authority``.
   public var forwardedHost: HostAndPort?
 
-  /// Whether the connection comes from a proxy that the settings name.
+  /// Whether the connection comes from a proxy in the settings.
   public var isFromTrustedProxy = false
 
-  /// Whether the request carries the headers of a proxy that the settings do not name.
+  /// Whether the request has the headers of a proxy that is not in the settings.
   public var hasUndeclaredProxy: Bool { !isFromTrustedProxy && forwardedHeaders != ForwardedHeaders() }
 
-  /// What the handler made of an earlier request on this connection, see ``Response/remembered``.
+  /// The object that the handler stored with an earlier response on this connection, see ``Response/remembered``.
   public package(set) var remembered: (any AnyObject & Sendable)?
 
-  /// The same request without what its connection remembers: for whoever keeps it.
+  /// The request without ``remembered``; use it to store a request for longer.
   public var forgetting: Request {
     var request = self
     request.remembered = nil
@@ -40,9 +40,9 @@ public struct Request: Sendable {
     isSecure = storage.isTLS
   }
 
-  /// A request made by hand (for tests and in-process callers), read by the same parser as one from a socket.
+  /// Makes a request for tests and in-process callers, with the same parser as for one from a socket.
   ///
-  /// `head` is everything up to and with the empty line.
+  /// `head` must end with the empty line.
   public init(
     head: [UInt8], body: [UInt8] = [], peer: Peer = .network(.loopback, port: 1),
     isTLS: Bool = false, limits: HeadLimits = HeadLimits()
@@ -58,33 +58,30 @@ public struct Request: Sendable {
     self.init(storage: storage)
   }
 
-  /// The method; never TRACE or CONNECT, which the engine refuses.
+  /// The method; the server refuses TRACE and CONNECT itself.
   public var method: Method { storage.parsed.method }
 
-  /// The request target exactly as sent.
+  /// The request target as it was sent.
   public var target: [UInt8] { bytes(storage.parsed.target) }
 
-  /// The raw path, not percent-decoded; `*` for `OPTIONS *`, empty for a URL without a path.
+  /// The percent-encoded path; `*` for `OPTIONS *`, empty for a URL without a path.
   public var path: [UInt8] { bytes(storage.parsed.path) }
 
-  /// The raw query without its `?`; nil when there is none.
+  /// The encoded query without its `?`; nil if there is none.
   public var query: [UInt8]? { storage.parsed.query.map(bytes) }
 
-  /// Host and port the client meant: of the URL when the target is one, else of Host.
+  /// Host and port of the request: from the target if that is a URL, otherwise from the Host header.
   ///
-  /// Only HTTP/1.0 may lack it.
+  /// Nil only for an HTTP/1.0 request without a Host header.
   public var authority: String? { storage.parsed.authority.map(text) }
 
-  /// The body, with chunks already put together.
+  /// The body; chunks are already decoded.
   public var body: [UInt8] { storage.body }
 
-  /// Who is at the other end of the connection.
   public var peer: Peer { storage.peer }
 
-  /// Whether this connection is encrypted.
   public var isTLS: Bool { storage.isTLS }
 
-  /// Whether there is a header with that name.
   public func hasHeader(_ name: HeaderName) -> Bool {
     let head = storage.head
     return storage.parsed.table.first(name, in: head.span) != nil
@@ -98,7 +95,7 @@ public struct Request: Sendable {
     return storage.parsed.table.first(name, in: head.span).map(text)
   }
 
-  /// The values of all headers with that name, in the order they came.
+  /// The values of all headers with that name, in the order in which they were sent.
   public func headers(_ name: HeaderName) -> [String] {
     let head = storage.head
     return storage.parsed.table.all(name, in: head.span).map(text)
@@ -110,7 +107,7 @@ public struct Request: Sendable {
     return storage.parsed.table.first(name, in: head.span).map(bytes)
   }
 
-  /// Lends the head and the bytes its ranges point into, for readers that want no copy.
+  /// Calls `read` with the parsed head and the bytes to which its ranges refer, without copying them.
   public func withHead<Result, Failure: Error>(
     _ read: (RequestHead, Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -118,7 +115,7 @@ public struct Request: Sendable {
     return try read(storage.parsed, head.span)
   }
 
-  /// Lends the body without a copy.
+  /// Calls `read` with the body, without copying it.
   public func withBody<Result, Failure: Error>(
     _ read: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -133,28 +130,28 @@ public struct Request: Sendable {
   }
 }
 
-/// What a request is made of.
+/// The bytes of a request and its parser.
 ///
-/// The engine fills it while nobody else has it, and uses it again only when it is once more the only owner.
+/// The loop fills it while no other object refers to it, and uses it again only when it is the sole owner.
 ///
-/// `@unchecked Sendable`, because: 1. it is written by one loop only, before the handler gets it; 2. after that nobody
-/// writes: `Request` has no setter that reaches it; 3. the loop takes it back only when `isKnownUniquelyReferenced`.
+/// `@unchecked Sendable`, because: 1. only one loop writes it, before the handler gets it; 2. after that no code
+/// writes: `Request` has no setter that reaches it; 3. the loop uses it again only if `isKnownUniquelyReferenced`.
 final class RequestStorage: @unchecked Sendable {
-  /// What was read, in one value: whether a variable of an object is used twice at a time is checked at each look at
-  /// it, and ending a request by its parts took five looks.
+  /// The parts in one struct: Swift checks exclusive access at each use of a class's variable, and resetting separate
+  /// variables took five such checks.
   private var message = Message()
   var peer = Peer.network(.loopback, port: 0)
   var isTLS = false
-  /// How many bytes of a body with a length are still to come; nil for a chunked body.
+  /// The number of body bytes that are still missing; nil for a chunked body.
   var missing: Int?
   var decoder = ChunkedDecoder(limit: 0)
 
-  /// How much memory its bytes have.
+  /// The memory of its buffers in bytes.
   var capacity: Int { head.capacity + body.capacity }
 
   func reset() { message.reset() }
 
-  /// Takes the beginning of a head; returns its length when it is complete, and how much was taken.
+  /// Parses the beginning of a head; returns the length of the head if it is complete, and the number of bytes it used.
   func begin(_ part: Span<UInt8>, limits: HeadLimits) throws(MessageError) -> (length: Int?, taken: Int) {
     try message.begin(part, limits: limits)
   }
@@ -163,7 +160,7 @@ final class RequestStorage: @unchecked Sendable {
     _read { yield message.parsed }
     _modify { yield &message.parsed }
   }
-  /// The bytes of the head; while it is being read, as many as came so far.
+  /// The bytes of the head; an incomplete head has those that have arrived.
   var head: [UInt8] {
     _read { yield message.head }
     _modify { yield &message.head }
@@ -180,7 +177,7 @@ extension RequestStorage {
     var head: [UInt8] = []
     var body: [UInt8] = []
 
-    /// What is worth keeping between requests; a rare large request must not stay in memory.
+    /// The maximum capacity of a buffer that is kept for the next request; the memory of a rare large request is freed.
     private static let keptBytes = 16384
 
     mutating func begin(_ part: Span<UInt8>, limits: HeadLimits) throws(MessageError) -> (length: Int?, taken: Int) {

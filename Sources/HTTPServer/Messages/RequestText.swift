@@ -1,6 +1,6 @@
 public import RegentHTTPCodec
 
-/// Why a typed part of a request could not be read: the client's mistake, to be answered with its status.
+/// The reason why a part of a request could not be decoded; a mistake of the client, which gets ``status``.
 public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible {
   case repeatedHeader(HeaderName)
   case headerNotText(HeaderName)
@@ -8,7 +8,7 @@ public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible
   case form(FormError)
   case notAForm
 
-  /// The status that says it.
+  /// The status for the response.
   public var status: Status {
     switch self {
     case .notAForm: .unsupportedMediaType
@@ -30,7 +30,7 @@ public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Request {
-  /// The parameters of the query; none when there is no query.
+  /// The parameters of the query; empty if there is no query.
   public func queryParameters(
     limits: FormParameters.Limits = .init()
   ) throws(RequestTextError) -> FormParameters {
@@ -46,8 +46,8 @@ extension Request {
 
   /// The parameters of an `application/x-www-form-urlencoded` body.
   ///
-  /// An empty body without a Content-Type is an empty form. Any other media type is refused, so that a form of another
-  /// kind is never taken for one of ours.
+  /// An empty body without a Content-Type is an empty form. Any other media type is refused, so that another kind of
+  /// form is never mistaken for this one.
   public func form(
     limits: FormParameters.Limits = .init()
   ) throws(RequestTextError) -> FormParameters {
@@ -65,32 +65,33 @@ extension Request {
     }
   }
 
-  /// Whether the body is said to be a form in UTF-8; nil when nothing is said.
+  /// Whether Content-Type says that the body is a form in UTF-8; nil without a Content-Type.
   private func saysForm() throws(RequestTextError) -> Bool? {
     try withSingleHeader(.contentType) { text in
       guard let text else { return nil }
-      // As nearly every program writes it: there is nothing to take apart.
+      // Fast path for the spelling that nearly all clients use.
       if text.span.isPlainForm { return true }
       guard let type = MediaType(parsing: String(copying: text)), type.matches(.form) else { return false }
       return type.parameter("charset").map { ["utf-8", "utf8"].contains($0.lowercased()) } ?? true
     }
   }
 
-  /// The cookies of all `Cookie` lines.
+  /// The cookies of all `Cookie` headers.
   public var cookies: Cookies {
     Cookies(headerValues: headers(.cookie))
   }
 
-  /// The value of a header that may be there once at most.
+  /// The value of a header that may occur at most once; nil if it is absent.
   ///
-  /// - Throws: `RequestTextError` when it is there twice, where two programs could each take another one, or not UTF-8.
+  /// - Throws: `RequestTextError` if it is not UTF-8 or occurs more than once, because two programs could then use
+  ///   different values.
   public func singleHeader(_ name: HeaderName) throws(RequestTextError) -> String? {
     try withSingleHeader(name) { text in
       if let text { String(copying: text) } else { nil }
     }
   }
 
-  /// Lends the value of a header that may be there once at most, for readers that want no copy.
+  /// Calls `read` with the value of a header that may occur at most once, without copying it.
   public func withSingleHeader<Result>(
     _ name: HeaderName, _ read: (UTF8Span?) -> Result
   ) throws(RequestTextError) -> Result {
@@ -105,29 +106,29 @@ extension Request {
     }
   }
 
-  /// The media type of the body; nil when there is none or it cannot be read.
+  /// The media type of the body; nil if there is none or it is invalid.
   public var contentType: MediaType? {
     guard let text = try? singleHeader(.contentType) else { return nil }
     return MediaType(parsing: text)
   }
 
-  /// What the client accepts; nil when its `Accept` headers break the grammar.
+  /// The media types that the client accepts; nil if its `Accept` headers break the grammar.
   public var acceptedTypes: AcceptedTypes? {
     AcceptedTypes(headerValues: headers(.accept))
   }
 
-  /// The seconds of `Prefer: wait=N`.
+  /// The seconds of `Prefer: wait=N`; nil without it.
   public var preferredWait: Int? {
-    // Asked with every poll, and nearly none has it.
+    // Fast path: every poll calls this, and few requests have the header.
     hasHeader(.prefer) ? Preferences.wait(headerValues: headers(.prefer)) : nil
   }
 
-  /// Whether `Prefer: return=representation` was said.
+  /// Whether the client sent `Prefer: return=representation`.
   public var wantsRepresentation: Bool {
     hasHeader(.prefer) && Preferences.wantsRepresentation(headerValues: headers(.prefer))
   }
 
-  /// The header lines in which proxies say where the request comes from.
+  /// The headers in which proxies report the client's address, scheme and host.
   public var forwardedHeaders: ForwardedHeaders {
     ForwardedHeaders(
       forwarded: headers(.forwarded), forwardedFor: headers(.xForwardedFor),
@@ -136,7 +137,7 @@ extension Request {
 }
 
 extension Span<UInt8> {
-  /// Whether these are the very bytes of the media type of forms.
+  /// Whether these are exactly the bytes `application/x-www-form-urlencoded`.
   fileprivate var isPlainForm: Bool {
     let name = "application/x-www-form-urlencoded".utf8.span
     guard count == name.count else { return false }

@@ -1,23 +1,24 @@
 public import RegentHTTPCodec
 
-/// What a handler answers.
+/// The response of a handler.
 ///
-/// Content-Length, Date, Connection and framing are the engine's: handlers set none of them, give the same response to
-/// HEAD as to GET, and the engine leaves the body out where HTTP forbids one.
+/// The server sets Content-Length, Date, Connection and the framing; handlers set none of these. Handlers give HEAD the
+/// same response as GET, and the server leaves out the body where HTTP forbids one.
 public struct Response: Sendable {
   public var status: Status
   public var body: [UInt8]
-  /// Ends the connection after this reply.
+  /// Whether the server closes the connection after this response.
   public var closesConnection = false
-  /// What the next request on this connection gets as ``Request/remembered``; nothing leaves it as it is.
+  /// An object for the handler's next request on this connection, see ``Request/remembered``; nil keeps the current
+  /// one.
   ///
-  /// One value for each connection, and gone with it, or with the next reply that is completed later: a wait that is
-  /// held must not keep it. It is the handler's to keep it small.
+  /// Each connection has one such object. It is released with the connection, or when a handler answers `.later`, so
+  /// that a long poll does not keep it in memory. The handler must keep it small.
   public var remembered: (any AnyObject & Sendable)?
 
-  /// The field lines as they go to the wire, each with its CR LF.
+  /// The header lines as they are sent, each with its CR LF.
   var fieldLines: [UInt8] = []
-  /// A header that could not be written safely was set: the engine answers 500 instead.
+  /// Whether the handler set an unsafe header; the server then sends a 500 instead.
   var isFaulty = false
   var prepared: PreparedResponse?
 
@@ -26,28 +27,28 @@ public struct Response: Sendable {
     self.body = body
   }
 
-  /// A response with a body and its media type.
+  /// Makes a response with a body and its media type.
   public init(_ status: Status, type: StaticString, body: [UInt8]) {
     self.init(status, body: body)
     addHeader(.contentType, "\(type)")
   }
 
-  /// Plain text in UTF-8.
+  /// Makes a response with plain text in UTF-8.
   public static func text(_ status: Status, _ text: String) -> Response {
     Response(status, type: "text/plain; charset=utf-8", body: Array(text.utf8))
   }
 
-  /// A response that was put together beforehand; headers may be added to it.
+  /// Makes a response from prepared bytes; headers may be added to it.
   public init(_ prepared: PreparedResponse) {
     status = prepared.status
     body = []
     self.prepared = prepared
   }
 
-  /// Adds a header line.
+  /// Adds a header.
   ///
-  /// A value with a line end or another control character would let whoever wrote it add headers of its own, and the
-  /// engine's own headers cannot be set: both turn the whole response into a 500, which the statistics count.
+  /// Two mistakes turn the whole response into a 500, which the statistics count: a value with a control character,
+  /// because a line end in it would let an attacker add headers, and a header that only the server may set.
   public mutating func addHeader(_ name: HeaderName, _ value: String) {
     let isSafe = value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     guard isSafe, !name.isEngines else {
@@ -61,7 +62,7 @@ public struct Response: Sendable {
     fieldLines += "\r\n".utf8
   }
 
-  /// The values of all headers with that name that were added.
+  /// The values of all headers with that name.
   public func headers(_ name: HeaderName) -> [String] {
     let lines = (prepared?.fieldLines ?? []) + fieldLines
     return lines.split(separator: 0x0A).compactMap { line in
@@ -72,12 +73,11 @@ public struct Response: Sendable {
     }
   }
 
-  /// The value of the first header with that name.
   public func header(_ name: HeaderName) -> String? { headers(name).first }
 }
 
 extension HeaderName {
-  /// Whether the engine alone writes this header.
+  /// Whether only the server may set this header.
   fileprivate var isEngines: Bool {
     switch text.utf8.count {
     case 4: self == .date
@@ -89,15 +89,15 @@ extension HeaderName {
   }
 }
 
-/// A response whose bytes are made once and sent many times: a static file, a health answer.
+/// A response that is encoded once and sent many times, such as a static file or the health check.
 public final class PreparedResponse: Sendable {
   public let status: Status
   public let body: [UInt8]
   let fieldLines: [UInt8]
-  /// Status line, field lines and Content-Length; the engine adds Date and the empty line.
+  /// Status line, header lines and Content-Length; the server adds Date and the empty line.
   let head: [UInt8]
 
-  /// Makes the bytes of `response`; a faulty one (see `addHeader`) becomes the 500 it would be.
+  /// Encodes `response`; one with an unsafe header (see `addHeader`) becomes a 500.
   public init(_ response: Response) {
     let sound = response.isFaulty ? Response(.internalServerError) : response
     status = sound.status

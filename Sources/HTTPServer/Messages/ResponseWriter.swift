@@ -1,20 +1,20 @@
 internal import RegentHTTPCodec
 
 extension [UInt8] {
-  /// Status line, the handler's field lines and Content-Length.
+  /// Appends the status line, the handler's header lines and Content-Length.
   mutating func appendHead(of response: Response) {
     append(statusLineOf: response.status)
     append(contentsOf: response.fieldLines)
-    // RFC 9110 section 8.6: no Content-Length in 1xx and 204; in 304 it could only be wrong.
+    // RFC 9110 section 8.6: 1xx and 204 have no Content-Length; in 304 it could be wrong, so it is left out.
     guard !response.status.forbidsBody else { return }
     self += "Content-Length: ".utf8
     append(decimal: response.body.count)
     self += "\r\n".utf8
   }
 
-  /// Everything the client gets for one request.
+  /// Appends the whole response to one request.
   ///
-  /// A body of `apart` bytes or more is not copied but returned, to be sent behind this.
+  /// A body of at least `apart` bytes is not copied but returned; the caller sends it after these bytes.
   mutating func append(
     reply response: Response, date: [UInt8], toHead: Bool, closes: Bool, keeping apart: Int = .max
   ) -> [UInt8] {

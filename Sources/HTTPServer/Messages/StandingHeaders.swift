@@ -1,13 +1,12 @@
 public import RegentHTTPCodec
 
-/// Header lines that every reply carries, those included that the engine itself makes.
+/// The headers that every response has, including the server's own responses.
 public struct StandingHeaders: Sendable {
   private(set) var lines: [UInt8] = []
 
-  /// None.
   public init() {}
 
-  /// Adds a line; nothing is added, and the answer is false, when it could not be written safely.
+  /// Adds a header; returns false, and adds nothing, if it is not safe or only the server may set it.
   @discardableResult
   public mutating func add(_ name: HeaderName, _ value: String) -> Bool {
     var response = Response(.ok)

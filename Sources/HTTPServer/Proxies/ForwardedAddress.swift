@@ -1,23 +1,23 @@
 public import RegentHTTPCodec
 
-/// Where a request comes from, as far as it can be known.
+/// The origin of a request: the client's address, scheme and host, as far as they are known.
 public struct ClientOrigin: Sendable, Equatable {
-  /// The scheme the client itself used.
+  /// The scheme of the client's own connection.
   public enum Scheme: String, Sendable {
     case http
     case https
   }
 
-  /// The client's address: of the socket, or vouched for by trusted proxies; nil for a Unix socket.
+  /// The client's address, from the socket or from trusted proxies; nil for a Unix socket.
   public var address: IPAddress?
-  /// The scheme, of the listener or vouched for by trusted proxies.
+  /// The scheme, from the listener or from trusted proxies.
   public var scheme: Scheme
-  /// The host the client asked the proxy for, when a trusted proxy says so; nil means the `Host` header counts.
+  /// The host that the client requested, as a trusted proxy reported it; if nil, use the `Host` header.
   public var forwardedHost: HostAndPort?
-  /// How many trusted proxies were believed.
+  /// The number of proxies whose entry was used.
   public var hops = 0
 
-  /// The facts of the socket alone.
+  /// Makes an origin from the facts of the socket only.
   public init(address: IPAddress?, scheme: Scheme) {
     self.address = address
     self.scheme = scheme
@@ -27,10 +27,10 @@ public struct ClientOrigin: Sendable, Equatable {
 /// A host with a port, as a proxy reports it.
 public struct HostAndPort: Sendable, Hashable {
   public let host: HostName
-  /// The port, when one was named.
+  /// The port; nil if there is none.
   public let port: Int?
 
-  /// Reads `host` or `host:port`.
+  /// Parses `host` or `host:port`.
   public init?(parsing text: String) {
     guard let url = try? AbsoluteURL(parsing: "http://\(text)"), url.path.isEmpty,
       url.query == nil, url.fragment == nil
@@ -40,18 +40,17 @@ public struct HostAndPort: Sendable, Hashable {
   }
 }
 
-/// The header lines in which proxies say where a request comes from.
+/// The headers in which proxies report the client's address, scheme and host.
 public struct ForwardedHeaders: Sendable, Equatable {
-  /// The values of all `Forwarded` lines (RFC 7239), in order.
+  /// The values of all `Forwarded` headers (RFC 7239), in order.
   public var forwarded: [String]
-  /// The values of all `X-Forwarded-For` lines, in order.
+  /// The values of all `X-Forwarded-For` headers, in order.
   public var forwardedFor: [String]
-  /// The values of all `X-Forwarded-Proto` lines, in order.
+  /// The values of all `X-Forwarded-Proto` headers, in order.
   public var forwardedProto: [String]
-  /// The values of all `X-Forwarded-Host` lines, in order.
+  /// The values of all `X-Forwarded-Host` headers, in order.
   public var forwardedHost: [String]
 
-  /// The lines of one request.
   public init(
     forwarded: [String] = [], forwardedFor: [String] = [], forwardedProto: [String] = [],
     forwardedHost: [String] = []
@@ -63,37 +62,38 @@ public struct ForwardedHeaders: Sendable, Equatable {
   }
 }
 
-/// The proxies whose word is taken for where a request comes from (`--trust-proxy`).
+/// The proxies whose headers the server trusts (`--trust-proxy`).
 ///
-/// Anybody can write these headers. So they are read from the right, where the nearest proxy wrote, and only as long as
-/// the hop that wrote the entry is itself trusted; an entry that is not an address ends the walk at the last fact.
-/// When `Forwarded` and `X-Forwarded-For` are both there and disagree, one of them came from the client through a proxy
-/// that knows only the other. That other is `X-Forwarded-For` with nearly every proxy, the examples of ours included,
-/// so it counts. To believe neither would make the proxy's address the client's: whoever writes one line of `Forwarded`
-/// would be counted with nobody, or with all who do the same. A proxy that writes `Forwarded` has to clear the other.
+/// Any client can send these headers. Therefore the entries are read from the right, where the nearest proxy wrote, and
+/// only as long as the hop that wrote an entry is trusted. An entry that is not an address ends the walk.
+///
+/// If `Forwarded` and `X-Forwarded-For` disagree, the client sent one of them through a proxy that only knows the
+/// other. Nearly every proxy, including those in our examples, uses `X-Forwarded-For`, so that header takes precedence.
+/// Trusting neither would make the proxy's address the client's: an attacker who adds a `Forwarded` line would then
+/// escape the limit for his address. A proxy that writes `Forwarded` must remove the other header.
 public struct TrustedProxies: Sendable, Equatable {
-  /// The most entries that are walked; more hops than this nobody has.
+  /// The maximum number of entries that are read; no real setup has more hops.
   static let maximumHops = 16
 
   private let networks: [IPNetwork]
   private let trustsLocalSocket: Bool
 
-  /// Nobody is trusted unless named; a Unix socket only when said so.
+  /// Makes the list; trusts no proxy, and no peer on a Unix socket, unless it is given.
   public init(_ networks: [IPNetwork] = [], trustsLocalSocket: Bool = false) {
     self.networks = networks
     self.trustsLocalSocket = trustsLocalSocket
   }
 
-  /// Whether no proxy is trusted, so that the headers need not be collected at all.
+  /// Whether no proxy is trusted, so that the headers need not be read.
   public var isEmpty: Bool { networks.isEmpty && !trustsLocalSocket }
 
-  /// Whether the word of this peer is taken; nil stands for a Unix socket.
+  /// Whether the peer is a trusted proxy; nil stands for a peer on a Unix socket.
   public func trusts(_ peer: IPAddress?) -> Bool {
     guard let peer else { return trustsLocalSocket }
     return networks.contains { $0.contains(peer) }
   }
 
-  /// Where the request really comes from, given the facts of the socket and what the headers claim.
+  /// The origin of a request, from the facts of the socket and the proxy headers.
   public func origin(of socket: ClientOrigin, claimed headers: ForwardedHeaders) -> ClientOrigin {
     guard trusts(socket.address) else { return socket }
     let standard = headers.forwarded.isEmpty ? nil : walk(socket, standardEntries(headers))
@@ -103,7 +103,7 @@ public struct TrustedProxies: Sendable, Equatable {
     case (let only?, nil), (nil, let only?): return only
     case (let standard?, let common?):
       guard standard.address == common.address else { return common }
-      // The scheme is believed only where nothing contradicts it.
+      // If the two headers report different schemes and neither is that of the socket, the scheme of the socket counts.
       var agreed = standard
       if standard.scheme != common.scheme, standard.scheme != socket.scheme,
         common.scheme != socket.scheme
@@ -114,7 +114,7 @@ public struct TrustedProxies: Sendable, Equatable {
     }
   }
 
-  /// One claim of one hop; a nil address ends the walk.
+  /// The entry of one hop; the walk ends at an entry without an address.
   private struct Entry {
     var address: IPAddress?
     var scheme: ClientOrigin.Scheme?
@@ -122,7 +122,7 @@ public struct TrustedProxies: Sendable, Equatable {
     var isMalformed = false
   }
 
-  /// `entries` in the order of the header: the nearest proxy wrote the last one.
+  /// Follows `entries`, which are in header order: the nearest proxy wrote the last one.
   private func walk(_ socket: ClientOrigin, _ entries: [Entry]) -> ClientOrigin {
     var origin = socket
     for entry in entries.reversed().prefix(Self.maximumHops) {
@@ -164,13 +164,13 @@ public struct TrustedProxies: Sendable, Equatable {
   }
 
   private func commonEntries(_ headers: ForwardedHeaders) -> [Entry] {
-    // Empty items stay: a list `1.2.3.4,` was cut or forged, and its end says nothing.
+    // Empty items count as entries without an address: a list such as `1.2.3.4,` was cut or forged.
     var entries = headers.forwardedFor.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false)
     }
     .map { Entry(address: Self.address(HeaderList.trimmed($0))) }
-    // These two have no fixed pairing with the hops. The nearest proxy is the only one known to have written the end
-    // of the line, so only that end is believed, for the nearest hop.
+    // These two headers have no entry for each hop. Only the end of the line is certainly from the nearest proxy, so
+    // only that end is used, for the nearest hop.
     if entries.isEmpty { entries.append(Entry()) }
     let schemes = headers.forwardedProto.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false)
@@ -187,7 +187,7 @@ public struct TrustedProxies: Sendable, Equatable {
     return entries
   }
 
-  /// An address with or without a port; `unknown` and obfuscated names are no address.
+  /// Parses an address with or without a port; nil for `unknown` and for obfuscated names.
   private static func address(_ text: Substring) -> IPAddress? {
     if let address = IPAddress(text) { return address }
     guard case .address(let address)? = HostAndPort(parsing: String(text))?.host else { return nil }

@@ -1,16 +1,17 @@
-/// Sets a request's client address and scheme to what trusted proxies vouch for, then lets another handler answer.
+/// Sets the client address, scheme and host of a request from the headers of trusted proxies, then calls another
+/// handler.
 public struct ForwardedHandler<Next: Handler>: Handler {
   private let proxies: TrustedProxies
   private let next: Next
 
-  /// Puts itself before `next`.
+  /// Makes a handler that passes the changed request to `next`.
   public init(trusting proxies: TrustedProxies, before next: Next) {
     self.proxies = proxies
     self.next = next
   }
 
   public func handle(_ request: Request) -> Answer {
-    // The check comes first: requests that no proxy sent pay nothing for the headers.
+    // Checked first, so that requests without a proxy do not pay for reading the headers.
     guard !proxies.isEmpty, proxies.trusts(request.peer.address) else {
       return next.handle(request)
     }

@@ -1,9 +1,9 @@
-/// What a route captured from the path, percent-decoded once.
+/// The parts of the path that a route captured, percent-decoded once.
 public struct PathParameters: Sendable, Equatable {
   private let names: [String]
   private let values: [String]
 
-  /// The suffix of the last segment, such as `.json`; nil when it has none of those the route allows.
+  /// The suffix of the last segment, such as `.json`; nil if it has none of those that the route allows.
   public let suffix: String?
 
   init(names: [String], values: [String], suffix: String?) {
@@ -12,13 +12,13 @@ public struct PathParameters: Sendable, Equatable {
     self.suffix = suffix
   }
 
-  /// The captured text, on a route whose pattern may capture it or not.
+  /// The captured text; nil if the route did not capture it.
   public subscript(ifCaptured name: String) -> String? {
     guard let index = names.firstIndex(of: name), index < values.count else { return nil }
     return values[index]
   }
 
-  /// The captured text; the name must be in the route's pattern, anything else is a mistake in the program.
+  /// The captured text; traps if the route's pattern has no such capture.
   public subscript(name: String) -> String {
     guard let index = names.firstIndex(of: name), index < values.count else {
       preconditionFailure("the route's pattern captures nothing named '\(name)'")

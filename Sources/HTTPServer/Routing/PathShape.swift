@@ -1,14 +1,14 @@
 internal import RegentHTTPCodec
 
-/// What no path may contain, checked on the raw bytes before any route is looked up.
+/// Refuses paths that programs interpret differently; checked on the encoded bytes before the routes.
 ///
-/// Each of these is read in two ways by some pair of programs: dot segments (also escaped) are removed by one and kept
-/// by the other, `%2f` and a backslash are separators to one, `%00` ends the text for one, `//` is folded by one.
+/// Dot segments (also escaped ones) are removed by some programs and kept by others. `%2f` and a backslash are
+/// separators for some. `%00` ends the text for some, and some merge `//` into one slash.
 enum PathShape {
   static func isAcceptable(_ path: Span<UInt8>) -> Bool {
     guard !path.isEmpty, path[0] == 0x2F else { return false }
     var index = 1
-    /// How many dots the segment has so far; nil once it has anything else.
+    /// The number of dots if the segment has only dots so far; nil otherwise.
     var dots: Int? = 0
     var isEmpty = true
     while index < path.count {
@@ -28,7 +28,7 @@ enum PathShape {
         index += 2
         guard byte != 0x2F else { return false }
       }
-      // Control characters in a path only ever end up in somebody's log or terminal.
+      // No valid path has control characters; they would only get into logs and terminals.
       guard byte > 0x1F, byte != 0x7F, byte != 0x5C else { return false }
       isEmpty = false
       dots = byte == 0x2E ? dots.map { $0 + 1 } : nil

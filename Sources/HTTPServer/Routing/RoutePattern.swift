@@ -1,11 +1,11 @@
 internal import RegentHTTPCodec
 
-/// Why a route cannot be registered: always a mistake in the program.
+/// The reason why a route cannot be registered, which is always a mistake in the program.
 public enum RouteError: Error, Hashable, Sendable, CustomStringConvertible {
   case badPattern(String, reason: String)
   case registeredTwice(method: String, pattern: String)
 
-  /// A sentence with the pattern.
+  /// A sentence that contains the pattern.
   public var description: String {
     switch self {
     case .badPattern(let pattern, let reason): "the route pattern '\(pattern)' is wrong: \(reason)"
@@ -15,13 +15,12 @@ public enum RouteError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The path of a route, written as text.
-///
-/// - `/word`: a literal, compared byte by byte with the raw path
+/// The path pattern of a route.
+/// - `/word`: a literal, compared byte by byte with the encoded path
 /// - `/(Word)`: a literal in any case
-/// - `/{name}`: a capture of one whole segment, decoded once
-/// - `/{name...}`: at the end, a capture of one or more segments
-/// - `[.json|.xml]` at the end: the last segment may carry one of these suffixes
+/// - `/{name}`: captures one segment, which is decoded once
+/// - `/{name...}`: at the end, captures one or more segments
+/// - `[.json|.xml]` at the end: the last segment may have one of these suffixes
 struct RoutePattern: Sendable {
   enum Segment: Sendable, Equatable {
     case literal([UInt8])
@@ -99,7 +98,7 @@ struct RoutePattern: Sendable {
     (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x5F
   }
 
-  /// Unreserved characters only: their raw form has one spelling.
+  /// Only unreserved characters, which have one spelling in an encoded path.
   private static func isLiteralCharacter(_ byte: UInt8) -> Bool {
     isNameCharacter(byte) || byte == 0x2D || byte == 0x2E || byte == 0x7E
   }

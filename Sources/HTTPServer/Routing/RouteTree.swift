@@ -1,13 +1,12 @@
 internal import RegentHTTPCodec
 
-/// Where the captures of a match stand in the raw path.
+/// The endpoint of a match and the positions of its captures in the encoded path.
 struct RouteMatch {
   static let maximumCaptures = 8
 
-  /// Which endpoint was found.
   var endpoint = 0
   var captureCount = 0
-  /// The bounds of each capture, in pairs.
+  /// The start and the end of each capture, in pairs.
   var bounds = InlineArray<16, Int32>(repeating: 0)
 
   mutating func push(_ range: Range<Int>) {
@@ -23,10 +22,10 @@ struct RouteMatch {
   }
 }
 
-/// All route patterns as one tree over the segments of a path, built at start and never changed.
+/// All route patterns as a tree of path segments, built at start and immutable afterwards.
 ///
-/// Matching walks the raw bytes and allocates nothing. At each segment literals are tried before captures, captures
-/// with a suffix before plain ones, and a tail last; a branch that ends without an endpoint is left for the next.
+/// Matching reads the encoded bytes and allocates nothing. For each segment it tries literals first, then captures with
+/// a suffix, then captures without, then a tail. If a branch has no endpoint, it tries the next.
 struct RouteTree: Sendable {
   private struct Literal: Sendable {
     let bytes: [UInt8]
@@ -36,7 +35,7 @@ struct RouteTree: Sendable {
 
   private struct Node: Sendable {
     var literals: [Literal] = []
-    /// Captures whose segment must end with a suffix; the longest suffix first.
+    /// Captures whose segment must end with a suffix, the longest suffix first.
     var suffixedCaptures: [(suffix: [UInt8], next: Int)] = []
     var capture: Int?
     var tail: Int?
@@ -45,10 +44,12 @@ struct RouteTree: Sendable {
 
   private var nodes = [Node()]
 
-  /// How many endpoints there are; they are numbered from zero.
+  /// The number of endpoints, which are numbered from zero.
   private(set) var endpointCount = 0
 
-  /// Adds a pattern; for each suffix (nil: without) tells which endpoint it leads to, new or already there.
+  /// Adds a pattern.
+  ///
+  /// Returns the endpoint for each of its suffixes (nil for none); it may exist already.
   mutating func add(_ pattern: RoutePattern) -> [(suffix: String?, endpoint: Int)] {
     var node = 0
     for segment in pattern.segments.dropLast() { node = step(from: node, segment, suffix: "") }
@@ -66,7 +67,7 @@ struct RouteTree: Sendable {
     return found
   }
 
-  /// Walks every endpoint that the path leads to, the best first, until `accept` takes one.
+  /// Calls `accept` with each endpoint that matches the path, the best first, until it returns true.
   func match(_ path: Span<UInt8>, accept: (RouteMatch) -> Bool) -> Bool {
     guard !path.isEmpty, path[0] == 0x2F else { return false }
     var match = RouteMatch()
@@ -92,7 +93,7 @@ struct RouteTree: Sendable {
     for literal in nodes[index].literals where Self.equal(literal, path, segment) {
       if go(to: literal.next, &match) { return true }
     }
-    // A capture is never empty: `/a/` is not `/a/{name}`.
+    // A capture is never empty: `/a/` does not match `/a/{name}`.
     guard !segment.isEmpty else { return false }
     for (suffix, next) in nodes[index].suffixedCaptures
     where isLast && Self.hasSuffix(path, segment, suffix) {
@@ -151,7 +152,7 @@ struct RouteTree: Sendable {
     }
     nodes[node].literals.append(
       Literal(bytes: bytes, ignoresCase: ignoresCase, next: nodes.count))
-    // The exact spelling before the one in any case.
+    // The literal in exact case comes before the one in any case.
     nodes[node].literals.sort { !$0.ignoresCase && $1.ignoresCase }
     nodes.append(Node())
     return nodes.count - 1
@@ -167,7 +168,7 @@ struct RouteTree: Sendable {
     return true
   }
 
-  /// Whether the segment ends with the suffix and something stands before it.
+  /// Whether the segment ends with the suffix and has at least one byte before it.
   private static func hasSuffix(
     _ path: Span<UInt8>, _ range: Range<Int>, _ suffix: [UInt8]
   ) -> Bool {

@@ -1,9 +1,11 @@
 public import RegentHTTPCodec
 
-/// Answers one request that a route matched; runs on an event loop and must not block it.
+/// Responds to a request that matched a route.
+///
+/// It runs on an event loop and must not block it.
 public typealias RouteHandler = @Sendable (Request, PathParameters) -> Answer
 
-/// The routes of a program, gathered before it starts: each part of it mounts its own.
+/// The routes of a program, collected before it starts; each part of the program adds its own.
 public struct Routes {
   struct Route {
     let method: Method
@@ -14,35 +16,31 @@ public struct Routes {
   private(set) var all: [Route] = []
   private var prefix = ""
 
-  /// No routes.
   public init() {}
 
-  /// What is mounted, in its order: for whoever lists or checks it.
+  /// The routes in the order in which they were added, for lists and checks.
   public var mounted: [(method: Method, pattern: String)] { all.map { ($0.method, $0.pattern) } }
 
-  /// Adds a route for GET, which also answers HEAD.
+  /// Adds a route for GET, which also serves HEAD.
   public mutating func get(_ pattern: String, _ handler: @escaping RouteHandler) {
     on(.get, pattern, handler)
   }
 
-  /// Adds a route for POST.
   public mutating func post(_ pattern: String, _ handler: @escaping RouteHandler) {
     on(.post, pattern, handler)
   }
 
-  /// Adds a route for PUT.
   public mutating func put(_ pattern: String, _ handler: @escaping RouteHandler) {
     on(.put, pattern, handler)
   }
 
-  /// Adds a route for DELETE.
   public mutating func delete(_ pattern: String, _ handler: @escaping RouteHandler) {
     on(.delete, pattern, handler)
   }
 
   /// Adds a route.
   ///
-  /// The pattern is text: `/word` is a literal, `/(Word)` a literal in any case, `/{name}` captures one segment,
+  /// In the pattern, `/word` is a literal, `/(Word)` a literal in any case, `/{name}` captures one segment,
   /// `/{name...}` at the end captures the rest, and `[.json|.xml]` at the end allows these suffixes.
   public mutating func on(
     _ method: Method, _ pattern: String, _ handler: @escaping RouteHandler
@@ -50,7 +48,7 @@ public struct Routes {
     all.append(Route(method: method, pattern: prefix + pattern, handler: handler))
   }
 
-  /// Adds what `mount` adds, each pattern with `prefix` before it.
+  /// Adds the routes that `mount` adds, with `prefix` before each pattern.
   public mutating func below(_ prefix: String, _ mount: (inout Routes) -> Void) {
     let outer = self.prefix
     self.prefix += prefix
@@ -59,18 +57,16 @@ public struct Routes {
   }
 }
 
-/// Why the router itself answers instead of a route.
+/// The reason why no route handles a request.
 public enum Refusal: Sendable, Hashable {
   /// The path has a dot segment, an escaped slash, a backslash, a control character or an empty segment.
   case unacceptablePath
-  /// A captured segment is not UTF-8.
   case undecodableSegment
-  /// No route has this path.
   case unknownPath
-  /// Routes have this path, for other methods.
+  /// The path has routes, but only for other methods.
   case wrongMethod(allowed: [Method])
 
-  /// The status that says it.
+  /// The status for the response.
   public var status: Status {
     switch self {
     case .unacceptablePath, .undecodableSegment: .badRequest
@@ -80,15 +76,15 @@ public enum Refusal: Sendable, Hashable {
   }
 }
 
-/// Finds the route of a request by method and raw path, and hands it the decoded captures.
+/// Finds the route of a request by its method and path, and passes the decoded captures to its handler.
 ///
-/// HEAD is served by GET routes. OPTIONS is answered with `Allow` where no route takes it.
+/// GET routes also serve HEAD. The router itself answers OPTIONS with `Allow` if no route does.
 ///
-/// An object, because a value of three parts is copied with each of the hands it goes through.
+/// It is a class, because a struct with three members would be copied for each handler around it.
 public final class Router: Handler {
   private struct Endpoint: Sendable {
     var suffix: String?
-    /// Few methods each: a list is faster than a table.
+    /// A list, because it is faster than a dictionary for the few methods of an endpoint.
     var routes: [(method: Method, captureNames: [String], handler: RouteHandler)] = []
 
     var allowed: [Method] {
@@ -108,12 +104,12 @@ public final class Router: Handler {
   private let endpoints: [Endpoint]
   private let refuse: @Sendable (Request, Refusal) -> Response
 
-  /// Builds the tree.
+  /// Builds the route tree.
   ///
   /// - Parameters:
-  ///   - routes: Everything that is mounted.
-  ///   - refuse: Makes the answer to what no route takes; `Allow` is added where it belongs.
-  /// - Throws: `RouteError` for a pattern that cannot be read and for two routes that take the same requests.
+  ///   - routes: All routes of the program.
+  ///   - refuse: Makes the response to a request that no route handles; the router adds `Allow` where it belongs.
+  /// - Throws: `RouteError` for an invalid pattern and for two routes that match the same requests.
   public init(
     _ routes: Routes, refuse: (@Sendable (Request, Refusal) -> Response)? = nil
   ) throws(RouteError) {
@@ -156,7 +152,7 @@ public final class Router: Handler {
   }
 
   private func find(_ method: Method, _ path: Span<UInt8>) -> Outcome {
-    // `OPTIONS *` is about the server as a whole.
+    // `OPTIONS *` asks about the server as a whole.
     if path.count == 1, path[0] == 0x2A {
       let known = Set(endpoints.flatMap(\.allowed))
       return .refused(.wrongMethod(allowed: Method.allCases.filter(known.contains)))

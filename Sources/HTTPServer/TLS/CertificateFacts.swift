@@ -1,28 +1,28 @@
 internal import CRegentOpenSSL
 internal import Glibc
 
-/// What a certificate says of itself, read from its files as the next start would.
+/// Facts about a certificate, read from its files as the next start of the server would.
 public struct CertificateFacts: Sendable, Hashable {
-  /// The first moment at which it counts, in seconds since 1970.
+  /// The start of its validity, in seconds since 1970.
   public let begins: Int64
-  /// The last one.
+  /// The end of its validity, in seconds since 1970.
   public let ends: Int64
-  /// The DNS names and IP addresses that it is for.
+  /// The DNS names and IP addresses for which it is valid.
   public let names: [String]
-  /// Whether it is for the host that was named; nil when none was.
+  /// Whether it is valid for the given host; nil if no host was given.
   public let isForHost: Bool?
-  /// Why this machine's authorities do not lead to it; nil when they do.
+  /// The reason why it does not chain to an authority that this machine trusts; nil if it does.
   public let chainProblem: String?
-  /// Its SHA-256.
+  /// Its SHA-256 fingerprint.
   public let fingerprint: [UInt8]
 
-  /// Reads the files.
+  /// Reads the facts about a certificate from its files.
   ///
   /// - Parameters:
   ///   - files: a certificate and its key.
   ///   - host: the host that clients open, a name or an IP address.
-  /// - Throws: ``ServerError/certificate(file:reason:)`` for files that a start would refuse, such as a key of another
-  ///   certificate.
+  /// - Throws: ``ServerError/certificate(file:reason:)`` for files that the server refuses at start, for example if the key
+  ///   belongs to another certificate.
   public init(of files: TLSFiles, host: String?) throws(ServerError) {
     let rules = try TLSRules(files)
     guard let certificate = unsafe SSL_CTX_get0_certificate(rules.handle),
@@ -47,7 +47,7 @@ public struct CertificateFacts: Sendable, Hashable {
 
   private static func names(of certificate: OpaquePointer) -> [String] {
     var names: [String] = []
-    // More names than these are no help in a message.
+    // More names than these would not help in a message.
     for place in 0..<100 {
       var text = [CChar](repeating: 0, count: 256)
       let length = unsafe text.withUnsafeMutableBufferPointer { text in

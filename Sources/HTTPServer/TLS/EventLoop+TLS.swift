@@ -2,14 +2,14 @@ internal import Glibc
 internal import RegentPlatform
 
 extension EventLoop {
-  /// Goes on with a handshake; the header deadline runs.
+  /// Continues the TLS handshake; the header deadline covers it.
   func shakeHands(_ connection: Connection) {
     guard let tls = connection.tls else { return }
     switch tls.shakeHands() {
     case .bytes:
       connection.phase = .idle
       watch(connection, [.readable, .peerClosed])
-      // The first request may have come with the last flight.
+      // The first request may have arrived together with the client's last handshake message.
       receive(on: connection)
     case .wouldBlock:
       watch(connection, tls.wantsRoom ? .writable : [.readable, .peerClosed])

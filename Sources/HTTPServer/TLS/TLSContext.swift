@@ -1,7 +1,7 @@
 internal import CRegentOpenSSL
 internal import RegentPlatform
 
-/// The certificate and rules that new TLS connections of one listener get; the certificate can be replaced.
+/// The TLS settings of one listener for new connections; the certificate can be replaced while the server runs.
 final class TLSContext: Sendable {
   private let files: TLSFiles
   private let current: Locked<TLSRules>
@@ -11,19 +11,19 @@ final class TLSContext: Sendable {
     current = Locked(try TLSRules(files))
   }
 
-  /// Reads the files again; connections that are open keep the certificate they began with.
+  /// Reads the certificate files again; open connections keep the certificate with which they began.
   func reload() throws(ServerError) {
     let new = try TLSRules(files)
     current.withLock { $0 = new }
   }
 
-  /// A session that talks over a connected socket, or nil when memory is short.
+  /// Makes a session on a connected socket; nil if there is not enough memory.
   func newSession(descriptor: Int32) -> TLSSession? {
     TLSSession(rules: current.withLock { $0 }, descriptor: descriptor)
   }
 }
 
-/// An SSL_CTX that never changes.
+/// An immutable SSL_CTX.
 ///
 /// `@unchecked Sendable`, because: 1. it is set up completely in `init`; 2. OpenSSL counts references to it and locks
 /// its session state itself.
@@ -32,7 +32,8 @@ final class TLSContext: Sendable {
 
   init(_ files: TLSFiles) throws(ServerError) {
     ERR_clear_error()
-    // Whoever starts OpenSSL decides: without this `exit` frees it under the loops that still use it.
+    // The first call that initialises OpenSSL decides whether `exit` frees its data. By default it does, also while the
+    // loops still use OpenSSL.
     _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
       throw .resources(reason: "OpenSSL: \(opensslReason())")
@@ -40,11 +41,11 @@ final class TLSContext: Sendable {
     unsafe handle = context
     unsafe SSL_CTX_set_options(context, regent_tls_server_options())
     unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-    // Buffers are given back between records: an idle connection must stay small.
+    // Frees the buffers between records, so that an idle connection uses little memory.
     unsafe SSL_CTX_ctrl(context, SSL_CTRL_MODE, regent_tls_modes(), nil)
     unsafe SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
     unsafe SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nil)
-    // An encrypted key must be an error, not a question on the terminal.
+    // An encrypted key must be an error; by default OpenSSL would ask for the password on the terminal.
     unsafe SSL_CTX_set_default_passwd_cb(context, refusePassword)
     guard unsafe SSL_CTX_use_certificate_chain_file(context, files.certificate) == 1 else {
       throw .certificate(file: files.certificate, reason: opensslReason())
@@ -59,11 +60,11 @@ final class TLSContext: Sendable {
   deinit { unsafe SSL_CTX_free(handle) }
 }
 
-/// What OpenSSL says about the last error of this thread.
+/// OpenSSL's text for the last error of this thread.
 private func opensslReason() -> String {
   let code = ERR_get_error()
   ERR_clear_error()
-  // What the kernel refused has no text of OpenSSL's.
+  // Errors of system calls have no text in OpenSSL.
   if code & 0x8000_0000 != 0 { return reasonText(of: Int32(truncatingIfNeeded: code & 0x7FFF_FFFF)) }
   guard let text = unsafe ERR_reason_error_string(code) else { return "error \(code)" }
   return unsafe String(cString: text)
@@ -74,9 +75,9 @@ private func refusePassword(
   _ context: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }
 
-/// ALPN: `http/1.1` and nothing else.
+/// The ALPN callback: accepts only `http/1.1`.
 ///
-/// A client that offers only others is told so by an alert (RFC 7301).
+/// A client that offers only other protocols gets an alert (RFC 7301).
 private func chooseProtocol(
   _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
   _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?,

@@ -1,16 +1,16 @@
 internal import CRegentOpenSSL
 internal import Glibc
 
-/// The TLS side of one connection, over its non-blocking socket.
+/// The TLS session of one connection, on its non-blocking socket.
 ///
-/// Its loop alone touches it.
+/// Only its loop uses it.
 @safe final class TLSSession {
   private let handle: OpaquePointer
-  /// Kept, because the session uses its certificate until the end.
+  /// Kept alive, because the session uses its certificate until the end.
   private let rules: TLSRules
-  /// A write waits for the peer's bytes.
+  /// Whether a write waits for bytes from the peer.
   private(set) var wantsInput = false
-  /// After a fatal error OpenSSL forbids even the close notice.
+  /// Whether there was a fatal error, after which OpenSSL forbids even the close notice.
   private var isBroken = false
 
   init?(rules: TLSRules, descriptor: Int32) {
@@ -26,7 +26,7 @@ internal import Glibc
 
   deinit { unsafe SSL_free(handle) }
 
-  /// Goes on with the handshake; `.bytes(0)` when it is complete.
+  /// Continues the handshake; returns `.bytes(0)` when it is complete.
   func shakeHands() -> TransferResult {
     ERR_clear_error()
     let result = unsafe SSL_do_handshake(handle)
@@ -42,7 +42,7 @@ internal import Glibc
     return count > 0 ? .bytes(count) : judge(Int32(count))
   }
 
-  /// Writes as much of `bytes` from `start` on as the socket takes.
+  /// Writes as many of the bytes from `start` on as the socket takes.
   func transmit(_ bytes: [UInt8], from start: Int) -> TransferResult {
     wantsInput = false
     var at = start
@@ -62,17 +62,17 @@ internal import Glibc
     return at > start ? .bytes(at - start) : .wouldBlock
   }
 
-  /// Whether decrypted bytes wait here, which the socket does not show.
+  /// Whether the session holds bytes that the socket does not show.
   var hasPending: Bool { unsafe SSL_has_pending(handle) == 1 }
 
-  /// What the handshake waits for, while it blocks.
+  /// Whether a blocked handshake waits until it can write; otherwise it waits for input.
   var wantsRoom: Bool { unsafe SSL_want(handle) == SSL_WRITING }
 
-  /// Tells the peer that nothing more comes.
+  /// Tells the peer that no more data follows.
   func sendCloseNotice() {
     guard !isBroken else { return }
     ERR_clear_error()
-    // A failure here is the peer's loss alone: the socket is closed next.
+    // The error is ignored, because the socket is closed next.
     _ = unsafe SSL_shutdown(handle)
     ERR_clear_error()
   }

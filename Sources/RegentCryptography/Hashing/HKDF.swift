@@ -1,16 +1,16 @@
-/// HKDF with SHA-256 (RFC 5869): makes keys for several purposes from one secret.
+/// HKDF with SHA-256 (RFC 5869): derives keys for several purposes from one secret.
 public enum HKDF {
-  /// The most that can be derived at once, in bytes.
+  /// The maximum number of bytes that one call can derive.
   public static let longest = 255 * SHA256.size
 
   /// Derives `count` bytes; `info` names the purpose, so that two purposes never share a key.
   ///
-  /// The secret must already be hard to guess (a random key): for passwords there is ``PasswordHasher``.
+  /// The secret must be a random key that cannot be guessed. Use ``PasswordHasher`` for passwords.
   public static func derive(
     from secret: Secret, salt: [UInt8] = [], info: [UInt8], count: Int = 32
   ) -> Secret {
     precondition((1...longest).contains(count), "HKDF gives 1 to \(longest) bytes")
-    // RFC 5869: a salt that is not given is as many zeros as the hash is long.
+    // RFC 5869: without a salt, as many zeros as the hash has bytes are used.
     let salt = salt.isEmpty ? [UInt8](repeating: 0, count: SHA256.size) : salt
     let extract = HMACKey(.sha256, known: Secret(copying: salt))
     let expand = HMACKey(.sha256, known: secret.withBytes { Secret(wiping: extract.code($0)) })
@@ -33,7 +33,7 @@ public enum HKDF {
     return Secret(copying: output.span.extracting(first: count))
   }
 
-  /// Derives `count` bytes for the purpose that a text names.
+  /// Derives `count` bytes; the text `info` names the purpose, so that two purposes never share a key.
   public static func derive(
     from secret: Secret, salt: [UInt8] = [], info: String, count: Int = 32
   ) -> Secret {

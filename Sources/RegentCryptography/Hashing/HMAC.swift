@@ -1,18 +1,18 @@
 internal import RegentEncodings
 
-/// A key for HMAC (RFC 2104) with one hash function, ready for many uses.
+/// An HMAC key (RFC 2104) for one hash function, prepared for many messages.
 ///
-/// The two halves of the work that depend on the key alone are done once: a code for 200 bytes then costs a
-/// third of a microsecond. May be used from many threads at once: the prepared halves are only read.
+/// The initialiser hashes the two key blocks once; after that, the HMAC of 200 bytes takes a third of a microsecond.
+/// Threads may share a key, because the prepared states are only read.
 public final class HMACKey: Sendable {
-  /// The hash functions.
   public enum Algorithm: Sendable, Equatable, CaseIterable {
-    /// HMAC-SHA1, for wire formats that are defined so; 20 bytes. Not broken as a MAC, unlike SHA-1 itself.
+    /// HMAC-SHA1, for wire formats that demand it; 20 bytes.
+    ///
+    /// As a MAC it is not broken, unlike SHA-1 itself.
     case sha1
     /// HMAC-SHA256; 32 bytes.
     case sha256
 
-    /// The length of a code in bytes.
     public var size: Int {
       switch self {
       case .sha1: 20
@@ -20,17 +20,16 @@ public final class HMACKey: Sendable {
       }
     }
 
-    /// How many bytes both hash at once.
+    /// The block size of both hash functions in bytes.
     fileprivate static let blockSize = 64
   }
 
-  /// The hash function.
   public let algorithm: Algorithm
-  /// How long the key is, in bytes.
+  /// The length of the key in bytes.
   public let keyLength: Int
   private let halves: Halves
 
-  /// A key of any length but none: an empty key would authenticate everybody.
+  /// Makes a key of any length except zero: an attacker can compute the codes of an empty key.
   public convenience init(_ algorithm: Algorithm, _ key: Secret) throws(KeyError) {
     guard key.count > 0 else { throw .malformed("an HMAC key may not be empty") }
     self.init(algorithm, known: key)
@@ -42,25 +41,29 @@ public final class HMACKey: Sendable {
     halves = Halves(algorithm, key)
   }
 
-  /// The code of `message`.
+  /// The HMAC of `message`.
   public func code(_ message: Span<UInt8>) -> [UInt8] {
     withCode(message) { [UInt8](copying: $0.span.extracting(first: algorithm.size)) }
   }
 
-  /// The code of `message`.
+  /// The HMAC of `message`.
   public func code(_ message: [UInt8]) -> [UInt8] { code(message.span) }
 
-  /// The code of a text in UTF-8.
+  /// The HMAC of a text in UTF-8.
   public func code(_ text: String) -> [UInt8] { code(text.utf8.span) }
 
-  /// True when `code` is the whole code of `message`; takes the same time wherever they differ.
+  /// Whether `code` is the whole, untruncated HMAC of `message`.
+  ///
+  /// Compares in constant time.
   public func isValid(_ code: Span<UInt8>, for message: Span<UInt8>) -> Bool {
     withCode(message) { expected in
       constantTimeEqual(expected.span.extracting(first: algorithm.size), code)
     }
   }
 
-  /// True when `code` is the whole code of `message`; takes the same time wherever they differ.
+  /// Whether `code` is the whole, untruncated HMAC of `message`.
+  ///
+  /// Compares in constant time.
   public func isValid(_ code: [UInt8], for message: [UInt8]) -> Bool {
     isValid(code.span, for: message.span)
   }
@@ -80,10 +83,10 @@ public final class HMACKey: Sendable {
   }
 }
 
-/// The hash states after the key, padded inside and outside.
+/// The two hash states after the key block: of the inner and of the outer hash of HMAC.
 // @unchecked Sendable:
-// 1. Both states are written in `init` alone.
-// 2. Afterwards they are only copied, until they are wiped when the last reference is gone.
+// 1. Both states are written only in `init`.
+// 2. After that they are only copied, until `deinit` wipes them.
 @safe private final class Halves: @unchecked Sendable {
   private let states: UnsafeMutablePointer<SHAState>
 

@@ -1,11 +1,15 @@
 internal import CRegentOpenSSL
 
-/// PBKDF2 (RFC 8018): makes guessing what people type as slow as somebody wants it to be.
+/// PBKDF2 (RFC 8018): makes it slow to guess a password.
 package enum KeyStretching {
-  /// The hash below HMAC; SHA-1 is not one of them, because nothing that is kept today should stand on it.
+  /// The hash function in HMAC.
+  ///
+  /// SHA-1 is missing on purpose: no new password hash should depend on it.
   package enum Hash: Sendable { case sha256, sha512 }
 
-  /// So many bytes after so many rounds, on the calling thread; none only when there is no memory for it.
+  /// Derives `count` bytes in `rounds` rounds on the calling thread.
+  ///
+  /// Returns nil only when there is not enough memory.
   package static func pbkdf2(_ password: Secret, salt: [UInt8], _ hash: Hash, rounds: Int, count: Int) -> [UInt8]? {
     var output = [UInt8](repeating: 0, count: count)
     let isDone = password.withBytes { password in

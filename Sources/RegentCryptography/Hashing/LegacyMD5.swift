@@ -1,14 +1,12 @@
-/// MD5, which protects nothing: anybody can make two texts with one hash.
+/// MD5, which is not secure: an attacker can make two texts with the same hash.
 ///
-/// For a field of an old wire format that is defined as MD5, and for nothing else.
+/// Use it only for the field of an old wire format that is defined as MD5.
 public enum LegacyMD5 {
-  /// The hash of `bytes`.
   public static func hash(_ bytes: [UInt8]) -> [UInt8] {
     let context = DigestContext(.md5)
     context.update(bytes.span)
     return context.finish()
   }
 
-  /// The hash of a text in UTF-8.
   public static func hash(_ text: String) -> [UInt8] { hash(Array(text.utf8)) }
 }

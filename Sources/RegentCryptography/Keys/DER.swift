@@ -1,11 +1,11 @@
-/// The little of DER (X.690) that is needed to hand keys and signatures to OpenSSL and back.
+/// The part of DER (X.690) that is needed to exchange keys and signatures with OpenSSL.
 enum DER {
   static func sequence(_ parts: [UInt8]...) -> [UInt8] { tagged(0x30, parts.flatMap(\.self)) }
 
-  /// An unsigned number from its bytes, most significant first.
+  /// Encodes an unsigned integer from its bytes, most significant first.
   static func integer(_ magnitude: [UInt8]) -> [UInt8] {
     var bytes = Array(magnitude.drop { $0 == 0 })
-    // The top bit is the sign: a number that has it set needs a zero before it.
+    // The highest bit is the sign, so a number that has it set needs a zero byte before it.
     if bytes.first.map({ $0 >= 0x80 }) ?? true { bytes.insert(0, at: 0) }
     return tagged(0x02, bytes)
   }
@@ -29,9 +29,9 @@ enum DER {
 }
 
 extension DER {
-  /// The two numbers of an ECDSA signature that OpenSSL made, 32 bytes each; nil when it is anything else.
+  /// Converts an ECDSA signature from DER to r ‖ s with 32 bytes each; nil if it is not a P-256 signature in DER.
   static func rawSignature(_ der: [UInt8]) -> [UInt8]? {
-    // SEQUENCE { INTEGER r, INTEGER s } on P-256 is shorter than 128 bytes: all lengths are one byte.
+    // SEQUENCE { INTEGER r, INTEGER s } on P-256 is shorter than 128 bytes, so each length is one byte.
     guard der.count > 8, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
     var place = 2
     var raw: [UInt8] = []
@@ -47,14 +47,14 @@ extension DER {
     return place == der.count ? raw : nil
   }
 
-  /// The other way round.
+  /// Converts an ECDSA signature from r ‖ s to DER.
   static func ecdsaSignature(_ raw: [UInt8]) -> [UInt8] {
     sequence(integer(Array(raw.prefix(32))), integer(Array(raw.dropFirst(32))))
   }
 }
 
 extension DER {
-  /// SubjectPublicKeyInfo of an RSA key (RFC 8017 A.1).
+  /// The SubjectPublicKeyInfo of an RSA key (RFC 8017 A.1).
   static func rsaKey(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
     // OID 1.2.840.113549.1.1.1 and NULL.
     let algorithm: [UInt8] = [
@@ -63,7 +63,7 @@ extension DER {
     return sequence(algorithm, bitString(sequence(integer(modulus), integer(exponent))))
   }
 
-  /// SubjectPublicKeyInfo of a point on P-256 (RFC 5480).
+  /// The SubjectPublicKeyInfo of a P-256 key (RFC 5480).
   static func p256Key(x: [UInt8], y: [UInt8]) -> [UInt8] {
     // OIDs 1.2.840.10045.2.1 and 1.2.840.10045.3.1.7.
     let algorithm: [UInt8] = [
@@ -73,12 +73,12 @@ extension DER {
     return sequence(algorithm, bitString([0x04] + x + y))
   }
 
-  /// SubjectPublicKeyInfo of an Ed25519 key (RFC 8410).
+  /// The SubjectPublicKeyInfo of an Ed25519 key (RFC 8410).
   static func ed25519Key(_ bytes: [UInt8]) -> [UInt8] {
     sequence([0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70], bitString(bytes))
   }
 
-  /// The other way round: the 32 bytes of a key in the one spelling that DER has for it; nil for anything else.
+  /// The 32 bytes of an Ed25519 key from its SubjectPublicKeyInfo; nil if it is not the exact DER encoding of one.
   static func ed25519Bytes(_ spki: [UInt8]) -> [UInt8]? {
     guard spki.count == 44 else { return nil }
     let bytes = Array(spki.suffix(32))

@@ -1,22 +1,22 @@
 internal import RegentEncodings
 public import RegentJSON
 
-/// A public key as JSON (RFC 7517, RFC 7518 §6, RFC 8037), with the id it is known by.
+/// A public key as JSON (RFC 7517, RFC 7518 §6, RFC 8037) with its key id.
 public struct JWK: Sendable, Hashable {
   public let key: VerifyingKey
-  /// The name a signature's header gives to it.
+  /// The id with which the header of a signature names this key.
   public let keyID: String?
 
-  /// A key with its id; ``VerifyingKey/thumbprint`` makes a good one.
+  /// Makes a JWK; ``VerifyingKey/thumbprint`` is a good key id.
   public init(_ key: VerifyingKey, keyID: String?) {
     self.key = key
     self.keyID = keyID
   }
 
-  /// Reads one key.
+  /// Reads a public key from a JSON object.
   ///
-  /// Refused: private and symmetric keys, keys that are not for signatures, an `alg` other than the one
-  /// the key has here, and numbers in any but their only spelling.
+  /// It refuses private and symmetric keys, keys that are not for signatures, an `alg` that does not match the key, and
+  /// numbers that are not in their canonical encoding.
   public init(reading object: JSONObject) throws(KeyError) {
     do throws(JSONShapeError) {
       let keyID = try object.optionalString("kid")
@@ -40,7 +40,6 @@ public struct JWK: Sendable, Hashable {
     }
   }
 
-  /// The key as JSON.
   public var json: JSONObject {
     var object = key.jwkMembers
     object["use"] = "sig"
@@ -50,7 +49,7 @@ public struct JWK: Sendable, Hashable {
   }
 
   private static func key(_ object: JSONObject) throws(JSONShapeError) -> VerifyingKey {
-    // Compared as JSON values, which is byte for byte.
+    // JSON values are compared byte by byte; `==` on String would also accept canonically equivalent spellings.
     let kind = JSONValue.string(try object.string("kty"))
     let spki: [UInt8]
     switch kind {
@@ -111,7 +110,7 @@ extension JSONObject {
 }
 
 extension VerifyingKey {
-  /// The members that make the key, in the order RFC 7638 wants.
+  /// The members that define the key, in the order that the thumbprint needs (RFC 7638).
   var jwkMembers: JSONObject {
     switch algorithm {
     case .rs256:
@@ -122,12 +121,12 @@ extension VerifyingKey {
         "y": .base64URL(number("qy", size: 32)),
       ]
     case .edDSA:
-      // SubjectPublicKeyInfo of Ed25519 ends with the 32 bytes of the key.
+      // The SubjectPublicKeyInfo of an Ed25519 key ends with the 32 bytes of the key.
       ["crv": "Ed25519", "kty": "OKP", "x": .base64URL(Array(spki.suffix(32)))]
     }
   }
 
-  /// The SHA-256 thumbprint of the key as base64url (RFC 7638): a name that depends on nothing but the key.
+  /// The SHA-256 thumbprint of the key as base64url (RFC 7638): a key id that is computed from the key alone.
   public var thumbprint: String {
     Base64URL.encode(SHA256.hash(jwkMembers.bytes()))
   }

@@ -2,23 +2,21 @@ public import RegentJSON
 
 /// Public keys as a JSON document (RFC 7517 §5), as a service publishes them.
 public struct JWKSet: Sendable, Equatable {
-  /// The longest document that is read, in bytes.
+  /// The maximum length of a document in bytes; the reader refuses longer ones.
   public static let longest = 64 * 1024
-  /// How many keys a document may have.
+  /// The maximum number of keys in a document.
   public static let mostKeys = 64
 
-  /// The keys in order.
   public let keys: [JWK]
 
-  /// A set of these keys.
   public init(_ keys: [JWK]) {
     self.keys = keys
   }
 
-  /// Reads a document.
+  /// Reads a JWK set from a JSON text.
   ///
-  /// Keys that cannot be used here are left out, as the RFC wants; two usable keys of one id and one
-  /// algorithm are refused, because nobody could say which one counts.
+  /// It leaves out keys that are not supported here, as the RFC demands. It refuses two supported keys with the same id
+  /// and algorithm, because a signature would not say which of them to use.
   public init(reading document: [UInt8]) throws(KeyError) {
     let members: [JSONValue]
     do {
@@ -47,7 +45,7 @@ public struct JWKSet: Sendable, Equatable {
     self.keys = keys
   }
 
-  /// The keys of this id and algorithm; without an id, all of the algorithm.
+  /// All keys with this id and algorithm; without an id, all keys with this algorithm.
   public func keys(_ keyID: String?, _ algorithm: SignatureAlgorithm) -> [VerifyingKey] {
     let wanted = keyID.map { Array($0.utf8) }
     return keys.filter {
@@ -55,7 +53,9 @@ public struct JWKSet: Sendable, Equatable {
     }.map(\.key)
   }
 
-  /// The first key of this id and algorithm: the only one, in a set that was read from a document.
+  /// The first key with this id and algorithm.
+  ///
+  /// In a set that was read from a document there is only one.
   public func key(_ keyID: String, _ algorithm: SignatureAlgorithm) -> VerifyingKey? {
     for key in keys where key.key.algorithm == algorithm {
       if let id = key.keyID, Self.areSame(id.utf8.span, keyID.utf8.span) { return key.key }
@@ -69,7 +69,6 @@ public struct JWKSet: Sendable, Equatable {
     return true
   }
 
-  /// The document.
   public var json: JSONObject {
     ["keys": .array(keys.map { .object($0.json) })]
   }

@@ -1,21 +1,21 @@
-/// Why a key cannot be used.
+/// The reason why a key cannot be used.
 public enum KeyError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The text or bytes are not a key; says what was expected.
+  /// The text or the bytes are not a key; the value says what was expected.
   case malformed(String)
-  /// A private key behind a password.
+  /// The private key is protected by a password.
   case encrypted
-  /// A kind of key or a curve that is not supported.
+  /// The kind of key or its curve is not supported.
   case unsupported(String)
-  /// An RSA key of too few or too many bits.
+  /// An RSA key that does not have 2048 to 4096 bits.
   case rsaSize(bits: Int)
-  /// The two halves of a key pair do not belong together.
+  /// The private and the public half do not belong together.
   case inconsistent
-  /// The message is longer than one RSA block takes.
+  /// The message is longer than one RSA block can hold.
   case messageTooLong(limit: Int)
-  /// OpenSSL refused.
+  /// OpenSSL reported an error.
   case library(LibraryError)
 
-  /// What is wrong and what to do.
+  /// The error and what to do about it.
   public var description: String {
     switch self {
     case .malformed(let expected): "not a usable key: \(expected)"

@@ -1,15 +1,14 @@
 internal import RegentEncodings
 
-/// PEM texts (RFC 7468): what stands between `-----BEGIN LABEL-----` and `-----END LABEL-----`.
+/// Reads and writes PEM texts (RFC 7468): base64 between `-----BEGIN LABEL-----` and `-----END LABEL-----`.
 ///
-/// Text around blocks is skipped, as certificates often come with a description. Inside a block base64 is strict but
-/// for its lines, which may have any length.
+/// Text outside of blocks is skipped, because certificates often have a description before them. Inside a block the
+/// base64 is strict, but its lines may have any length.
 public enum PEM {
-  /// One block.
   public struct Block: Sendable, Equatable {
-    /// What kind of thing it is, for example `PUBLIC KEY`.
+    /// The type of the content, for example `PUBLIC KEY`.
     public let label: String
-    /// Its DER.
+    /// The content, which is DER.
     public let bytes: [UInt8]
 
     public init(label: String, bytes: [UInt8]) {
@@ -18,20 +17,20 @@ public enum PEM {
     }
   }
 
-  /// The longest text that is read, in bytes.
+  /// The maximum length of a text in bytes; the reader refuses longer ones.
   public static let longest = 256 * 1024
 
-  /// The blocks of a text in order.
+  /// Reads all blocks of a text in order.
   public static func decode(_ text: String) throws(KeyError) -> [Block] {
     try decode(text.utf8.span)
   }
 
-  /// A block as text, 64 characters a line.
+  /// Writes a block with 64 characters on each line.
   public static func encode(_ label: String, _ bytes: [UInt8]) -> String {
     String(decoding: encoded(label, bytes.span), as: UTF8.self)
   }
 
-  /// A secret block as text.
+  /// Writes a block with secret content; no copies of it stay in memory.
   public static func encode(_ label: String, _ bytes: Secret) -> Secret {
     bytes.withBytes { Secret(wiping: encoded(label, $0)) }
   }
@@ -40,7 +39,7 @@ public enum PEM {
     var base64 = Base64.letters(bytes)
     defer { wipe(&base64) }
     var text: [UInt8] = []
-    // Room for everything, so that growing leaves no copies of a private key behind.
+    // Reserves space for the whole text: an array that grows would leave copies of a private key in freed memory.
     text.reserveCapacity(base64.count * 65 / 64 + 2 * label.utf8.count + 40)
     text += "-----BEGIN \(label)-----\n".utf8
     for start in stride(from: 0, to: base64.count, by: 64) {
@@ -51,13 +50,15 @@ public enum PEM {
     return text
   }
 
-  /// The only block of one of these kinds, as a secret.
+  /// The block of one of these types, as a secret; throws unless there is exactly one.
   static func secretBlock(of labels: [String], in text: Secret) throws(KeyError) -> Secret {
     let block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
     return Secret(wiping: block.bytes)
   }
 
-  /// The only block of one of these kinds; others, such as curve parameters, are skipped.
+  /// The block of one of these types; throws unless there is exactly one.
+  ///
+  /// Blocks of other types, such as curve parameters, are skipped.
   static func oneBlock(of labels: [String], in text: Span<UInt8>) throws(KeyError) -> Block {
     let blocks = try decode(text)
     if blocks.contains(where: { $0.label == "ENCRYPTED PRIVATE KEY" }) { throw .encrypted }
@@ -115,7 +116,8 @@ public enum PEM {
     }
   }
 
-  /// Headers inside a block are of the old password-protected form.
+  /// The error for a line with a colon: the headers `Proc-Type` and `DEK-Info` belong to the old format of
+  /// password-protected keys.
   private static func encryptedOrUnknown(
     _ text: Span<UInt8>, _ line: Range<Int>, _ number: Int
   ) -> KeyError {
@@ -123,7 +125,7 @@ public enum PEM {
       ? .encrypted : .malformed("line \(number) is not base64")
   }
 
-  /// The next line without its end and without white space around it.
+  /// The range of the next line without its end and without white space around it.
   private static func nextLine(_ text: Span<UInt8>, _ at: inout Int) -> Range<Int> {
     var start = at
     while at < text.count, text[at] != 0x0A { at += 1 }
@@ -138,7 +140,7 @@ public enum PEM {
     byte == 0x20 || byte == 0x09 || byte == 0x0D
   }
 
-  /// The label of a line such as `-----BEGIN LABEL-----`.
+  /// The label of a line such as `-----BEGIN LABEL-----`; nil if the line is not one.
   private static func marked(_ word: String, _ text: Span<UInt8>, _ line: Range<Int>) -> String? {
     let head = "-----\(word) "
     guard line.count > head.utf8.count + 5, starts(text, line, with: head) else { return nil }
@@ -146,7 +148,7 @@ public enum PEM {
     guard starts(text, tail, with: "-----") else { return nil }
     var label: [UInt8] = []
     for place in (line.lowerBound + head.utf8.count)..<tail.lowerBound {
-      // RFC 7468 labels: printable ASCII but for the hyphen at either end; ours need no hyphen.
+      // RFC 7468 also allows a hyphen inside a label, but none of our labels has one.
       guard (0x20...0x7E).contains(text[place]), text[place] != 0x2D else { return nil }
       label.append(text[place])
     }

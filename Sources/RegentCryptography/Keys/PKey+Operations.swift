@@ -1,7 +1,6 @@
 internal import CRegentOpenSSL
 
 extension PKey {
-  /// Makes a key pair.
   static func generate(
     _ algorithm: SignatureAlgorithm, rsaBits: Int
   ) throws(KeyError) -> PKey {
@@ -13,7 +12,8 @@ extension PKey {
       }
     OpenSSLLifetime.keep()
     do throws(LibraryError) {
-      // A key must not come from a generator that a snapshot of the machine holds: this reads the kernel first.
+      // RAND_poll reads fresh bytes from the kernel: a virtual machine that was restored from a snapshot has the old
+      // state of the generator and would otherwise make the same key again.
       try check(RAND_poll(), "make a key")
       guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
         throw LibraryError("make a key")
@@ -45,7 +45,7 @@ extension PKey {
     }
   }
 
-  /// The signature of a key that hashes on its own.
+  /// Signs with a key whose algorithm includes the hash (Ed25519).
   func sign(_ message: Span<UInt8>) throws(LibraryError) -> [UInt8] {
     guard let context = unsafe EVP_MD_CTX_new() else { throw LibraryError("sign") }
     defer { unsafe EVP_MD_CTX_free(context) }
@@ -59,7 +59,7 @@ extension PKey {
     return Array(signature.prefix(length))
   }
 
-  /// True when `signature`, in OpenSSL's form, is one of `message`.
+  /// Whether `signature`, in OpenSSL's format (DER for ECDSA), is a valid signature of `message`.
   func verifies(_ signature: [UInt8], _ message: Span<UInt8>, digest: Digest?) -> Bool {
     defer { forgetErrors() }
     guard let context = unsafe EVP_MD_CTX_new() else { stop(LibraryError("verify")) }

@@ -1,18 +1,20 @@
 internal import CRegentOpenSSL
 
-/// A key of OpenSSL: made once, never changed, freed with its last user.
+/// A key in OpenSSL.
+///
+/// It is immutable, and the last reference frees it.
 // @unchecked Sendable:
-// 1. Nothing here changes the key after `init`.
-// 2. OpenSSL locks what it caches inside a key.
-// 3. Each operation works in a context of its own.
+// 1. This class does not change the key after `init`.
+// 2. OpenSSL locks the caches inside a key.
+// 3. Each operation uses its own context.
 @safe final class PKey: @unchecked Sendable {
   let handle: OpaquePointer
   let algorithm: SignatureAlgorithm
 
-  /// Takes over `handle` and frees it even when it refuses the key.
+  /// Takes ownership of `handle`, and frees it also when it refuses the key.
   init(owning handle: OpaquePointer) throws(KeyError) {
     unsafe self.handle = handle
-    // All stored properties are set from here on, so that deinit frees the handle when a check throws.
+    // `algorithm` is the last stored property: once it is set, deinit frees the handle if a check below throws.
     algorithm =
       unsafe EVP_PKEY_is_a(handle, "RSA") == 1
       ? .rs256 : EVP_PKEY_is_a(handle, "EC") == 1 ? .es256 : .edDSA
@@ -29,7 +31,8 @@ internal import CRegentOpenSSL
       guard name == "prime256v1" else {
         throw .unsupported("the curve \(name ?? "without a name")")
       }
-      // Curves that describe themselves were used to forge keys (CVE-2020-0601); RFC 5480 forbids them.
+      // Attackers forged keys with curves that are given by explicit parameters (CVE-2020-0601); RFC 5480 forbids such
+      // curves.
       guard !hasExplicitCurve() else { throw .unsupported("a curve given by its parameters") }
     case .edDSA:
       guard unsafe EVP_PKEY_is_a(handle, "ED25519") == 1 else {
@@ -40,7 +43,10 @@ internal import CRegentOpenSSL
 
   deinit { unsafe EVP_PKEY_free(handle) }
 
-  /// OpenSSL takes even numbers, with which nothing can be verified, and exponents that make verifying slow.
+  /// Whether modulus and exponent are odd and the exponent is from 3 to 2³² - 1.
+  ///
+  /// OpenSSL accepts even numbers, with which no signature can be verified, and large exponents, with which
+  /// verification is slow.
   private func hasSensibleRSANumbers() -> Bool {
     guard let modulus = try? number("n"), let exponent = try? number("e") else { return false }
     let isOdd = (modulus.last ?? 0) & (exponent.last ?? 0) & 1 == 1
@@ -68,7 +74,7 @@ internal import CRegentOpenSSL
 // MARK: Encodings
 
 extension PKey {
-  /// Reads a SubjectPublicKeyInfo (RFC 5280).
+  /// Reads a key from its SubjectPublicKeyInfo (RFC 5280).
   convenience init(spki: [UInt8]) throws(KeyError) {
     if let bytes = DER.ed25519Bytes(spki) {
       try self.init(ed25519: bytes)
@@ -80,8 +86,10 @@ extension PKey {
     }
   }
 
-  /// The 32 bytes of an Ed25519 key, as they are: OpenSSL's reader of DER asks each of its decoders in turn whether it
-  /// knows this one, which is a tenth of what an exchange of a box's account costs.
+  /// Makes an Ed25519 key from its 32 bytes without OpenSSL's DER reader.
+  ///
+  /// That reader tries each of its decoders in turn, which takes a tenth of the time in which the service exchanges a
+  /// box's account.
   private convenience init(ed25519 bytes: [UInt8]) throws(KeyError) {
     OpenSSLLifetime.keep()
     let handle = unsafe bytes.withUnsafeBufferPointer {
@@ -92,15 +100,16 @@ extension PKey {
     try unsafe self.init(owning: handle)
   }
 
-  /// Reads a private key: PKCS#8, or the older forms of RSA and EC keys.
+  /// Reads a private key in PKCS#8 or in the older formats for RSA and EC keys.
   convenience init(privateKey: Secret) throws(KeyError) {
     try unsafe self.init(der: privateKey, "a private key (PKCS#8)") { start, count in
       unsafe d2i_AutoPrivateKey(nil, start, count)
     }
   }
 
-  /// Reads the public key of an X.509 certificate, and nothing else of it: who signed the certificate and how
-  /// long it is valid is not looked at.
+  /// Reads the public key of an X.509 certificate.
+  ///
+  /// It checks neither the issuer's signature nor the validity of the certificate.
   convenience init(certificate: [UInt8]) throws(KeyError) {
     try unsafe self.init(der: Secret(copying: certificate), "an X.509 certificate") {
       start, count in
@@ -131,12 +140,13 @@ extension PKey {
     guard used == der.count else { throw .malformed("bytes follow \(expected)") }
   }
 
-  /// The public half as SubjectPublicKeyInfo, in one spelling whatever the one it was read in.
+  /// The public half as SubjectPublicKeyInfo in one canonical encoding, regardless of the format from which it was
+  /// read.
   func spki() throws(LibraryError) -> [UInt8] {
     switch algorithm {
-    // OpenSSL would keep a compressed point compressed.
+    // If the key was read with a compressed point, OpenSSL would write a compressed point again.
     case .es256: return DER.p256Key(x: try number("qx", size: 32), y: try number("qy", size: 32))
-    // Its writer looks for its encoder as its reader does.
+    // OpenSSL's writer is slow for the same reason as its reader, see `init(ed25519:)`.
     case .edDSA: return DER.ed25519Key(try ed25519Bytes())
     case .rs256: break
     }
@@ -158,7 +168,7 @@ extension PKey {
     return bytes
   }
 
-  /// The whole key as PKCS#8.
+  /// The whole key in PKCS#8 format.
   func pkcs8() throws(LibraryError) -> Secret {
     guard let info = unsafe EVP_PKEY2PKCS8(handle) else {
       throw LibraryError("write a private key")
@@ -174,7 +184,7 @@ extension PKey {
     return Secret(wiping: der)
   }
 
-  /// A big number of the key, for example the modulus `n`, without leading zeros, or padded to `size` bytes.
+  /// A number of the key, for example the modulus `n`, big-endian without leading zeros, or padded to `size` bytes.
   func number(_ name: String, size: Int = 0) throws(LibraryError) -> [UInt8] {
     var number: OpaquePointer?
     defer { unsafe BN_clear_free(number) }

@@ -1,15 +1,15 @@
 internal import CRegentOpenSSL
 
-/// How a message fills an RSA block.
+/// The padding scheme of RSA encryption.
 public enum RSAPadding: Sendable, Equatable, CaseIterable {
-  /// PKCS #1 v1.5, for wire formats that are defined so.
+  /// PKCS #1 v1.5, for wire formats that demand it.
   case pkcs1
   /// OAEP with SHA-1, the default of most libraries.
   case oaepSHA1
   /// OAEP with SHA-256.
   case oaepSHA256
 
-  /// How many bytes of each block are not message.
+  /// The number of bytes in each block that the padding takes.
   var overhead: Int {
     switch self {
     case .pkcs1: 11
@@ -19,16 +19,16 @@ public enum RSAPadding: Sendable, Equatable, CaseIterable {
   }
 }
 
-/// An RSA public key of somebody else to whom we encrypt, 2048 to 4096 bits.
+/// An RSA public key of another party, 2048 to 4096 bits, for which we encrypt.
 public struct RSAEncryptionKey: Sendable {
   private let key: PKey
 
-  /// Reads a PEM text with one public key or one X.509 certificate.
+  /// Reads a PEM text with exactly one public key or X.509 certificate.
   public init(pem: String) throws(KeyError) {
     self.key = try rsa(VerifyingKey(pem: pem).key)
   }
 
-  /// The longest message in bytes.
+  /// The maximum length of a message in bytes.
   public func longestMessage(_ padding: RSAPadding) -> Int {
     Int(unsafe EVP_PKEY_get_size(key.handle)) - padding.overhead
   }
@@ -41,11 +41,11 @@ public struct RSAEncryptionKey: Sendable {
   }
 }
 
-/// The private half, for programs that receive.
+/// An RSA private key that decrypts, for programs that receive messages.
 public struct RSADecryptionKey: Sendable {
   private let key: PKey
 
-  /// Reads a PEM text with one private key, without a password.
+  /// Reads a PEM text with exactly one private key that has no password.
   public init(pem: Secret) throws(KeyError) {
     let block = try PEM.secretBlock(of: ["PRIVATE KEY", "RSA PRIVATE KEY"], in: pem)
     self.key = try rsa(PKey(privateKey: block))
@@ -53,7 +53,7 @@ public struct RSADecryptionKey: Sendable {
 
   /// Decrypts a message.
   ///
-  /// Whether this fails must not become known to whoever sent it: with PKCS #1 v1.5 that alone lets them
+  /// The caller must not let the sender learn whether this failed: with PKCS #1 v1.5 an attacker can use that to
   /// decrypt other messages (Bleichenbacher 1998).
   public func decrypt(_ message: [UInt8], _ padding: RSAPadding) throws(KeyError) -> Secret {
     Secret(wiping: try key.transform(message, padding, encrypts: false))

@@ -1,14 +1,13 @@
-/// A private key that signs, with exactly one algorithm.
+/// A private key that signs with exactly one algorithm.
 public struct SigningKey: Sendable {
   public let algorithm: SignatureAlgorithm
-  /// The other half.
   public let publicKey: VerifyingKey
   private let key: PKey
   private let prepared: PreparedSigning?
 
-  /// Makes a new key; `rsaBits` (2048 to 4096) counts for RS256 alone.
+  /// Makes a new key; `rsaBits` (2048 to 4096) is used only for RS256.
   ///
-  /// RSA takes up to a second: not on an event loop.
+  /// An RSA key takes up to a second, so do not call this on an event loop.
   public static func generate(
     _ algorithm: SignatureAlgorithm, rsaBits: Int = 3072
   ) throws(KeyError) -> SigningKey {
@@ -18,13 +17,12 @@ public struct SigningKey: Sendable {
     return try SigningKey(PKey.generate(algorithm, rsaBits: rsaBits))
   }
 
-  /// Reads a PEM text with one private key (PKCS#8, or the older RSA and EC forms), without a password.
+  /// Reads a PEM text with exactly one private key (PKCS#8, or the older RSA and EC formats) that has no password.
   public init(pem: Secret) throws(KeyError) {
     let labels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
     try self.init(PKey(privateKey: PEM.secretBlock(of: labels, in: pem)))
   }
 
-  /// Reads the PKCS#8 form.
   public init(pkcs8: Secret) throws(KeyError) {
     try self.init(PKey(privateKey: pkcs8))
   }
@@ -34,12 +32,12 @@ public struct SigningKey: Sendable {
     algorithm = key.algorithm
     publicKey = try VerifyingKey(spki: VerifyingKey(key).spki)
     do throws(LibraryError) { prepared = try PreparedSigning(key, .sha256) } catch { throw .library(error) }
-    // A key file with halves of two keys would sign what nobody can verify.
+    // A file whose public half belongs to another key would make signatures that cannot be verified, so a test
+    // signature is checked.
     let probe = Array("probe".utf8)
     guard publicKey.isValid(try sign(probe), for: probe) else { throw .inconsistent }
   }
 
-  /// Signs `message`.
   public func sign(_ message: Span<UInt8>) throws(KeyError) -> [UInt8] {
     do throws(LibraryError) {
       guard let prepared else { return try key.sign(message) }
@@ -57,15 +55,13 @@ public struct SigningKey: Sendable {
     }
   }
 
-  /// Signs `message`.
   public func sign(_ message: [UInt8]) throws(KeyError) -> [UInt8] { try sign(message.span) }
 
-  /// The key as PKCS#8.
+  /// The key in PKCS#8 format.
   public func pkcs8() throws(KeyError) -> Secret {
     do throws(LibraryError) { return try key.pkcs8() } catch { throw .library(error) }
   }
 
-  /// The key as a PEM text.
   public func pem() throws(KeyError) -> Secret {
     PEM.encode("PRIVATE KEY", try pkcs8())
   }

@@ -6,9 +6,9 @@ public struct VerifyingKey: Sendable {
   let key: PKey
   private let prepared: PreparedVerification?
 
-  /// Reads a PEM text with one public key or one X.509 certificate.
+  /// Reads a PEM text with exactly one public key or X.509 certificate.
   ///
-  /// Of a certificate nothing but the key counts.
+  /// Only the key of a certificate is used: its issuer and its validity are not checked.
   public init(pem: String) throws(KeyError) {
     let block = try PEM.oneBlock(of: ["PUBLIC KEY", "CERTIFICATE"], in: pem.utf8.span)
     if block.label == "CERTIFICATE" {
@@ -18,7 +18,6 @@ public struct VerifyingKey: Sendable {
     }
   }
 
-  /// Reads the SubjectPublicKeyInfo form.
   public init(spki: [UInt8]) throws(KeyError) {
     try self.init(PKey(spki: spki))
   }
@@ -34,7 +33,7 @@ public struct VerifyingKey: Sendable {
     }
   }
 
-  /// True when `signature` is one of `message`.
+  /// Whether `signature` is a valid signature of `message`.
   public func isValid(_ signature: [UInt8], for message: Span<UInt8>) -> Bool {
     guard let prepared else { return key.verifies(signature, message, digest: nil) }
     var wanted = signature
@@ -46,26 +45,23 @@ public struct VerifyingKey: Sendable {
     return prepared.verifies(wanted, digest: hash.span)
   }
 
-  /// True when `signature` is one of `message`.
+  /// Whether `signature` is a valid signature of `message`.
   public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
     isValid(signature, for: message.span)
   }
 
-  /// True when `signature` is RSASSA-PKCS1-v1_5 with SHA-1, of an RSA key.
+  /// Whether this is an RSA key and `signature` a valid RSASSA-PKCS1-v1_5 signature of `message` with SHA-1.
   ///
-  /// Collisions of SHA-1 can be made: only for an old wire format in which nobody else chooses what is
+  /// SHA-1 collisions can be computed. Use it only for an old wire format in which an attacker cannot choose what is
   /// signed.
   public func isValidLegacySHA1(_ signature: [UInt8], for message: [UInt8]) -> Bool {
     algorithm == .rs256 && key.verifies(signature, message.span, digest: .sha1)
   }
 
-  /// The key as a PEM text.
   public func pem() -> String { PEM.encode("PUBLIC KEY", spki) }
 }
 
 extension VerifyingKey: Hashable {
-  /// True when both are the same key.
   public static func == (one: VerifyingKey, other: VerifyingKey) -> Bool { one.spki == other.spki }
-  /// Hashes the encoded key.
   public func hash(into hasher: inout Hasher) { hasher.combine(spki) }
 }

@@ -1,11 +1,11 @@
 internal import CRegentOpenSSL
 
-// Algorithms, fetched once. EVP_sha256() and its like fetch anew on every use, which costs more than hashing 200
-// bytes.
+// Algorithms are fetched from OpenSSL once. `EVP_sha256()` and similar functions fetch at each use, which takes longer
+// than hashing 200 bytes.
 
 /// A hash function of OpenSSL.
 // @unchecked Sendable, because a pointer is not:
-// 1. What was fetched is immutable and counted atomically.
+// 1. A fetched algorithm is immutable, and its references are counted atomically.
 // 2. It is never freed.
 @safe struct Digest: @unchecked Sendable {
   let handle: OpaquePointer
@@ -27,7 +27,7 @@ internal import CRegentOpenSSL
 
 /// A cipher of OpenSSL.
 // @unchecked Sendable, because a pointer is not:
-// 1. What was fetched is immutable and counted atomically.
+// 1. A fetched algorithm is immutable, and its references are counted atomically.
 // 2. It is never freed.
 @safe struct Cipher: @unchecked Sendable {
   let handle: OpaquePointer

@@ -1,6 +1,6 @@
 internal import CRegentOpenSSL
 
-/// A hash in progress; freed, and its state wiped by OpenSSL, when it goes away.
+/// A hash in progress; its end of life frees it, and OpenSSL wipes its state.
 @safe struct DigestContext: ~Copyable {
   private let handle: OpaquePointer
   private let size: Int
@@ -19,7 +19,7 @@ internal import CRegentOpenSSL
     }
   }
 
-  /// Writes the result to the front of `output`, which must hold it.
+  /// Writes the hash to the start of `output`, which must have at least `size` bytes.
   func finish(into output: inout MutableSpan<UInt8>) {
     precondition(output.count >= size, "a hash needs \(size) bytes")
     unsafe output.withUnsafeMutableBufferPointer { buffer in

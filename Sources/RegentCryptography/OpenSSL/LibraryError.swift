@@ -1,19 +1,18 @@
 internal import CRegentOpenSSL
 
-/// OpenSSL refused to do something that should have worked.
+/// An OpenSSL function failed that should have worked.
 public struct LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What was being done, for example "sign".
+  /// The operation that failed, for example "sign".
   public let operation: String
-  /// What OpenSSL had to say; never contains key material.
+  /// OpenSSL's error messages; they never contain key material.
   public let reasons: [String]
 
-  /// What failed and why, on one line.
   public var description: String {
     let why = reasons.isEmpty ? "no reason given" : reasons.joined(separator: "; ")
     return "OpenSSL could not \(operation): \(why)"
   }
 
-  /// Takes the reasons from this thread's error queue and empties it.
+  /// Takes the reasons from this thread's error queue and empties the queue.
   init(_ operation: String) {
     self.operation = operation
     var reasons: [String] = []
@@ -28,22 +27,22 @@ public struct LibraryError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 }
 
-/// Forgets what OpenSSL noted about an expected failure, such as a signature that does not verify.
+/// Empties this thread's error queue after an expected failure, such as a signature that is not valid.
 func forgetErrors() {
   ERR_clear_error()
 }
 
-/// Throws what OpenSSL has to say unless `result` is 1, its way to say yes.
+/// Throws OpenSSL's errors unless `result` is 1, which means success.
 func check(_ result: Int32, _ operation: String) throws(LibraryError) {
   guard result == 1 else { throw LibraryError(operation) }
 }
 
-/// Stops the program when OpenSSL fails where only a broken installation or the end of memory can be the reason.
+/// Stops the program if OpenSSL fails where the only possible causes are a broken installation and a lack of memory.
 func must(_ result: Int32, _ operation: String) {
   guard result == 1 else { stop(LibraryError(operation)) }
 }
 
-/// Ends the program with a sentence.
+/// Stops the program with the error as its message.
 func stop(_ error: LibraryError) -> Never {
   fatalError(error.description)
 }

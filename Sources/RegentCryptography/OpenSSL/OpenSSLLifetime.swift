@@ -1,14 +1,14 @@
 internal import CRegentOpenSSL
 
-/// How long OpenSSL lives in this process: until its end.
+/// Keeps OpenSSL initialised until the process ends.
 ///
-/// By default OpenSSL has `exit` free everything that it holds, while other threads still compute with it, and the
-/// program ends with a signal instead of its exit code. Whoever starts the library decides that, so every function that
-/// may be the first of a process to use it calls ``keep()`` before. An app that has started OpenSSL itself before it
-/// calls us has decided for us.
+/// By default, `exit` makes OpenSSL free everything while other threads may still use it; the program then ends with a
+/// signal instead of its exit code. The first call that initialises OpenSSL decides this, so every function that may be
+/// the first in a process to use OpenSSL calls ``keep()`` before. If an app has initialised OpenSSL before it calls us,
+/// the app's choice holds.
 enum OpenSSLLifetime {
   private static let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-  /// Keeps the library whole until the process is gone; costs nothing but the first time.
+  /// Disables OpenSSL's clean-up at exit; only the first call does any work.
   static func keep() { _ = isKept }
 }

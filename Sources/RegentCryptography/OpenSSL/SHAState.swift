@@ -1,8 +1,8 @@
 internal import CRegentOpenSSL
 
-/// SHA-1 or SHA-256 in progress, as a value: a copy goes on from where the first one is, and nothing is allocated.
+/// SHA-1 or SHA-256 in progress, as a value that needs no allocation.
 ///
-/// Who hashes secrets with it calls ``wipe()`` in the end, on each copy.
+/// A copy continues from the same state. Code that hashes secrets must call ``wipe()`` on each copy when it is done.
 @safe struct SHAState {
   private var state = regent_sha()
 
@@ -14,20 +14,22 @@ internal import CRegentOpenSSL
     unsafe bytes.withUnsafeBytes { unsafe regent_sha_add(&state, $0.baseAddress, $0.count) }
   }
 
-  /// Writes the hash to the front; what is hashed next begins with ``init(_:)``.
+  /// Writes the hash to the start of `hash`.
+  ///
+  /// The state cannot be used again; start a new hash with ``init(_:)``.
   mutating func finish(into hash: inout [32 of UInt8]) {
     var span = hash.mutableSpan
     unsafe span.withUnsafeMutableBufferPointer { unsafe regent_sha_finish(&state, $0.baseAddress) }
   }
 
-  /// Overwrites it in a way the compiler may not leave out.
+  /// Overwrites the state; the compiler cannot optimise this away.
   mutating func wipe() {
     unsafe OPENSSL_cleanse(&state, MemoryLayout<regent_sha>.size)
   }
 }
 
 extension SHA256 {
-  /// The hash of `bytes`, where it lies.
+  /// The hash of `bytes` in a fixed array, without an allocation.
   static func fixed(_ bytes: Span<UInt8>) -> [32 of UInt8] {
     var hash: [32 of UInt8] = .init(repeating: 0)
     var state = SHAState(.sha256)

@@ -1,22 +1,25 @@
-/// What two who know the same typed code make of it: a proof that one knows it, and a seal that only the other opens.
+/// A key that two parties derive from a code that a person typed: it proves that a party knows the code, and encrypts
+/// for the other party.
 ///
-/// The code never goes over the wire. Who records both messages can try codes at home: that is what the rounds are for,
-/// and why a code must have 60 random bits at least.
+/// The code itself is never sent. An attacker who records the messages can try codes offline; the PBKDF2 rounds make
+/// each try slow, and a code must have at least 60 random bits.
 public struct CodeKey: Sendable {
-  /// About a tenth of a second on a desktop's core, and one on a small box's.
+  /// Takes about 0.1 s on a desktop core and 1 s on a small box.
   private static let rounds = 200_000
 
-  /// What is kept where one end must not stretch the code again: as secret as the code.
+  /// The stretched code.
+  ///
+  /// A party stores it to avoid stretching the code again; it is as secret as the code.
   public let secret: Secret
   private let proofs: HMACKey
   private let seal: SealingKey
 
-  /// The key of a code, which takes that long; none only when there is no memory for it.
+  /// Derives the key from a code; returns nil only when there is not enough memory.
   ///
   /// - Parameters:
-  ///   - code: what was typed, in its one form.
-  ///   - salt: what is different for every code, and known to both.
-  ///   - purpose: what the code is for.
+  ///   - code: the code in its canonical form.
+  ///   - salt: a value that both parties know and that is different for each code.
+  ///   - purpose: the use of the code, so that two uses never share a key.
   public init?(stretching code: Secret, salt: String, purpose: String) {
     var fields = FramedFields(purpose: purpose, version: 1)
     fields.append(salt)
@@ -26,7 +29,7 @@ public struct CodeKey: Sendable {
     self.init(secret: Secret(wiping: bytes))
   }
 
-  /// The key from what was kept of it; none for what is not as long.
+  /// Makes the key from a stored ``secret``; nil unless it has 32 bytes.
   public init?(secret: Secret) {
     guard secret.count == SHA256.size,
       let seal = SealingKey(id: 0, HKDF.derive(from: secret, info: "regent: seal for a code"))
@@ -36,18 +39,20 @@ public struct CodeKey: Sendable {
     proofs = HMACKey(.sha256, known: HKDF.derive(from: secret, info: "regent: proof of a code"))
   }
 
-  /// What shows the other end that the code is known.
+  /// A proof, for the other party, that this party knows the code.
   public func proof(of message: [UInt8]) -> [UInt8] { proofs.code(message) }
 
-  /// Whether somebody who knows the code made this; takes the same time wherever it is wrong.
+  /// Whether `proof` was made from `message` by a party that knows the code.
+  ///
+  /// Compares in constant time.
   public func isProof(_ proof: [UInt8], of message: [UInt8]) -> Bool { proofs.isValid(proof, for: message) }
 
-  /// Seals for the other end, as the answer to a message.
+  /// Encrypts bytes for the other party, bound to the message that they answer.
   public func seal(_ bytes: [UInt8], answering message: [UInt8]) -> [UInt8] {
     seal.seal(bytes, associatedData: message)
   }
 
-  /// What the other end sealed as the answer to this message.
+  /// Decrypts what the other party sealed as the response to `message`.
   public func open(_ box: [UInt8], answering message: [UInt8]) throws(SealError) -> Secret {
     try seal.open(box, associatedData: message)
   }

@@ -1,8 +1,8 @@
-/// Several fields as one message, so that no two lists of fields give the same bytes.
+/// Encodes a list of fields as one message, so that two different lists never give the same bytes.
 ///
-/// Joining fields as they are would let an attacker move bytes from one field to its neighbour under one
-/// signature (`ab` + `c` = `a` + `bc`). Here each field is a kind, a length and its bytes; a field that is absent
-/// differs from an empty one and a number from a text.
+/// If fields were only joined, an attacker could move bytes from one field to its neighbour under the same signature
+/// (`ab` + `c` = `a` + `bc`). Here each field is a type, a length and its bytes. An absent field differs from an empty
+/// one, and a number from a text.
 public struct FramedFields: Sendable {
   private enum Kind: UInt8 {
     case absent = 0
@@ -11,30 +11,32 @@ public struct FramedFields: Sendable {
     case number = 3
   }
 
-  /// The message so far.
+  /// The message with all fields that were added.
   public private(set) var bytes: [UInt8] = []
 
-  /// A message for one purpose, which is its first field: no two purposes share a message.
+  /// Starts a message for one purpose.
+  ///
+  /// The purpose is the first field, so messages of two purposes always differ.
   public init(purpose: String, version: UInt8) {
-    // A row's message is a few hundred bytes: room for it at once, not in six steps.
+    // The message of a stored row has a few hundred bytes; reserving them at once avoids six reallocations.
     bytes.reserveCapacity(512)
     append(purpose)
     append(Int64(version))
   }
 
-  /// Adds bytes, or nothing.
+  /// Adds a field of bytes; nil is an absent field.
   public mutating func append(_ field: [UInt8]?) {
     frame(field == nil ? .absent : .bytes, field?.count ?? 0)
     if let field { bytes += field }
   }
 
-  /// Adds a text in UTF-8, or nothing.
+  /// Adds a text field in UTF-8; nil is an absent field.
   public mutating func append(_ field: String?) {
     frame(field == nil ? .absent : .text, field?.utf8.count ?? 0)
     if let field { bytes += field.utf8 }
   }
 
-  /// Adds a number, or nothing.
+  /// Adds a number field; nil is an absent field.
   public mutating func append(_ field: Int64?) {
     frame(field == nil ? .absent : .number, field == nil ? 0 : 8)
     guard let field else { return }

@@ -1,7 +1,7 @@
 internal import CRegentOpenSSL
 internal import RegentEncodings
 
-/// One encryption or decryption with AES-256-GCM; the context and its key schedule are wiped at the end.
+/// One encryption or decryption with AES-256-GCM; the end of its life wipes the context with the key schedule.
 @safe struct GCM: ~Copyable {
   private let context: OpaquePointer
 
@@ -22,9 +22,9 @@ internal import RegentEncodings
 
   deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-  /// Adds data that is not encrypted but must be the same.
+  /// Adds associated data, which is authenticated but not encrypted.
   func authenticate(_ data: [UInt8]) {
-    // A call without data would be taken for the end of all associated data by some versions.
+    // Some versions of OpenSSL take a call without data as the end of the associated data.
     guard !data.isEmpty else { return }
     var length: Int32 = 0
     must(
@@ -32,7 +32,6 @@ internal import RegentEncodings
       "authenticate data")
   }
 
-  /// Encrypts or decrypts everything.
   func transform(_ bytes: Span<UInt8>) -> [UInt8] {
     guard bytes.count > 0 else { return [] }
     var length: Int32 = 0
@@ -46,7 +45,7 @@ internal import RegentEncodings
     return output
   }
 
-  /// The tag, after everything was encrypted.
+  /// The authentication tag; call it after all data was encrypted.
   func finishedTag() -> [UInt8] {
     var length: Int32 = 0
     var rest: [UInt8] = [0]
@@ -57,7 +56,7 @@ internal import RegentEncodings
     return tag
   }
 
-  /// True when `tag` fits everything that was decrypted.
+  /// Whether `tag` authenticates all data that was decrypted.
   func tagIsRight(_ tag: [UInt8]) -> Bool {
     var tag = tag
     var length: Int32 = 0

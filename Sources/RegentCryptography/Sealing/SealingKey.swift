@@ -1,20 +1,21 @@
 internal import CRegentOpenSSL
 internal import RegentEncodings
 
-/// A key that seals bytes so that only its holder can read them and nobody can change them (AES-256-GCM).
+/// A key that encrypts and authenticates bytes with AES-256-GCM.
 ///
-/// A box is `version ‖ key id ‖ nonce ‖ ciphertext ‖ tag` (1, 4, 12, n and 16 bytes). Version and key id are
-/// authenticated too. The associated data is not in the box but must be the same when it is opened: give what the
-/// box belongs to (table, column and row), or one row's secret can be moved to another.
+/// A sealed box is `version ‖ key id ‖ nonce ‖ ciphertext ‖ tag` (1, 4, 12, n and 16 bytes). The version and the key id
+/// are authenticated, too. The associated data is not in the box, and opening it needs the same data. Pass the place of
+/// the box (table, column and row); otherwise an attacker could move the secret of one row to another.
 ///
-/// A nonce is the beginning of an HMAC over random bytes, the associated data and the contents. It looks random, which
-/// bounds one key to 2³² boxes (NIST SP 800-38D §8.3); change keys before. Where two machines started from one image
-/// draw the same random bytes, a nonce comes twice only with the same contents in the same place, and then the box is
-/// the same, too. A random nonce alone would reveal both contents and let anyone forge boxes.
+/// The nonce is the start of an HMAC over random bytes, the associated data and the contents. It is as good as random,
+/// so one key may seal at most 2³² boxes (NIST SP 800-38D §8.3); change the key before. Two virtual machines that start
+/// from one image may draw the same random bytes. A purely random nonce would then repeat, which reveals both contents
+/// and lets attackers forge boxes. This nonce repeats only for the same contents in the same place, and then the boxes
+/// are identical.
 public struct SealingKey: Sendable {
   /// The length of the secret in bytes.
   public static let secretLength = 32
-  /// How many bytes a box is longer than what it holds.
+  /// The number of bytes by which a box is longer than its contents.
   public static let overhead = headerLength + nonceLength + tagLength
 
   private static let version: UInt8 = 1
@@ -22,18 +23,18 @@ public struct SealingKey: Sendable {
   private static let nonceLength = 12
   private static let tagLength = 16
 
-  /// The number that tells which key a box needs.
+  /// The key id in each box, which tells which key opens it.
   public let id: UInt32
   private let secret: Secret
   private let nonces: HMACKey
 
-  /// A key from its secret; nil unless that is 32 bytes long.
+  /// Makes a key from its secret; nil unless that has 32 bytes.
   public init?(id: UInt32, _ secret: Secret) {
     guard secret.count == SealingKey.secretLength else { return nil }
     self.init(id: id, known: secret)
   }
 
-  /// A new key and its secret, to be sealed with another key and kept.
+  /// Makes a new key; the caller seals its secret with another key and stores it.
   public static func generate(id: UInt32) -> (key: SealingKey, secret: Secret) {
     let secret = Random.secret(secretLength)
     return (SealingKey(id: id, known: secret), secret)
@@ -45,7 +46,6 @@ public struct SealingKey: Sendable {
     nonces = HMACKey(.sha256, known: HKDF.derive(from: secret, info: "regent: nonces of a sealing key"))
   }
 
-  /// Seals `bytes`.
   public func seal(_ bytes: Span<UInt8>, associatedData: [UInt8]) -> [UInt8] {
     seal(bytes, associatedData: associatedData, random: Random.bytes(16))
   }
@@ -72,17 +72,15 @@ public struct SealingKey: Sendable {
     return Array(nonces.code(message).prefix(SealingKey.nonceLength))
   }
 
-  /// Seals `bytes`.
   public func seal(_ bytes: [UInt8], associatedData: [UInt8]) -> [UInt8] {
     seal(bytes.span, associatedData: associatedData)
   }
 
-  /// Seals a secret.
   public func seal(_ secret: Secret, associatedData: [UInt8]) -> [UInt8] {
     secret.withBytes { seal($0, associatedData: associatedData) }
   }
 
-  /// The contents of `box`; an error when it is not exactly what this key sealed with this associated data.
+  /// The contents of `box`; throws unless this key sealed exactly this box with this associated data.
   public func open(_ box: [UInt8], associatedData: [UInt8]) throws(SealError) -> Secret {
     let needed = try SealingKey.id(of: box)
     guard needed == id else { throw SealError.otherKey(needed: needed) }
@@ -93,7 +91,7 @@ public struct SealingKey: Sendable {
       secret, nonce: Array(box[SealingKey.headerLength..<nonceEnd]), encrypts: false)
     work.authenticate(Array(box[..<SealingKey.headerLength]))
     work.authenticate(associatedData)
-    // Nothing of the plain text leaves before the tag is known to be right.
+    // The plain text is returned only after the tag was verified.
     var plain = work.transform(bytes.extracting(nonceEnd..<tagStart))
     guard work.tagIsRight(Array(box[tagStart...])) else {
       wipe(&plain)
@@ -102,7 +100,7 @@ public struct SealingKey: Sendable {
     return Secret(wiping: plain)
   }
 
-  /// Which key `box` needs.
+  /// The id of the key that opens `box`.
   public static func id(of box: [UInt8]) throws(SealError) -> UInt32 {
     guard box.count >= overhead else { throw .malformed }
     guard box[0] == version else { throw .unknownVersion(box[0]) }
@@ -110,15 +108,15 @@ public struct SealingKey: Sendable {
   }
 }
 
-/// Why a box was not opened.
+/// The reason why a box was not opened.
 public enum SealError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Too short to be a box.
+  /// The bytes are too short to be a sealed box.
   case malformed
-  /// Sealed by a later version of this program.
+  /// The box was sealed by a later version of this program.
   case unknownVersion(UInt8)
-  /// Sealed with the key of this id.
+  /// The box was sealed with the key that has this id.
   case otherKey(needed: UInt32)
-  /// Changed, moved to another place, or sealed with another key of the same id.
+  /// The box was changed or moved to another place, or was sealed with another key of the same id.
   case notAuthentic
 
   /// A sentence for the log.

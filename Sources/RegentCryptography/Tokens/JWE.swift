@@ -1,11 +1,12 @@
 internal import RegentEncodings
 
-/// Messages of any length for the holder of an RSA key: JWE in its compact form (RFC 7516), with RSA-OAEP-256 for the
-/// key of the message and A256GCM for its content, which is JSON.
+/// Encrypts JSON of any length for the holder of an RSA key.
+///
+/// The format is JWE compact serialization (RFC 7516), with RSA-OAEP-256 for the content key and A256GCM for the
+/// content.
 public enum JWE {
   private static let header = Base64URL.encode(Array(#"{"alg":"RSA-OAEP-256","enc":"A256GCM","cty":"json"}"#.utf8))
 
-  /// Encrypts JSON for the holder of a key.
   public static func encrypt(json: [UInt8], for receiver: RSAEncryptionKey) throws(KeyError) -> String {
     let secret = Random.secret(32)
     let nonce = Random.bytes(12)
@@ -17,7 +18,7 @@ public enum JWE {
     return ([header] + parts).joined(separator: ".")
   }
 
-  /// Decrypts the JSON of a message; `nil` for another key, another form, or a message that was changed.
+  /// Decrypts the JSON of a message; nil if the key is another one, the format differs or the message was changed.
   public static func decrypt(_ message: String, with key: RSADecryptionKey) -> [UInt8]? {
     let parts = message.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0] == header, let sealed = bytes(parts[1]), let nonce = bytes(parts[2]),

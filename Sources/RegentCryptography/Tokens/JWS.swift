@@ -1,16 +1,16 @@
 internal import RegentEncodings
 public import RegentJSON
 
-/// Signed text of three parts (JWS compact serialization, RFC 7515), the form of JWTs.
+/// Signed tokens in JWS compact serialization (RFC 7515), the format of JWTs.
 ///
-/// Every way to make a verifier choose its key or algorithm by what the sender wrote is closed: the key fixes the
-/// algorithm (no `none`, no public key taken for an HMAC key), keys in the header (`jwk`, `jku`, `x5u`) and
-/// extensions (`crit`) are refused, and each part has one spelling.
+/// The sender of a token cannot choose the key or the algorithm with which it is verified. The key fixes the algorithm,
+/// which excludes `none` and the use of a public key as an HMAC key. Keys in the header (`jwk`, `jku`, `x5u`) and
+/// extensions (`crit`) are refused. Each part has only one valid encoding.
 public enum JWS {
-  /// The longest text that is read unless said otherwise, in bytes.
+  /// The default for the maximum length of a token in bytes.
   public static let longest = 16 * 1024
 
-  /// Signs `payload`; `type` says what kind of token it is (`at+jwt`), which the reader must check.
+  /// Signs `payload`; `type` is the type of the token (for example `at+jwt`), which the verifier must check.
   public static func sign(
     _ payload: [UInt8], with key: SigningKey, keyID: String?, type: String?
   ) throws(KeyError) -> String {
@@ -23,7 +23,7 @@ public enum JWS {
     return text + "." + Base64URL.encode(try key.sign(text.utf8.span))
   }
 
-  /// Authenticates `payload` with HS256; the key is of SHA-256 and at least 32 bytes long.
+  /// Authenticates `payload` with HS256; the key must be for SHA-256 and have at least 32 bytes.
   public static func authenticate(
     _ payload: [UInt8], with key: HMACKey, keyID: String?, type: String?
   ) throws(JWSError) -> String {
@@ -45,24 +45,28 @@ public enum JWS {
     return Base64URL.encode(header) + "." + Base64URL.encode(payload)
   }
 
-  /// RFC 7518 §3.2: the key must be as long as the hash; a password would be guessed offline.
+  /// RFC 7518 §3.2: the key must be as long as the hash.
+  ///
+  /// An attacker could guess a short one offline.
   fileprivate static func checkHS256(_ key: HMACKey) throws(JWSError) {
     guard key.algorithm == .sha256, key.keyLength >= 32 else { throw .unsuitableKey }
   }
 }
 
-/// A text in the form of a JWS that nobody has verified yet: it tells which key it claims to need, not what it says.
+/// A token that was parsed but not verified.
+///
+/// It shows which key it claims to need; its contents must not be trusted.
 public struct UnverifiedJWS: Sendable {
-  /// The algorithm that the header names.
+  /// The algorithm in the header.
   public let algorithm: String
-  /// The id of the key that the header names.
+  /// The key id in the header.
   public let keyID: String?
   private let header: JSONObject
   private let payload: [UInt8]
   private let signature: [UInt8]
   private let signedText: [UInt8]
 
-  /// Reads a text of at most `longest` bytes.
+  /// Parses a token of at most `longest` bytes; verifies nothing.
   public init(_ compact: String, longest: Int = JWS.longest) throws(JWSError) {
     try self.init(compact, longest: longest, refusing: ["crit", "b64", "jku", "jwk", "x5u"])
   }
@@ -90,31 +94,33 @@ public struct UnverifiedJWS: Sendable {
     } catch {
       throw .malformed("header: \(error)")
     }
-    // Looked at in any spelling: some library may take NONE for none.
+    // Compared without regard to case, because some libraries accept NONE for none.
     guard algorithm.lowercased() != "none" else { throw .unsecured }
     for name in names where header[name] != nil { throw .refusedHeader(name) }
   }
 
-  /// Whether the header says of what kind the text is.
+  /// Whether the header has a `typ`.
   public var hasType: Bool { header["typ"] != nil }
 
-  /// What the text claims, before anybody has checked it: to find out whose key is to be asked, and for nothing else.
+  /// The claims before any verification.
+  ///
+  /// Use them only to find out whose key must verify the token.
   public var unverifiedClaims: JSONObject? { try? VerifiedJWS(header: header, payload: payload).claims() }
 
-  /// The key that the text brought along, where its reader allows one.
+  /// The key in the header (`jwk`); only ``SelfSignedJWS`` accepts one.
   var embeddedKey: JSONObject? { header["jwk"]?.object }
 
-  /// Whether the header says that the text is of this kind.
+  /// Whether the header's `typ` is `type`.
   public func isType(_ type: String) -> Bool { VerifiedJWS(header: header, payload: []).isType(type) }
 
-  /// The token, when `key` signed it with its own algorithm.
+  /// The verified token; throws unless `key` signed it with the algorithm of the key.
   public func verified(with key: VerifyingKey) throws(JWSError) -> VerifiedJWS {
     try checkAlgorithm(key.algorithm.rawValue)
     guard key.isValid(signature, for: signedText) else { throw .badSignature }
     return VerifiedJWS(header: header, payload: payload)
   }
 
-  /// The token, when `key` authenticated it with HS256.
+  /// The verified token; throws unless `key` authenticated it with HS256.
   public func verified(with key: HMACKey) throws(JWSError) -> VerifiedJWS {
     try JWS.checkHS256(key)
     try checkAlgorithm("HS256")
@@ -122,7 +128,7 @@ public struct UnverifiedJWS: Sendable {
     return VerifiedJWS(header: header, payload: payload)
   }
 
-  /// The token, when one of the keys that the header's `kid` and `alg` allow signed it.
+  /// The verified token; throws unless a key that matches the header's `kid` and `alg` signed it.
   public func verified(with keys: JWKSet) throws(JWSError) -> VerifiedJWS {
     guard let wanted = SignatureAlgorithm(rawValue: algorithm) else {
       throw .otherAlgorithm(
@@ -151,24 +157,25 @@ public struct UnverifiedJWS: Sendable {
   }
 }
 
-/// A token whose signature was right.
+/// A token whose signature was verified.
 public struct VerifiedJWS: Sendable {
-  /// The whole header.
   public let header: JSONObject
-  /// What was signed.
+  /// The bytes that were signed.
   public let payload: [UInt8]
 
-  /// True when the header says that the token is of this kind, for example `at+jwt`.
+  /// Whether the header's `typ` is `type`, for example `at+jwt`.
   ///
-  /// A token of one kind must not be taken for another (RFC 8725 §3.11).
+  /// Check it before using the claims: a token of one type must not be accepted as another (RFC 8725 §3.11).
   public func isType(_ type: String) -> Bool {
     guard let stated = header["typ"]?.string else { return false }
-    // RFC 7515 §4.1.9: `application/` may be left out.
+    // RFC 7515 §4.1.9: the prefix `application/` is optional.
     return lowercased(stated) == lowercased(type)
       || lowercased(stated) == lowercased("application/" + type)
   }
 
-  /// Bytes with A–Z in lower case: String would make a K of U+212A (KELVIN SIGN) too.
+  /// Lowers only A to Z.
+  ///
+  /// String's `lowercased()` would also turn U+212A (KELVIN SIGN) into a k.
   private func lowercased(_ text: String) -> [UInt8] {
     text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
   }

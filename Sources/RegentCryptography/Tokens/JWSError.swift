@@ -1,23 +1,22 @@
-/// Why a token is not accepted.
+/// The reason why a token is refused.
 public enum JWSError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Longer than the limit.
   case tooLong(limit: Int)
-  /// Not the form of a JWS.
+  /// The text is not a JWS; the value says what was expected.
   case malformed(String)
-  /// A token that says it needs no signature.
+  /// The token has `alg` `none`, so it is not signed.
   case unsecured
-  /// A header parameter that would let the sender choose the key or change the rules.
+  /// The header has a parameter with which the sender could choose the key or change the rules.
   case refusedHeader(String)
-  /// The algorithm is not the one of the key.
+  /// The token's algorithm is not the one of the key.
   case otherAlgorithm(expected: String)
-  /// No key of that id and algorithm is known.
+  /// No key with the token's id and algorithm is known.
   case unknownKey
-  /// An HMAC key of another hash function, or shorter than 32 bytes.
+  /// The HMAC key is for another hash function or shorter than 32 bytes.
   case unsuitableKey
-  /// The signature is not one of this key.
+  /// The signature was not made with this key.
   case badSignature
 
-  /// A sentence for the log; never contains the token.
+  /// A sentence for the log; it never contains the token.
   public var description: String {
     switch self {
     case .tooLong(let limit): "the token is longer than \(limit) bytes"

@@ -1,18 +1,18 @@
 internal import RegentJSON
 
-/// A text signed with the key that its own header carries (`jwk`), as a DPoP proof is (RFC 9449).
+/// A token that is signed with the key in its own header (`jwk`), as a DPoP proof is (RFC 9449).
 ///
-/// It proves that its sender has the key's other half, and never who the sender is. A reader of its own, because every
-/// other token with a key inside is refused (``UnverifiedJWS``): there the sender would choose what it is checked by.
+/// It proves that the sender has the private half of that key, but not who the sender is. It has its own parser because
+/// ``UnverifiedJWS`` refuses a key in the header: with one, the sender would choose the key that verifies its token.
 public struct SelfSignedJWS: Sendable {
-  /// The key that came along.
+  /// The public key in the header.
   public let key: VerifyingKey
-  /// The text, whose signature that key made.
+  /// The token, verified with ``key``.
   public let token: VerifiedJWS
 
-  /// Reads a text of at most `longest` bytes and of the kind `type`, and checks its signature.
+  /// Parses a token of at most `longest` bytes with the type `type`, and verifies its signature.
   ///
-  /// Refused: a private half in the key, `none` and HMAC, certificates and addresses of keys, extensions.
+  /// Refuses a private key in the header, `none` and HMAC algorithms, certificates, URLs of keys, and extensions.
   public init(_ compact: String, type: String, longest: Int = JWS.longest) throws(JWSError) {
     let unverified = try UnverifiedJWS(compact, longest: longest, refusing: ["crit", "b64", "jku", "x5u", "x5c"])
     guard unverified.isType(type) else { throw .malformed("typ is not \(type)") }
@@ -29,7 +29,7 @@ public struct SelfSignedJWS: Sendable {
 }
 
 extension JWS {
-  /// Signs `payload` with the public half of the key in the header.
+  /// Signs `payload` and puts the public half of the key into the header.
   public static func signEmbeddingKey(
     _ payload: [UInt8], with key: SigningKey, type: String
   ) throws(KeyError) -> String {

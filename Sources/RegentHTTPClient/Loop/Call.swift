@@ -1,18 +1,21 @@
 import RegentHTTPCodec
 
-/// A call on the client's thread, from its start to its completion, over all retries and redirects.
+/// A call on the client's thread, from start to completion, with all its retries and redirects.
 final class Call {
   enum Carrier { case nobody, resolver, plain, tls }
 
   let ticket: CallTicket
-  /// The request as it is sent now: redirects change it.
+  /// The request as it is sent next; a redirect changes it.
   var request: ClientRequest
-  /// Who works on it.
+  /// The part of the client that works on the call now.
   var carrier = Carrier.nobody
   var phase = ClientError.Phase.connecting
-  /// A kept connection may have died unseen; then the call is repeated once, on a new one.
+  /// Whether the call needs a new connection.
+  ///
+  /// A kept connection may have been closed unnoticed; the call is then repeated once on a new one.
   var needsNewConnection: Bool
-  /// Why a certificate was refused, while its server is asked for the time.
+  /// The reason why a certificate was refused, while the client asks the server for its time to find out whether this
+  /// machine's clock is wrong.
   var doubt: ClientError.TLSFault?
   private var redirectsSeen = 0
 
@@ -24,9 +27,9 @@ final class Call {
 
   var origin: Origin { request.url.origin }
 
-  /// Decides what an answer means for the call.
+  /// Decides what a response means for the call.
   ///
-  /// - Returns: true when it is a redirect to follow and `request` says where to.
+  /// - Returns: true if the call must follow a redirect; `request` then has the new URL.
   func follows(_ response: ClientResponse) throws(ClientError.Kind) -> Bool {
     guard case .follow(let most) = ticket.request.redirects,
       [301, 302, 303, 307, 308].contains(response.status.rawValue),
@@ -61,7 +64,7 @@ final class Call {
     } else if leaves, !request.body.isEmpty {
       throw .redirectRefused("it would send the body to \(next.origin)")
     }
-    // Another host must not learn what was meant for this one.
+    // Another host must not receive the credentials for this one.
     if leaves { request.removeHeaders([.authorization, .cookie]) }
     request.url = next
     needsNewConnection = ticket.request.usesNewConnection

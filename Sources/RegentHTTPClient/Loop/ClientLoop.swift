@@ -1,9 +1,10 @@
 import RegentPlatform
 import Synchronization
 
-/// What the client's thread does: takes calls in, gives them to a transport, completes each exactly once.
+/// The work of the client's thread: it takes calls from the mailbox, gives each to a transport and completes it exactly
+/// once.
 ///
-/// All its parts live on one thread at a time and share nothing with others but the mailbox.
+/// All state is used by one thread at a time; other threads use only the mailbox.
 final class ClientLoop {
   let configuration: ClientConfiguration
   let poller: Poller
@@ -15,13 +16,15 @@ final class ClientLoop {
   private var tls: TLSTransport?
   private var isStopping = false
   private let network: NetworkWatch?
-  /// How long the machine has slept since its start, in nanoseconds.
+  /// The total time that the machine has been suspended, in nanoseconds, as last read.
   private var slept = Clocks.sleptNanoseconds()
-  /// Until then nothing is sent on a connection that libcurl has kept; it may be one from before the machine slept, or
-  /// from an address that is gone.
+  /// Until this time (boot-time clock) https calls use new connections: those that libcurl has kept may be older than a
+  /// suspend of the machine, or come from an address that the machine no longer has.
   private var freshUntil: UInt64 = 0
 
-  /// The token of the mailbox; connections count from 1, and libcurl's sockets have the top bit.
+  /// The mailbox's token in the poller.
+  ///
+  /// Connections count from 1, and libcurl's sockets have the top bit set.
   private static let mailboxToken: UInt64 = 0
   private static let networkToken: UInt64 = 1 << 62
   static let tlsTokenBit: UInt64 = 1 << 63
@@ -29,7 +32,7 @@ final class ClientLoop {
   static func start(
     _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
   ) throws(SystemError) {
-    // Made here so that a machine without descriptors is an error of the first call, not of a thread.
+    // The poller is made here, so that a lack of file descriptors is an error of the first call.
     let handover = PollerHandover(try newPoller(mailbox))
     try DedicatedThread.start(named: "http client") {
       guard let poller = handover.take() else { return }
@@ -37,7 +40,7 @@ final class ClientLoop {
     }
   }
 
-  /// A loop without a thread, for ``perform(_:)``.
+  /// Makes a loop without a thread; the caller runs it with ``perform(_:)``.
   convenience init(
     _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
   ) throws(SystemError) {
@@ -58,7 +61,7 @@ final class ClientLoop {
     self.mailbox = mailbox
     self.configuration = configuration
     self.serverTime = serverTime
-    // A command makes a call or two and ends: it needs no watch.
+    // A command makes one or two calls and ends, so it does not watch the network.
     network = configuration.callThread == .own ? NetworkWatch() : nil
     for number in network?.numbers ?? [] { try? self.poller.add(number, .readable, token: Self.networkToken) }
   }
@@ -68,7 +71,7 @@ final class ClientLoop {
     end()
   }
 
-  /// Makes a call on the calling thread, from its start to its completion.
+  /// Makes a call on the calling thread, from start to completion.
   func perform(_ ticket: CallTicket) {
     obey(.start(ticket))
     while !calls.isEmpty, !isStopping { turn() }
@@ -186,7 +189,8 @@ extension ClientLoop {
     configuration.onNetworkChange?()
   }
 
-  /// A machine that slept has connections that the other end closed meanwhile; its clock for intervals stood still.
+  /// After a suspend, closes the kept plain connections and distrusts libcurl's: servers have closed them meanwhile,
+  /// and the monotonic clock, with which libcurl measures their age, stood still.
   private func noticeSleep() {
     let now = Clocks.sleptNanoseconds()
     guard now > slept + 1_000_000_000 else { return }
@@ -197,33 +201,34 @@ extension ClientLoop {
 
   private func distrustKept() { freshUntil = Clocks.bootNanoseconds() + configuration.keepAlive.wholeNanoseconds }
 
-  /// Goes on with a call whose connection was made from an address that this machine no longer has.
+  /// Handles a call whose connection was made from an address that this machine no longer has.
   ///
-  /// A request that the server has not seen may go to it again. One that it has seen is the caller's to repeat: its
-  /// signature holds for one use.
+  /// The client repeats an idempotent request that the server has not received. The caller must repeat one that the
+  /// server may have received, because its signature is valid for one use.
   func lostConnection(of call: Call, isUnseen: Bool) {
     if isUnseen, call.request.isIdempotent { repeatOnNewConnection(call) } else { fail(call, .connectionLost) }
   }
 
-  /// Starts a call again whose kept connection had died.
+  /// Repeats a call on a new connection, because its kept connection was closed.
   func repeatOnNewConnection(_ call: Call) {
     call.needsNewConnection = true
     forgetAddresses(of: call)
     begin(call)
   }
 
-  /// An address of an https server has taken a connection: libcurl is given that one, as it would wait too long for
-  /// those that do not answer.
+  /// Gives libcurl the address of the https server that accepted a connection first.
+  ///
+  /// libcurl alone would wait too long for addresses that do not answer.
   func reached(_ call: Call, at address: SocketAddress) {
     keep(address, for: call)
     call.carrier = .nobody
     startTLS(call, [address])
   }
 
-  /// The next connection goes where this one went.
+  /// Makes the next connection go to the same address.
   func keep(_ address: SocketAddress, for call: Call) { resolver.keep(address, of: place(of: call)) }
 
-  /// A transport has the answer.
+  /// Takes the response from a transport: follows a redirect or completes the call.
   func answer(_ call: Call, _ response: ClientResponse) {
     call.carrier = .nobody
     do throws(ClientError.Kind) {
@@ -234,7 +239,7 @@ extension ClientLoop {
     }
   }
 
-  /// A transport has failed.
+  /// Completes a call with an error from a transport.
   func fail(_ call: Call, _ kind: ClientError.Kind) {
     switch kind {
     case .unreachable, .timedOut(.connecting), .tls: forgetAddresses(of: call)
@@ -243,7 +248,7 @@ extension ClientLoop {
     complete(call, .failure(ClientError(kind, call.origin)))
   }
 
-  /// The server may have moved: the next call looks its name up again.
+  /// Makes the next call look up the name again, because the server may have a new address.
   private func forgetAddresses(of call: Call) {
     resolver.forget(place(of: call))
   }
@@ -253,7 +258,7 @@ extension ClientLoop {
     call.ticket.completion(result)
   }
 
-  /// Takes a call away from whoever works on it and fails it.
+  /// Takes a call away from its transport and fails it.
   private func abandon(_ call: Call, _ kind: ClientError.Kind) {
     switch call.carrier {
     case .nobody, .resolver: break
@@ -273,32 +278,32 @@ extension ClientLoop {
     tls?.expire(now)
   }
 
-  /// How long nothing is due.
+  /// The time until the next deadline or timer in milliseconds, for the poller; -1 for no limit.
   ///
-  /// There is no tick: without a deadline the thread sleeps until something happens.
+  /// There is no regular tick: without a deadline the thread sleeps until an event.
   private func patience() -> CInt {
     var next = min(plain.nextTimer, tls?.nextTimer ?? .max)
     for call in calls.values { next = min(next, call.ticket.deadline) }
     guard next != .max else { return -1 }
     let now = Clocks.bootNanoseconds()
     guard next > now else { return 0 }
-    // Rounded up: waking a moment early would mean waking twice.
+    // Rounded up: a thread that wakes up a moment too early would have to wait a second time.
     return CInt(min((next - now + 999_999) / 1_000_000, 86_400_000))
   }
 }
 
 extension Poller.Events {
-  /// A server may end its answer by closing.
+  /// Events after which a read may succeed; a server may end its response by closing the connection.
   static let input: Self = [.readable, .peerClosed]
 }
 
 extension Poller.Event {
-  // A broken socket says what is wrong with it to whoever reads or writes.
+  // A failed socket counts as readable and writable: the next read or write returns its error.
   var isReadable: Bool { events.hasAny(of: [.readable, .peerClosed, .failed]) }
   var isWritable: Bool { events.hasAny(of: [.writable, .failed]) }
 }
 
-/// Carries the poller into the thread: a closure cannot own what cannot be copied.
+/// Passes the poller to the new thread, because a closure cannot consume a captured noncopyable value.
 private final class PollerHandover: Sendable {
   private let poller: Mutex<Poller?>
 

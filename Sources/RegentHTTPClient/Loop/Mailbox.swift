@@ -1,16 +1,16 @@
 import RegentPlatform
 import Synchronization
 
-/// A call as it was handed over.
+/// A call as the caller handed it to the client's thread.
 struct CallTicket: Sendable {
   let id: UInt64
   let request: ClientRequest
-  /// On the boot-time clock, in nanoseconds.
+  /// The deadline in nanoseconds of the boot-time clock.
   let deadline: UInt64
   let completion: @Sendable (Result<ClientResponse, ClientError>) -> Void
 }
 
-/// What other threads tell the client's thread.
+/// Messages from other threads to the client's thread.
 enum Command: Sendable {
   case start(CallTicket)
   case cancel(UInt64)
@@ -18,7 +18,7 @@ enum Command: Sendable {
   case stop
 }
 
-/// The way into the client's thread.
+/// The queue of commands for the client's thread.
 final class Mailbox: Sendable {
   let wakeUp: WakeUp
   private let state = Locked<State>(State())
@@ -30,9 +30,9 @@ final class Mailbox: Sendable {
 
   init() throws(SystemError) { wakeUp = try WakeUp() }
 
-  /// Leaves a command.
+  /// Adds a command and wakes the thread.
   ///
-  /// - Returns: false when the thread has ended and nobody will read it.
+  /// - Returns: false if the thread has ended, so that the command will not be read.
   @discardableResult
   func post(_ command: Command) -> Bool {
     let isTaken = state.withLock { state in
@@ -52,9 +52,9 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Lets nobody in any more.
+  /// Makes the mailbox refuse further commands.
   ///
-  /// - Returns: the commands that came before.
+  /// - Returns: the commands that were not yet taken.
   func close() -> [Command] {
     state.withLock { state in
       state.isClosed = true
@@ -64,7 +64,7 @@ final class Mailbox: Sendable {
   }
 }
 
-/// The latest time that a trusted server has said.
+/// The latest time in the responses of trusted servers, in epoch milliseconds; shared between threads.
 final class ServerTimeBox: Sendable {
   private let milliseconds: Atomic<Int64>
 

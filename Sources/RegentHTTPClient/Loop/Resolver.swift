@@ -1,28 +1,29 @@
 import RegentPlatform
 
-/// What is looked up.
+/// The host and the port of a lookup.
 struct HostAndPort: Hashable, Sendable {
   let host: String
   let port: UInt16
 }
 
-/// Finds the addresses of hosts.
+/// Looks up the addresses of hosts.
 ///
-/// Each name is looked up on a thread of its own; calls for the same name wait for the same look-up. Numbers and
-/// "localhost" need no thread and never leave the machine.
+/// Each name is looked up on its own thread; calls for the same name share one lookup. IP addresses and "localhost"
+/// need no thread and no name server.
 final class Resolver {
   private let mailbox: Mailbox
   private var waiting: [HostAndPort: [UInt64]] = [:]
   private var known: [HostAndPort: (addresses: [SocketAddress], until: UInt64)] = [:]
 
-  /// How long an answer is used again, in nanoseconds.
+  /// How long a result is used again, in nanoseconds.
   ///
-  /// One that came too late for its call serves the next call.
+  /// A result that arrives after its call timed out can serve the next call.
   private static let lifetime: UInt64 = 60_000_000_000
 
   init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
-  /// Gives the addresses when that needs no waiting; else the answer comes as a command.
+  /// Returns the addresses if they are known without waiting; otherwise starts a lookup, whose result arrives as a
+  /// command.
   func lookUp(_ place: HostAndPort, for id: UInt64) -> Result<[SocketAddress], ClientError.Kind>? {
     if let local = localAddresses(place) { return .success(local) }
     if let old = known[place], old.until > Clocks.bootNanoseconds() {
@@ -43,9 +44,9 @@ final class Resolver {
     }
   }
 
-  /// A look-up is done.
+  /// Stores the result of a lookup.
   ///
-  /// - Returns: the calls that waited for it.
+  /// - Returns: the ids of the calls that wait for it.
   func finish(
     _ place: HostAndPort, _ result: Result<[SocketAddress], ClientError.Kind>
   ) -> [UInt64] {
@@ -57,18 +58,21 @@ final class Resolver {
     return waiting.removeValue(forKey: place) ?? []
   }
 
-  /// Whether it is known which address of a place answers; a number is its own.
+  /// Whether the address to try first is known: the host is localhost, or only one address is stored, for example the
+  /// one that has answered before.
   func knowsFirst(of place: HostAndPort) -> Bool {
     HostLookup.isLocalhost(place.host) || known[place]?.addresses.count == 1
   }
 
-  /// Keeps only the address that answered; when it fails, the name is looked up again.
+  /// Stores only the address that answered.
+  ///
+  /// If it fails later, the name is looked up again.
   func keep(_ address: SocketAddress, of place: HostAndPort) { known[place]?.addresses = [address] }
 
-  /// Forgets what it knows: the network is another one.
+  /// Forgets all results, because the network has changed.
   func forget() { known = [:] }
 
-  /// Forgets one place: no address of it answers.
+  /// Forgets the addresses of one host, because none of them answers.
   func forget(_ place: HostAndPort) { known[place] = nil }
 
   private func localAddresses(_ place: HostAndPort) -> [SocketAddress]? {

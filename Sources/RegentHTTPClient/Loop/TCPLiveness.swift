@@ -2,17 +2,18 @@ import CRegentLinux
 import Glibc
 import RegentPlatform
 
-/// Whether a TCP connection still leads to its server: routers forget connections, and addresses change, and no one
-/// tells either end.
+/// Finds out whether a TCP connection still works.
+///
+/// A router may have dropped it, or this machine may have a new address; neither end is told.
 enum TCPLiveness {
-  /// After this time without an acknowledgement a request is sent again on a new connection; nanoseconds.
+  /// The time without an acknowledgement after which a request is sent again on a new connection, in nanoseconds.
   ///
-  /// A round trip through a slow satellite link takes less.
+  /// A round trip over a slow satellite link is shorter.
   static let secondTry: UInt64 = 2_000_000_000
 
-  /// Lets the kernel end a connection after about seven seconds without a sign of the other end.
+  /// Makes the kernel end a connection after about seven seconds without any packet from the server.
   ///
-  /// A probe every four seconds also keeps a router from forgetting the connection.
+  /// A keep-alive probe every four seconds also prevents routers from dropping the connection.
   static func watch(_ socket: CInt) {
     for (level, option, value) in [
       (SOL_SOCKET, SO_KEEPALIVE, 1), (CInt(IPPROTO_TCP), TCP_KEEPIDLE, 4), (CInt(IPPROTO_TCP), TCP_KEEPINTVL, 1),
@@ -23,7 +24,7 @@ enum TCPLiveness {
     }
   }
 
-  /// Whether something that was sent is not acknowledged.
+  /// Whether the server's kernel has not acknowledged some of the sent bytes.
   static func isUnacknowledged(_ socket: CInt) -> Bool {
     var info = tcp_info()
     var length = socklen_t(MemoryLayout<tcp_info>.size)
@@ -31,7 +32,7 @@ enum TCPLiveness {
     return asked.code == 0 && info.tcpi_unacked > 0
   }
 
-  /// Whether this machine no longer has the address that the connection was made from; then no answer can reach it.
+  /// Whether this machine no longer has the local address of the connection, so that no response can arrive.
   static func hasLostItsAddress(_ socket: CInt) -> Bool {
     var own = SocketAddress()
     guard attempt({ unsafe own.fill { unsafe getsockname(socket, $0, $1) } }).code == 0 else { return false }

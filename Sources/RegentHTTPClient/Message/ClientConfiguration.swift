@@ -1,63 +1,70 @@
 public import RegentPlatform
 
-/// Which certificate authorities are trusted.
+/// The certificate authorities that a client trusts.
 public enum CertificateAuthorities: Hashable, Sendable {
-  /// Those of the machine (`/etc/ssl/certs`, or `SSL_CERT_DIR`), and those in the PEM file `SSL_CERT_FILE` when set.
+  /// Those of the machine (`/etc/ssl/certs` or `SSL_CERT_DIR`), and those in the PEM file `SSL_CERT_FILE` if it is set.
   case system
-  /// Those in one PEM file and no others.
+  /// Only those in one PEM file.
   case file(String)
-  /// Those in one folder with OpenSSL's hashed names and no others.
+  /// Only those in one folder, with OpenSSL's hashed file names.
   case folder(String)
 }
 
-/// How a client behaves for all its calls.
+/// The settings of a client for all its calls.
 public struct ClientConfiguration: Sendable {
-  /// Which certificate authorities are trusted.
   public var authorities = CertificateAuthorities.system
-  /// The wall clock in epoch milliseconds, for certificates.
+  /// The wall clock in epoch milliseconds, with which certificates are checked.
   public var wallClock: @Sendable () -> Int64
-  /// When the program was built, in epoch milliseconds: no clock that is right says less.
+  /// The time at which the program was built, in epoch milliseconds.
+  ///
+  /// A wall clock before it is wrong.
   public var buildTime: Int64
-  /// A time that is not later than the real one, in epoch milliseconds, for a wall clock before the build time; the
-  /// age of the newest file of an earlier run is one.
+  /// A time that is certainly not later than the real time, in epoch milliseconds, for example that of the newest file
+  /// of an earlier run.
+  ///
+  /// It is used if the wall clock is before the build time.
   public var earliestTime: Int64 = 0
   /// The latest server time that earlier runs have seen, in epoch milliseconds.
   public var lastSeenServerTime: Int64
-  /// Whether somebody may listen on the Unix socket at that path.
+  /// Whether the process with these credentials may listen on the Unix socket at that path.
   public typealias ListenerTrust = @Sendable (UnixCredentials, _ path: String) -> Bool
 
-  /// Who may listen on Unix sockets that are called; anybody when there is nothing here.
+  /// Checks the listener of a Unix socket before a request is sent; nil trusts every listener.
   public var trustsListener: ListenerTrust?
-  /// Where calls are made.
+  /// The thread on which calls run.
   public enum CallThread: Sendable {
-    /// On a thread of the client's, for any number of calls at the same time.
+    /// On a thread of the client, for any number of simultaneous calls.
     case own
-    /// On that of whoever calls, which waits there, one call after the other: for short commands, whose time goes into
-    /// making a second thread and waking each other.
+    /// On the caller's thread, which waits; calls run one after the other.
+    ///
+    /// For short commands, for which a second thread would take longer than the call.
     case callers
   }
 
-  /// Where calls are made.
   public var callThread = CallThread.own
-  /// Called on the client's thread when an address, a route, the name servers or the clock of this machine changed:
-  /// a call that failed may succeed now.
-  public var onNetworkChange: (@Sendable () -> Void)?
-  /// How long a server may take to be connected to, the TLS handshake included; a call may have less in all.
-  public var connectLimit = Duration.seconds(10)
-  /// How long an unused connection is kept for the next call.
-  public var keepAlive = Duration.seconds(60)
-  /// How soon after its last answer a kept connection takes a call that may not be made twice.
+  /// Called on the client's thread when an address, a route, the name servers or the clock of this machine changed.
   ///
-  /// A router may have forgotten an older one, and such a call cannot be tried again when no answer comes.
+  /// A call that failed before may succeed now.
+  public var onNetworkChange: (@Sendable () -> Void)?
+  /// The time limit of a connection attempt with its TLS handshake.
+  ///
+  /// The deadline of a call may be shorter.
+  public var connectLimit = Duration.seconds(10)
+  /// How long an unused connection is kept for further calls.
+  public var keepAlive = Duration.seconds(60)
+  /// The maximum time since the last response for which a kept connection may carry a request that must not be sent
+  /// twice.
+  ///
+  /// A router may have dropped an older connection, and the client could not repeat such a request.
   public var freshness = Duration.seconds(2)
-  /// How many unused connections are kept.
+  /// The maximum number of unused connections that are kept.
   public var idleConnections = 8
 
-  /// A configuration.
+  /// Makes a configuration.
   ///
   /// - Parameters:
-  ///   - wallClock: the wall clock in epoch milliseconds, for certificates.
-  ///   - buildTime: when the program was built, in epoch milliseconds.
+  ///   - wallClock: the wall clock in epoch milliseconds, with which certificates are checked.
+  ///   - buildTime: the time at which the program was built, in epoch milliseconds.
   ///   - lastSeenServerTime: the latest server time that earlier runs have seen, in epoch milliseconds.
   public init(
     wallClock: @escaping @Sendable () -> Int64, buildTime: Int64 = 0, lastSeenServerTime: Int64 = 0

@@ -1,92 +1,87 @@
 public import RegentHTTPCodec
 
-/// Why there is no answer to a call.
+/// The reason why a call has no response.
 public struct ClientError: Error, Hashable, Sendable {
-  /// The kinds of failure.
   public enum Kind: Hashable, Sendable {
-    /// The call itself cannot be made: URL, method or header.
+    /// The request cannot be sent, because its URL, method or a header is invalid.
     case invalidRequest(String)
-    /// Nobody was reached; nothing was sent.
+    /// The client could not connect to the server; it sent nothing.
     case unreachable(Obstacle)
-    /// The deadline passed in this phase.
+    /// The deadline passed in this phase of the call.
     case timedOut(Phase)
-    /// No trust or no common language with the server.
+    /// The TLS handshake failed, or the certificate was refused.
     case tls(TLSFault)
-    /// The body is larger than the call allows.
+    /// The body of the response exceeds the limit of the call.
     case tooLarge(limit: Int)
-    /// The answer is not HTTP as it must be.
+    /// The response is not valid HTTP.
     case malformed(MessageError?)
-    /// The connection ended before the answer was complete; the server may have acted on the request.
+    /// The connection ended before the response was complete.
+    ///
+    /// The server may have processed the request.
     case connectionLost
-    /// A redirect that the policy does not allow.
+    /// A redirect that the policy of the call does not allow; the value says why.
     case redirectRefused(String)
-    /// The caller cancelled.
     case cancelled
-    /// libcurl is not installed, or is one that cannot be used.
+    /// libcurl is not installed or cannot be used; the value says why.
     case libraryMissing(String)
-    /// This machine is out of something.
+    /// This machine lacks a resource such as file descriptors.
     case system(String)
   }
 
-  /// What stood in the way of reaching the server.
+  /// The reason why the client could not connect.
   public enum Obstacle: Hashable, Sendable {
-    /// Nobody listens there.
+    /// No program listens on the port or the socket.
     case refused
-    /// The name is unknown.
+    /// The name does not exist.
     case unknownName
-    /// Names cannot be looked up now.
+    /// The name servers cannot be reached or do not answer.
     case lookUpFailed
-    /// There is no way to that address.
+    /// There is no route to the address.
     case noRoute
     /// The Unix socket does not exist.
     case noSocket
     /// This user may not use the Unix socket.
     case notAllowed
-    /// Somebody listens on the Unix socket who is not to be believed; nothing was sent.
+    /// The process that listens on the Unix socket is not trusted; nothing was sent.
     case notTrusted
-    /// Every address was tried; this many did not answer.
+    /// No address of the host answered in time.
     case silent
   }
 
-  /// What a call is doing.
+  /// The phase of a call.
   public enum Phase: Hashable, Sendable {
-    /// Looking the name up.
     case lookingUp
-    /// Connecting, the TLS handshake included.
+    /// Connecting, including the TLS handshake.
     case connecting
-    /// Sending the request.
     case sending
-    /// Waiting for the first byte of the answer.
+    /// Waiting for the first byte of the response.
     case waiting
-    /// Receiving the answer.
     case receiving
   }
 
-  /// What is wrong with the other side of a TLS connection.
+  /// What is wrong with a TLS connection or its certificate.
   public enum TLSFault: String, Hashable, Sendable {
-    /// The certificate is past its end.
     case expired
-    /// The certificate begins in the future.
+    /// The certificate is not valid yet.
     case notYetValid
-    /// The certificate looks expired because this machine's clock is ahead.
+    /// The certificate appears to have expired because this machine's clock is ahead.
     case clockAhead
-    /// The certificate looks not yet valid because this machine's clock is behind.
+    /// The certificate appears not to be valid yet because this machine's clock is behind.
     case clockBehind
-    /// No certificate authority that we trust stands behind it.
+    /// The certificate was not issued by a trusted certificate authority.
     case untrusted
-    /// It is for another host.
+    /// The certificate is for another host.
     case wrongHost
-    /// Any other refusal of the certificate.
+    /// The certificate was refused for another reason.
     case refusedCertificate
-    /// The handshake failed before any certificate was judged.
+    /// The handshake failed before a certificate was checked.
     case handshake
-    /// Our own list of certificate authorities cannot be read.
+    /// The list of trusted certificate authorities cannot be read.
     case noAuthorities
   }
 
-  /// What happened.
   public let kind: Kind
-  /// With whom; `nil` when the URL could not be read.
+  /// The server of the call; nil if the URL could not be parsed.
   public let origin: Origin?
 
   public init(_ kind: Kind, _ origin: Origin?) {
@@ -100,7 +95,7 @@ public struct ClientError: Error, Hashable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible {
-  /// One sentence that is safe to show: no path, no query, no header.
+  /// A sentence that is safe to show: it contains no path, no query and no header.
   public var description: String {
     let server = origin?.description ?? "the server"
     return switch kind {
@@ -119,7 +114,7 @@ extension ClientError: CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
+  /// What the user can do about the error.
   public var hint: String? {
     switch kind {
     case .invalidRequest, .cancelled: nil
@@ -184,7 +179,7 @@ extension ClientError.Phase {
 }
 
 extension ClientError.TLSFault: CustomStringConvertible {
-  /// What is wrong and what to do, in one sentence.
+  /// What is wrong and what to do about it, in one sentence.
   public var description: String { "\(words); \(hint)" }
 
   fileprivate var words: String {

@@ -1,39 +1,35 @@
 public import RegentHTTPCodec
 
-/// What to do with a redirect.
+/// How a call handles redirects.
 public enum RedirectPolicy: Hashable, Sendable {
-  /// The redirect is the answer: nothing else is called.
+  /// Returns the redirect as the response.
   case give
-  /// Go where it points, at most so many times, and never to another scheme.
+  /// Follows at most this number of redirects, never to another scheme.
   ///
-  /// On the way to another host, credentials (Authorization, Cookie) stay behind and a body is not repeated.
+  /// A redirect to another host drops the credentials (Authorization, Cookie), and fails if the request has a body.
   case follow(atMost: Int)
 }
 
-/// One call: method, URL, headers, body, and how long and how much its answer may take.
+/// A request: method, URL, headers and body, with its limits of time and size.
 public struct ClientRequest: Sendable {
   public var method: Method
   public var url: ClientURL
-  /// The body; empty means none.
+  /// The body; empty for none.
   public var body: [UInt8]
-  /// How long the call may take in all: looking up, connecting, sending, waiting, receiving, redirects.
+  /// The time limit of the whole call: lookup, connecting, sending, waiting, receiving and redirects.
   public var deadline = Duration.seconds(30)
-  /// The most bytes the answer's body may have.
+  /// The maximum length of the response body in bytes.
   public var responseLimit = 1 << 20
-  /// Whether it has a connection of its own, and so is sent once: what goes over a kept one is sent again, as it is,
-  /// when that had died.
+  /// Whether the call uses a new connection and is therefore sent only once.
+  ///
+  /// On a kept connection that turns out to be closed, the client would send the identical request again.
   public var usesNewConnection = false
-  /// What to do with redirects.
+  /// How the call handles redirects.
   public var redirects = RedirectPolicy.give
-  /// The headers in the order they were added.
+  /// The headers in the order in which they were added.
   public private(set) var headers: [ClientHeader] = []
 
-  /// A call.
-  ///
-  /// - Parameters:
-  ///   - method: the method.
-  ///   - url: where to.
-  ///   - body: the body; its type is a header that you add.
+  /// Makes a request; add the type of the body as a header.
   public init(_ method: Method, _ url: ClientURL, body: [UInt8] = []) {
     self.method = method
     self.url = url
@@ -42,12 +38,9 @@ public struct ClientRequest: Sendable {
 
   /// Adds a header.
   ///
-  /// Host, Connection, Content-Length, Transfer-Encoding and the like belong to the client: a call that sets them, or a
-  /// value with a control character (which could begin another header), fails with `.invalidRequest` when it is sent.
-  ///
-  /// - Parameters:
-  ///   - name: the name.
-  ///   - value: the value.
+  /// The client sets Host, Connection, Content-Length, Transfer-Encoding and similar headers itself. A request that has
+  /// one of them, or a value with a control character (which could start another header), fails with `.invalidRequest`
+  /// when it is sent.
   public mutating func addHeader(_ name: HeaderName, _ value: String) {
     headers.append(ClientHeader(name: name, value: value))
   }
@@ -57,15 +50,14 @@ public struct ClientRequest: Sendable {
   }
 }
 
-/// A header line.
 public struct ClientHeader: Hashable, Sendable {
   public let name: HeaderName
-  /// The value, without white space around it.
+  /// The value, without surrounding white space.
   public let value: String
 }
 
 extension ClientRequest {
-  /// Refuses what cannot be sent as one well-formed request.
+  /// Throws unless the request can be sent as one well-formed HTTP request.
   func check() throws(ClientError) {
     guard method != .connect, method != .trace else {
       throw ClientError.invalid("the method \(method) is not for clients of this kind", url.origin)
@@ -81,7 +73,8 @@ extension ClientRequest {
     }
   }
 
-  /// Whether doing it twice is the same as doing it once, so that it may be repeated when a connection was lost.
+  /// Whether sending the request twice has the same effect as once, so that the client may repeat it after a lost
+  /// connection.
   var isIdempotent: Bool {
     switch method {
     case .get, .head, .put, .delete, .options, .query: true
@@ -89,7 +82,7 @@ extension ClientRequest {
     }
   }
 
-  /// The Content-Length to say; `nil` when the method has no body by nature and there is none.
+  /// The value of Content-Length; nil if there is no body and the method does not need one.
   var announcedLength: Int? {
     switch method {
     case .post, .put, .patch: body.count
@@ -97,7 +90,7 @@ extension ClientRequest {
     }
   }
 
-  /// The request in the form of RFC 9112.
+  /// The request as HTTP/1.1 bytes (RFC 9112).
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256 + body.count)
@@ -109,7 +102,8 @@ extension ClientRequest {
     return bytes
   }
 
-  // Not a set: making the type of one costs a command that ends at once as much as ten thousand of these comparisons.
+  // An array, because creating the type `Set<HeaderName>` at run time takes as long as ten thousand of these
+  // comparisons, which short commands would pay.
   private static let ownHeaders: [HeaderName] = [
     .host, .connection, .contentLength, .transferEncoding, .expect,
     HeaderName(literal: "TE"), HeaderName(literal: "Trailer"), HeaderName(literal: "Upgrade"),

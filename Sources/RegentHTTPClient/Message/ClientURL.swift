@@ -1,20 +1,19 @@
 import RegentHTTPCodec
 
-/// Where a call goes: a scheme, a host and a port, or a Unix socket.
+/// The server of a call: a scheme, a host and a port, or a Unix socket.
 public struct Origin: Hashable, Sendable {
-  /// How the bytes travel.
+  /// The protocol of the connection.
   public enum Scheme: Hashable, Sendable {
-    /// In the clear over TCP.
+    /// HTTP over TCP, unencrypted.
     case http
-    /// Over TLS.
+    /// HTTP over TLS.
     case https
-    /// Over a Unix socket of this machine.
+    /// HTTP over a Unix socket of this machine.
     case unix
   }
 
-  /// How the bytes travel.
   public let scheme: Scheme
-  /// The host in lower case, an IPv6 address without its brackets; for a Unix socket its path.
+  /// The host in lower case, an IPv6 address without brackets; the path of a Unix socket.
   public let host: String
   /// The port; 0 for a Unix socket.
   public let port: UInt16
@@ -25,7 +24,7 @@ public struct Origin: Hashable, Sendable {
     self.port = port
   }
 
-  /// What the Host header says.
+  /// The value of the Host header.
   var authority: String {
     guard scheme != .unix else { return "localhost" }
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
@@ -44,7 +43,7 @@ extension Origin.Scheme {
 }
 
 extension Origin: CustomStringConvertible {
-  /// The origin as the beginning of a URL; it never holds a path, a query or a password.
+  /// The origin as the beginning of a URL; it contains no path, query or password.
   public var description: String {
     switch scheme {
     case .http: "http://\(authority)"
@@ -54,18 +53,16 @@ extension Origin: CustomStringConvertible {
   }
 }
 
-/// A URL that can be called: checked once, so that nothing inside it can change the bytes around it.
+/// A URL that the client can call, validated so that no part of it can change the bytes of the request around it.
 public struct ClientURL: Hashable, Sendable {
-  /// Where the call goes.
   public let origin: Origin
-  /// Path and query as they are sent.
+  /// The path and the query as they are sent.
   public let target: String
 
-  /// Reads `http://HOST[:PORT]/PATH?QUERY` or the same with https.
+  /// Parses `http://HOST[:PORT]/PATH?QUERY` or the same with https, and drops a fragment.
   ///
-  /// A fragment is left out.
+  /// Refuses user names and passwords, white space and everything except visible ASCII.
   ///
-  /// - Parameter text: the URL; names and passwords in it, white space and other than visible ASCII are refused.
   /// - Throws: `ClientError` of kind `.invalidRequest`.
   public init(_ text: String) throws(ClientError) {
     let url: AbsoluteURL
@@ -87,11 +84,11 @@ public struct ClientURL: Hashable, Sendable {
     target = url.requestTarget
   }
 
-  /// A call over a Unix socket.
+  /// Makes the URL of a request over a Unix socket.
   ///
   /// - Parameters:
-  ///   - path: the socket's path, or "@" and an abstract name.
-  ///   - target: path and query of the request.
+  ///   - path: the path of the socket, or "@" and an abstract name.
+  ///   - target: the path and the query of the request.
   /// - Throws: `ClientError` of kind `.invalidRequest`.
   public init(unixSocket path: String, target: String) throws(ClientError) {
     guard path.hasPrefix("/") || path.hasPrefix("@") || path.hasPrefix("."), path.utf8.count < 108,
@@ -108,13 +105,13 @@ public struct ClientURL: Hashable, Sendable {
     self.target = target
   }
 
-  /// The same server's first page.
+  /// The URL with the path "/" on the same server.
   var root: ClientURL { ClientURL(origin: origin, target: "/") }
 
-  /// The URL that a reference, as found in a Location header, means when it comes from this one.
+  /// Resolves a reference, as in a Location header, relative to this URL.
   ///
   /// - Parameter reference: an absolute URL, a path or a query.
-  /// - Returns: the URL to call.
+  /// - Returns: the absolute URL.
   /// - Throws: `ClientError` of kind `.invalidRequest`.
   public func resolving(_ reference: String) throws(ClientError) -> ClientURL {
     let reference = reference.prefix { $0 != "#" }
@@ -137,22 +134,23 @@ public struct ClientURL: Hashable, Sendable {
     return ClientURL(origin: origin, target: try ClientURL.checkedTarget(full[...]))
   }
 
-  /// The target as it is sent, checked by the same rules as that of a whole URL.
+  /// Checks a target by the same rules as the target of a complete URL.
   private static func checkedTarget(_ text: Substring) throws(ClientError) -> String {
-    // As a `String`: adding a `Substring` has the runtime look for conformances, once in each process.
+    // Converts to `String` first: concatenating a `Substring` makes the runtime look up protocol conformances once in
+    // each process.
     let full = text.hasPrefix("/") || text.hasPrefix("?") ? String(text) : "/" + String(text)
     return try ClientURL("http://localhost" + full).target
   }
 }
 
 extension ClientURL: CustomStringConvertible {
-  /// The URL without its query, which may hold a secret.
+  /// The URL without its query, which may contain a secret.
   public var description: String {
     origin.description + target.prefix { $0 != "?" }
   }
 }
 
-/// Removes "." and ".." from a path (RFC 3986 section 5.2.4); the query stays as it is.
+/// Removes the segments "." and ".." from a path (RFC 3986 section 5.2.4); does not change the query.
 private func withoutDotSegments(_ target: Substring) -> String {
   let path = target.prefix { $0 != "?" }
   var kept: [Substring] = []
@@ -171,7 +169,7 @@ private func withoutDotSegments(_ target: Substring) -> String {
 }
 
 extension String {
-  /// At most 60 characters, without control characters: for an error about somebody else's text.
+  /// At most 60 characters without control characters, for errors that quote a text from outside.
   var shownBriefly: String {
     let safe = unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
     return safe.joined() + (unicodeScalars.count > 60 ? "…" : "")

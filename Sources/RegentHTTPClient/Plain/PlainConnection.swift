@@ -3,7 +3,7 @@ import Glibc
 import RegentHTTPCodec
 import RegentPlatform
 
-/// One connection of ours: being made, carrying a call, or kept for the next.
+/// A connection that is being established, carries a call or is kept for the next call.
 final class PlainConnection {
   enum State { case connecting, pausing, busy, idle }
 
@@ -11,20 +11,20 @@ final class PlainConnection {
   let origin: Origin
   var state = State.connecting
   var call: Call?
-  /// When the attempt, the pause or the keeping ends, on the boot-time clock; `.max` without an end.
+  /// The time on the boot-time clock at which the attempt, the pause or the keeping ends; `.max` without a limit.
   var timer = UInt64.max
-  /// Whether the call found it kept, so that it may be dead already.
+  /// Whether the call uses a kept connection, which may have been closed unnoticed.
   var isReused = false
-  /// The addresses not tried yet.
+  /// The addresses that were not tried yet.
   var addresses: ArraySlice<SocketAddress>
-  /// The address that is tried, or connected.
+  /// The address to which it connects or is connected.
   private(set) var address = SocketAddress()
   private(set) var reader = ResponseReader(answering: .get, bodyLimit: 0)
   private var socket: FileDescriptor?
   private var outgoing: [UInt8] = []
   private var sent = 0
   private var hasLostWriting = false
-  /// Whether the kernel gave it up for silence.
+  /// Whether the kernel ended the connection because the server's machine did not answer.
   private(set) var isSilent = false
 
   init(id: UInt64, _ call: Call, _ addresses: [SocketAddress]) {
@@ -34,9 +34,9 @@ final class PlainConnection {
     origin = call.origin
   }
 
-  /// Begins to connect to an address.
+  /// Starts to connect to an address.
   ///
-  /// - Returns: true when it is connected at once, as Unix sockets are.
+  /// - Returns: true if it is connected at once, as Unix sockets are.
   func connect(to address: SocketAddress, _ poller: borrowing Poller) throws(SystemError) -> Bool {
     self.address = address
     let kind = CInt(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK
@@ -46,13 +46,13 @@ final class PlainConnection {
     socket = FileDescriptor(owning: number)
     if address.family != AF_UNIX {
       var on: CInt = 1
-      // A request is written whole; waiting for more to come would only delay it.
+      // Each request is written completely; without TCP_NODELAY the kernel might wait for more data.
       _ = unsafe setsockopt(
         number, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
       TCPLiveness.watch(number)
     }
     let code = attempt { unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) } }.code
-    // After EINTR the attempt goes on like after EINPROGRESS.
+    // After EINTR the attempt continues, as after EINPROGRESS.
     guard code == 0 || code == EINPROGRESS || code == EINTR else {
       throw SystemError(operation: "connect to", subject: "\(origin)", code: code)
     }
@@ -60,20 +60,21 @@ final class PlainConnection {
     return code == 0
   }
 
-  /// Whether the request was sent, and the server's machine has not even acknowledged it.
+  /// Whether bytes were sent that the server's machine has not acknowledged.
   var isUnacknowledged: Bool { socketNumber.map(TCPLiveness.isUnacknowledged) ?? false }
 
-  /// Whether no answer can come because this machine's address is another one now.
+  /// Whether no response can arrive, because this machine no longer has the local address of the connection.
   var hasLostItsAddress: Bool { origin.scheme != .unix && socketNumber.map(TCPLiveness.hasLostItsAddress) ?? false }
 
-  /// Whether whoever listens is somebody to speak to: the kernel's word, before anything is sent.
+  /// Whether the process that listens on the Unix socket is trusted, judged by the credentials that the kernel reports;
+  /// called before anything is sent.
   func isTrusted(by trust: ClientConfiguration.ListenerTrust?) -> Bool {
     guard let trust, origin.scheme == .unix else { return true }
     guard let number = socketNumber, let who = try? UnixCredentials(peerOf: number) else { return false }
     return trust(who, origin.host)
   }
 
-  /// What the kernel says of an attempt that has ended.
+  /// The error code of a connection attempt that has ended; 0 if it succeeded.
   func connectResult() -> CInt {
     guard let number = socketNumber else { return ECONNREFUSED }
     var code: CInt = 0
@@ -82,7 +83,7 @@ final class PlainConnection {
     return asked.code == 0 ? code : asked.code
   }
 
-  /// Takes a call on and sends as much of it as the socket takes.
+  /// Starts a call on this connection and sends as much as the socket takes.
   func carry(_ call: Call, _ poller: borrowing Poller) throws(ClientError.Kind) {
     self.call = call
     state = .busy
@@ -96,10 +97,9 @@ final class PlainConnection {
     try send(poller)
   }
 
-  /// Whether the whole request is out.
   var isSent: Bool { sent == outgoing.count && !hasLostWriting }
 
-  /// Goes on sending.
+  /// Sends as much of the rest as the socket takes.
   func send(_ poller: borrowing Poller) throws(ClientError.Kind) {
     guard let number = socketNumber, !hasLostWriting else { return }
     while sent < outgoing.count {
@@ -116,7 +116,7 @@ final class PlainConnection {
       } else if code == EAGAIN {
         return try watch(number, [.input, .writable], poller)
       } else if code != EINTR {
-        // The server may have answered before it closed (413, for example): read what there is.
+        // The server may have sent a response (413, for example) before it closed: read that.
         outgoing = []
         sent = 0
         hasLostWriting = true
@@ -129,14 +129,14 @@ final class PlainConnection {
     try watch(number, .input, poller)
   }
 
-  /// Reads what has come.
+  /// Reads the bytes that have arrived.
   ///
-  /// - Parameter scratch: room for one read.
-  /// - Returns: true when the answer is complete.
-  /// - Throws: why there will be no answer.
+  /// - Parameter scratch: the buffer for one read.
+  /// - Returns: true if the response is complete.
+  /// - Throws: the reason why there will be no response.
   func receive(_ scratch: inout [UInt8]) throws(ClientError.Kind) -> Bool {
     guard let number = socketNumber else { throw .connectionLost }
-    // A few reads at a time, so that one fast server cannot hold the others' calls up.
+    // Limits the number of reads, so that one fast server cannot delay the calls to others.
     for _ in 0..<16 {
       let (count, code) = attempt { unsafe recv(number, &scratch, scratch.count, 0) }
       if count > 0 {
@@ -155,7 +155,7 @@ final class PlainConnection {
     return false
   }
 
-  /// Whether a kept connection is still quiet and open.
+  /// Whether a kept connection is still open and the server has sent nothing.
   func isAlive() -> Bool {
     guard let number = socketNumber else { return false }
     var byte: UInt8 = 0

@@ -2,7 +2,7 @@ import Glibc
 import RegentHTTPCodec
 import RegentPlatform
 
-/// HTTP/1.1 in the clear, over TCP and Unix sockets.
+/// Makes http calls over TCP and Unix sockets.
 final class PlainTransport {
   private unowned let loop: ClientLoop
   private var connections: [UInt64: PlainConnection] = [:]
@@ -10,22 +10,24 @@ final class PlainTransport {
   private var lastID: UInt64 = 0
   private var scratch: [UInt8] = []
 
-  /// When the next address is tried beside one that has not answered (RFC 8305); nanoseconds.
+  /// The time after which the next address is tried in parallel (RFC 8305), in nanoseconds.
   private static let attemptDelay: UInt64 = 250_000_000
-  /// A Unix socket whose queue is full refuses at once instead of letting us wait; nanoseconds.
+  /// The pause before another attempt on a Unix socket whose queue is full, in nanoseconds.
+  ///
+  /// The kernel refuses such an attempt at once.
   private static let fullQueuePause: UInt64 = 10_000_000
 
   init(_ loop: ClientLoop) { self.loop = loop }
 
-  /// The next moment at which `expire` has something to do.
+  /// The next time at which `expire` has work to do.
   var nextTimer: UInt64 { connections.values.reduce(.max) { min($0, $1.timer) } }
 
-  /// Sends the call on a kept connection if there is a live one.
+  /// Sends the call on a kept connection; returns false if no usable one exists.
   func reuse(for call: Call) -> Bool {
     guard !call.needsNewConnection else { return false }
     while let index = idle.lastIndex(where: { connections[$0]?.origin == call.origin }) {
       guard let connection = connections[idle.remove(at: index)] else { continue }
-      // Only kept connections have this timer: it says when the last answer came.
+      // The timer of a kept connection is the time of its last response plus `keepAlive`.
       let age = Clocks.bootNanoseconds() + loop.configuration.keepAlive.wholeNanoseconds - connection.timer
       let mayBeOld = call.request.isIdempotent || call.origin.scheme == .unix
       guard connection.isAlive(), mayBeOld || age < loop.configuration.freshness.wholeNanoseconds else {
@@ -42,7 +44,9 @@ final class PlainTransport {
     return false
   }
 
-  /// Sends the call on a new connection; one of https is not sent, but told which address answers first.
+  /// Connects for a call.
+  ///
+  /// An http call is then sent on the connection; an https call only learns which address answers first.
   func start(_ call: Call, _ addresses: [SocketAddress]) {
     lastID += 1
     let connection = PlainConnection(id: lastID, call, addresses)
@@ -52,11 +56,11 @@ final class PlainTransport {
   }
 
   func handle(_ event: Poller.Event) {
-    // Gone already: dropped by an earlier event of the same round.
+    // The connection was already dropped by an earlier event of the same round.
     guard let connection = connections[event.token] else { return }
     switch connection.state {
     case .idle:
-      // Closed by the server, or it speaks unasked.
+      // The server has closed the connection or sent data without a request.
       drop(connection)
     case .pausing:
       break
@@ -72,7 +76,7 @@ final class PlainTransport {
     }
   }
 
-  /// The call is over for other reasons.
+  /// Drops the connections of a call that has ended for another reason.
   func abandon(_ call: Call) {
     for connection in connections.values where connection.call === call { drop(connection) }
   }
@@ -93,12 +97,12 @@ final class PlainTransport {
     }
   }
 
-  /// Closes the kept connections: the machine slept, and the other end has forgotten them.
+  /// Closes the kept connections, because the machine was suspended and the servers have closed them.
   func dropKept() {
     for connection in Array(connections.values) where connection.state == .idle { drop(connection) }
   }
 
-  /// Ends what was made from an address that this machine no longer has.
+  /// Ends the connections that were made from an address that this machine no longer has.
   func dropLost() {
     for connection in Array(connections.values) where connection.state != .pausing && connection.hasLostItsAddress {
       let call = connection.call
@@ -112,7 +116,8 @@ final class PlainTransport {
     for connection in Array(connections.values) { drop(connection) }
   }
 
-  /// Tries the next address while the attempt goes on: on a slow network the first may still win.
+  /// Tries the next address while the current attempt continues: on a slow network the first may still be the one that
+  /// answers.
   private func tryBeside(_ connection: PlainConnection, _ now: UInt64) {
     guard let call = connection.call else { return drop(connection) }
     let rest = Array(connection.addresses)
@@ -213,7 +218,8 @@ final class PlainTransport {
 
   private func finish(_ connection: PlainConnection, _ kind: ClientError.Kind) {
     let call = connection.call
-    // After a silence the server may have seen the request, and its signature holds for one use.
+    // A connection that ended because of silence may have delivered the request, whose signature is valid for one use.
+    // Therefore it is not repeated.
     let mayRepeat =
       kind == .connectionLost && connection.isReused && !connection.reader.hasBegun && !connection.isSilent
     drop(connection)
@@ -245,7 +251,7 @@ final class PlainTransport {
 }
 
 extension PlainTransport {
-  /// What an `errno` of connecting means to a person; `nil` when it is about this machine, not the network.
+  /// The obstacle for an `errno` of a connection attempt; nil if the cause is this machine, not the network.
   fileprivate static func obstacleIfNetwork(_ code: CInt) -> ClientError.Obstacle? {
     switch code {
     case ECONNREFUSED, ECONNRESET, ECONNABORTED: .refused

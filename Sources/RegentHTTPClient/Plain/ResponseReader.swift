@@ -1,21 +1,19 @@
 package import RegentHTTPCodec
 
-/// Turns the bytes of one response into its parts, however they are cut; no socket, no clock.
+/// Parses one response from pieces of any size; it uses no socket and no clock.
 package struct ResponseReader {
-  /// Whether the answer is whole.
   package enum Progress: Equatable { case needsMore, complete }
 
-  /// Whether the answer is whole.
   package private(set) var progress = Progress.needsMore
-  /// Whether any byte came: then the server has seen the request.
+  /// Whether at least one byte of the response has arrived, which shows that the server has received the request.
   package private(set) var hasBegun = false
-  /// Whether another request may follow on the same connection.
+  /// Whether the connection can carry another request after this response.
   package private(set) var allowsReuse = false
-  /// The status, when complete.
+  /// The status; valid when the response is complete.
   package private(set) var status = Status.ok
-  /// The headers, when complete.
+  /// The headers; valid when the response is complete.
   package private(set) var headers: [ClientHeader] = []
-  /// The body so far.
+  /// The part of the body that has arrived.
   package private(set) var body: [UInt8] = []
 
   private let method: Method
@@ -27,21 +25,24 @@ package struct ResponseReader {
   private var interimCount = 0
 
   private static let headLimits = HeadLimits(line: 8_192, fields: 32_768, count: 128)
-  /// A server may say "still working" a few times; one that only ever says that must not hold us.
+  /// The maximum number of 1xx responses before the final one.
+  ///
+  /// A server that sends only these must not occupy the client.
   private static let interimLimit = 16
 
-  /// A reader for the answer to one request.
+  /// Makes a reader for the response to one request; `bodyLimit` is in bytes.
   package init(answering method: Method, bodyLimit: Int) {
     self.method = method
     self.bodyLimit = bodyLimit
   }
 
-  /// Takes the next bytes.
+  /// Parses the next bytes.
   package mutating func receive(_ bytes: Span<UInt8>) throws(ClientError.Kind) {
     guard !bytes.isEmpty else { return }
     hasBegun = true
     guard progress == .needsMore else {
-      // Bytes that nobody asked for: what follows on this connection cannot be told from them.
+      // Data after the response. The client could not tell it from the next response, so it does not use the connection
+      // again.
       allowsReuse = false
       return
     }
@@ -56,7 +57,7 @@ package struct ResponseReader {
     try receiveBody(rest.span, from: 0)
   }
 
-  /// The connection ended.
+  /// Handles the end of the connection; throws if the response is not complete.
   package mutating func end() throws(ClientError.Kind) {
     guard progress == .needsMore else { return }
     guard framing == .untilClose else { throw .connectionLost }
@@ -75,7 +76,7 @@ package struct ResponseReader {
   private mutating func takeHead(_ length: Int) throws(ClientError.Kind) {
     if head.status.rawValue < 200 {
       interimCount += 1
-      // 101 would mean another protocol, which we never ask for.
+      // 101 switches to another protocol, which the client never requests.
       guard head.status.rawValue != 101, interimCount <= ResponseReader.interimLimit else {
         throw .malformed(nil)
       }
@@ -129,7 +130,7 @@ package struct ResponseReader {
 }
 
 extension ResponseHead {
-  /// The field lines as names and values; bytes that are not UTF-8 become replacement characters.
+  /// The header fields as names and values; bytes that are not UTF-8 become U+FFFD.
   func headers(in bytes: [UInt8]) -> [ClientHeader] {
     table.fields.compactMap { field in
       guard let name = HeaderName(String(decoding: bytes[field.name.indices], as: UTF8.self)) else {

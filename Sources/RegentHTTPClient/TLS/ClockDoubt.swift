@@ -1,14 +1,14 @@
 import RegentHTTPCodec
 
-// A certificate that is not valid now may be a bad one, or this machine's clock is wrong. The server's own `Date` tells
-// which. It is asked for without a check of the certificate, on a connection of its own that nothing else is sent on:
-// the answer chooses the words of the error, and is never used as a time.
+// If a certificate is not valid now, either the certificate is bad or this machine's clock is wrong. To find out, the
+// client reads the server's `Date` header without checking the certificate, on a separate connection that carries
+// nothing else. The header only selects the error that is shown; the client never uses it as the time.
 
 extension ClientRequest {
-  /// How long the question for a server's time may take.
+  /// The time limit of the request for the server's time, in milliseconds.
   static let serverTimeMilliseconds = 3_000
 
-  /// A question that shows nothing of the caller.
+  /// A HEAD request for "/" that contains nothing of the caller's request.
   static func serverTime(of url: ClientURL) -> ClientRequest {
     var request = ClientRequest(.head, url.root)
     request.responseLimit = 0
@@ -17,15 +17,15 @@ extension ClientRequest {
 }
 
 extension ClientError.TLSFault {
-  /// A clock that differs by less than this explains no refusal; milliseconds.
+  /// The smallest difference between the two clocks that counts as a wrong clock, in milliseconds.
   private static let smallest: Int64 = 2_000
 
-  /// What is wrong after all.
+  /// The actual fault: this one, or a wrong clock of this machine.
   ///
   /// - Parameters:
-  ///   - server: the server's clock and whether its certificate is valid by it; `nil` when it did not say.
-  ///   - wall: this machine's clock.
-  /// - Returns: this fault, or a wrong clock.
+  ///   - server: the server's time, and whether its certificate is valid at that time; nil if it did not respond.
+  ///   - wall: this machine's wall clock in epoch milliseconds.
+  /// - Returns: `clockAhead` or `clockBehind` if the server's time makes the certificate valid; otherwise this fault.
   func judged(by server: (date: Int64, isValid: Bool)?, wall: Int64) -> ClientError.TLSFault {
     guard let server, server.isValid, abs(server.date &- wall) > Self.smallest else { return self }
     return server.date < wall ? .clockAhead : .clockBehind
@@ -33,10 +33,11 @@ extension ClientError.TLSFault {
 }
 
 extension ClientConfiguration {
-  /// The time at which certificates are judged.
+  /// The time at which certificates are checked, in epoch milliseconds.
   ///
-  /// A box without a battery starts in 1970: the latest of what is known is the nearest to the truth. A clock that is
-  /// not before the build time is not compared with files: a clock that was ahead for a while may have dated them.
+  /// The clock of a box without a battery starts in 1970, so the latest of the known times is the best estimate. File
+  /// times count only if the wall clock is before the build time: a clock that was ahead for a while may have dated
+  /// files in the future.
   func checkTime(wall: Int64, seen: Int64) -> Int64 {
     max(wall, buildTime, seen, wall < buildTime ? earliestTime : 0)
   }

@@ -1,9 +1,9 @@
 import CRegentCurl
 import Glibc
 
-/// libcurl's functions, found at run time.
+/// The functions of libcurl, looked up at run time.
 ///
-/// Each client's thread looks its own copy up (a few microseconds), so that no pointer is shared between threads.
+/// Each client's thread looks up its own copy (a few microseconds), so that threads share no pointers.
 @unsafe struct CurlLibrary {
   let setOption: regent_easy_setopt
   let getInfo: regent_easy_getinfo
@@ -20,7 +20,7 @@ import Glibc
   let freeList: regent_slist_free_all
   let openSSL: OpenSSLFunctions
 
-  /// What is needed of the OpenSSL that libcurl brings along.
+  /// The functions of the OpenSSL with which libcurl is linked.
   @unsafe struct OpenSSLFunctions {
     let parameters: regent_ssl_ctx_get0_param
     let setTime: regent_verify_param_set_time
@@ -31,9 +31,9 @@ import Glibc
     let freeCertificate: regent_x509_free
   }
 
-  /// Loads the library when this is the first use of it in the process.
+  /// Loads libcurl at the first use in the process, and looks up its functions.
   ///
-  /// - Throws: `.libraryMissing` with a sentence.
+  /// - Throws: `.libraryMissing` with the reason.
   init() throws(ClientError.Kind) {
     let loaded = try loadedLibrary.get()
     guard let handle = unsafe UnsafeMutableRawPointer(bitPattern: loaded) else {
@@ -63,7 +63,7 @@ import Glibc
   }
 }
 
-/// The handle of the library as a number, or why there is none; loaded and initialised once in a process.
+/// The handle of the loaded library as a number, or the error; loaded and initialised once in the process.
 private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   guard let handle = unsafe dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL) else {
     return .failure(.libraryMissing("libcurl.so.4 is not installed"))
@@ -71,14 +71,14 @@ private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   do throws(ClientError.Kind) {
     let initialise: regent_global_init = unsafe try find("curl_global_init", in: handle)
     let version: regent_version_info = unsafe try find("curl_version_info", in: handle)
-    // Before libcurl starts OpenSSL: otherwise `exit` frees it under a transfer of another thread, and the program ends
-    // with a signal instead of its exit code.
+    // Call it before libcurl initialises OpenSSL. Otherwise `exit` frees OpenSSL's data while another thread makes a
+    // transfer, and the program ends with a signal instead of its exit code.
     let start: regent_openssl_init = unsafe try find("OPENSSL_init_crypto", in: handle)
     _ = start(regent_openssl_no_atexit(), nil)
     guard initialise(regent_global_all()) == CURLE_OK else {
       return .failure(.libraryMissing("it does not start"))
     }
-    // Certificates are checked at a time of our choice, which only the OpenSSL flavour lets us say.
+    // The client chooses the time at which certificates are checked, which only libcurl with OpenSSL supports.
     let backend = unsafe version(CURLVERSION_FIRST)?.pointee.ssl_version
     guard let backend = unsafe backend, unsafe String(cString: backend).hasPrefix("OpenSSL/3")
     else {
@@ -90,7 +90,7 @@ private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   }
 }()
 
-/// Looks a function up; OpenSSL's are found through libcurl, which depends on it.
+/// Looks up a function; OpenSSL's functions are found through libcurl, which is linked with it.
 private func find<Function>(
   _ name: String, in handle: UnsafeMutableRawPointer
 ) throws(ClientError.Kind) -> Function {

@@ -3,22 +3,22 @@ import Glibc
 import RegentHTTPCodec
 import RegentPlatform
 
-/// One call on its way through libcurl: what libcurl was given and what came back.
+/// One call in libcurl: the options for libcurl, and the response as it arrives.
 @safe final class TLSTransfer {
   let call: Call
-  /// What is sent: the call's request, or the question for the server's time.
+  /// The request that is sent: the call's request, or the request for the server's time.
   let request: ClientRequest
-  /// Why the certificate of an earlier transfer was refused, when this one asks for the server's time.
+  /// The reason why the certificate was refused before; set only if this transfer asks for the server's time.
   let doubt: ClientError.TLSFault?
-  /// That time, and whether the server's certificate is valid then.
+  /// The server's time, and whether its certificate is valid at that time; set only if `doubt` is set.
   private(set) var serverClock: (date: Int64, isValid: Bool)?
   let addresses: [SocketAddress]
   let easy: UnsafeMutableRawPointer
-  /// The socket that libcurl waits for on its behalf.
+  /// The socket on which libcurl waits for this transfer.
   var socket: CInt?
-  /// When to look whether a kept connection leads anywhere, on the boot-time clock.
+  /// The time on the boot-time clock at which the client checks whether a kept connection still works.
   var secondTry = UInt64.max
-  /// Why we stopped the transfer; libcurl only knows that we did.
+  /// The reason why a callback stopped the transfer; libcurl reports only that it was stopped.
   private(set) var failure: ClientError.Kind?
   private let library: CurlLibrary
   private let checkTime: Int64
@@ -52,9 +52,9 @@ import RegentPlatform
     unsafe lists.forEach { unsafe library.freeList($0) }
   }
 
-  /// Tells libcurl what to do.
+  /// Sets the options of the transfer.
   ///
-  /// - Returns: false when an option that safety depends on was refused.
+  /// - Returns: false if libcurl refused an option on which security depends.
   func prepare(_ configuration: ClientConfiguration) -> Bool {
     let addresses = addresses.compactMap(\.numericHost)
     var codes = [
@@ -65,16 +65,18 @@ import RegentPlatform
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
       set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
-      // A resumed TLS session is not verified again (libcurl 8.14): a certificate that has expired since would pass.
+      // libcurl does not verify a resumed TLS session again (8.14), so a certificate that has expired since would be
+      // accepted.
       set(CURLOPT_SSL_SESSIONID_CACHE, 0),
-      // libcurl shares this time between the addresses of a host: the first may not use the whole deadline up.
+      // libcurl divides this time among the addresses of a host, so the first one cannot use up the whole deadline.
       set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectLimit.wholeNanoseconds / 1_000_000)),
-      // libcurl's clock stands still while a machine sleeps; ClientLoop notices that.
+      // libcurl's clock stops while the machine is suspended; ClientLoop handles that.
       set(CURLOPT_MAXAGE_CONN, Int(configuration.keepAlive.components.seconds)),
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
     ]
     codes += trust(configuration.authorities)
-    // libcurl repeats any method when a kept connection turns out dead; only these may be.
+    // libcurl repeats a request with any method if a kept connection turns out to be closed. Requests that must not be
+    // repeated therefore use a new connection.
     if !request.isIdempotent || call.needsNewConnection || doubt != nil {
       codes.append(set(CURLOPT_FRESH_CONNECT, 1))
     }
@@ -95,7 +97,7 @@ import RegentPlatform
       codes.append(set(CURLOPT_CUSTOMREQUEST, request.method.token))
     }
     codes.append(set(CURLOPT_HTTPHEADER, headerLines(request)))
-    // A host that is a number already needs no look-up (and an IPv6 one does not fit this option's syntax).
+    // A host that is an IP address needs no lookup, and an IPv6 address does not fit the syntax of this option.
     if !addresses.isEmpty, addresses.first != call.origin.host, !call.origin.host.contains(":") {
       let place = "+\(call.origin.host):\(call.origin.port):"
       codes.append(set(CURLOPT_RESOLVE, [place + addresses.joined(separator: ",")]))
@@ -106,9 +108,10 @@ import RegentPlatform
 
   private func trust(_ authorities: CertificateAuthorities) -> [CURLcode] {
     switch authorities {
-    // The folder alone: OpenSSL then reads the one certificate it needs instead of all 140 (2 MiB).
+    // Without a CA file: OpenSSL then reads only the certificate it needs from the folder, not all 140 (2 MiB).
     case .system:
-      // As OpenSSL itself and most programs do: a house with an authority of its own names it once for all of them.
+      // Follows SSL_CERT_FILE and SSL_CERT_DIR as OpenSSL and most programs do, so that an operator with a private
+      // certificate authority sets them once for all programs.
       [
         ProcessEnvironment.value("SSL_CERT_FILE").map { set(CURLOPT_CAINFO, $0) } ?? setNull(CURLOPT_CAINFO),
         set(CURLOPT_CAPATH, ProcessEnvironment.value("SSL_CERT_DIR") ?? "/etc/ssl/certs"),
@@ -119,7 +122,7 @@ import RegentPlatform
   }
 
   private func headerLines(_ request: ClientRequest) -> [String] {
-    // A name with a colon and nothing else takes libcurl's own header away; with a semicolon it is sent empty.
+    // For libcurl, a name with a colon and no value removes the header, and a name with a semicolon sends it empty.
     let removed = ["Accept:", "Expect:", "Content-Type:", "Transfer-Encoding:"].filter { line in
       !request.headers.contains { "\($0.name.text.lowercased()):" == line.lowercased() }
     }
@@ -144,14 +147,12 @@ import RegentPlatform
 }
 
 extension TLSTransfer {
-  /// The complete answer.
   func response() throws(ClientError.Kind) -> ClientResponse {
     guard hasHead else { throw .malformed(nil) }
     return ClientResponse(
       status: head.status, headers: headers, body: body, url: call.request.url)
   }
 
-  /// How far the transfer is.
   var phase: ClientError.Phase {
     if !headBytes.isEmpty || hasHead { return .receiving }
     var microseconds: curl_off_t = 0
@@ -160,21 +161,21 @@ extension TLSTransfer {
     return code == CURLE_OK && microseconds > 0 ? .waiting : .connecting
   }
 
-  /// Whether it found a connection that was kept, rather than make one.
+  /// Whether the transfer uses a kept connection.
   var isReused: Bool { info(CURLINFO_NUM_CONNECTS) == 0 }
 
-  /// Whether the request was sent, and the server's machine has not even acknowledged it.
+  /// Whether the request was sent and the server's machine has not acknowledged it.
   var isUnacknowledged: Bool { headBytes.isEmpty && !hasHead && socket.map(TCPLiveness.isUnacknowledged) ?? false }
 
   var hasLostItsAddress: Bool { socket.map(TCPLiveness.hasLostItsAddress) ?? false }
 
-  /// A number that libcurl knows about the transfer.
+  /// A value that libcurl reports about the transfer; 0 if it has none.
   func info(_ name: CURLINFO) -> Int {
     var value = 0
     return unsafe regent_get_long(library.getInfo, easy, name, &value) == CURLE_OK ? value : 0
   }
 
-  /// The certificate is judged at the time that was decided for this call, not at the machine's clock.
+  /// Makes OpenSSL check the certificate at the time that was chosen for this call instead of the machine's clock.
   fileprivate func setCheckTime(_ context: UnsafeMutableRawPointer?) -> CURLcode {
     guard let parameters = unsafe library.openSSL.parameters(context) else {
       return CURLE_SSL_CONNECT_ERROR
@@ -183,7 +184,7 @@ extension TLSTransfer {
     return CURLE_OK
   }
 
-  /// One line of a head, or of a trailer, which nobody needs.
+  /// Takes a header line from libcurl; ignores trailer fields after the head.
   fileprivate func take(headerLine line: UnsafeRawBufferPointer) -> Bool {
     if hasHead { return line.count <= TLSTransfer.headLimits.fields }
     unsafe headBytes.append(contentsOf: line)
@@ -226,8 +227,9 @@ extension TLSTransfer {
     return true
   }
 
-  /// Remembers the server's time, but never one after the end of its own certificate: a server that we trusted once
-  /// could otherwise make every other certificate look expired.
+  /// Stores the server's time, unless it is after the end of the server's own certificate.
+  ///
+  /// Otherwise one trusted server could make every other certificate appear to have expired.
   private func noteServerTime() {
     guard let time = ClientResponse.serverDate(in: headers), certificateValidity(at: time)?.isBeforeEnd == true
     else { return }
@@ -240,7 +242,8 @@ extension TLSTransfer {
     serverClock = (date, validity.hasBegun && validity.isBeforeEnd)
   }
 
-  /// How the server's own certificate stands to a time in epoch milliseconds.
+  /// Whether the server's certificate has begun and has not ended at a time in epoch milliseconds; nil if that is
+  /// unknown.
   private func certificateValidity(at time: Int64) -> (hasBegun: Bool, isBeforeEnd: Bool)? {
     guard let ssl = unsafe regent_get_ssl(library.getInfo, easy),
       let certificate = unsafe library.openSSL.peerCertificate(ssl)
@@ -279,7 +282,7 @@ extension TLSTransfer {
   }
 }
 
-// MARK: - What libcurl calls, always on the client's thread and only while the transfer lives
+// MARK: - libcurl's callbacks; libcurl calls them only on the client's thread and only while the transfer exists
 
 private func transfer(_ context: UnsafeMutableRawPointer?) -> TLSTransfer? {
   guard let context = unsafe context else { return nil }

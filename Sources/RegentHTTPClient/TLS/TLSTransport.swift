@@ -2,7 +2,9 @@ import CRegentCurl
 import Glibc
 import RegentPlatform
 
-/// https through libcurl's multi interface, driven by the client's own event queue: libcurl never waits by itself.
+/// Makes https calls with libcurl's multi interface.
+///
+/// The client's poller waits for the sockets, so libcurl never blocks.
 @safe final class TLSTransport {
   private unowned let loop: ClientLoop
   private let library: CurlLibrary
@@ -28,7 +30,7 @@ import RegentPlatform
     guard codes.allSatisfy({ $0 == CURLM_OK }) else { throw .libraryMissing("it is too old") }
   }
 
-  /// The next moment at which `expire` has something to do.
+  /// The next time at which `expire` has work to do.
   var nextTimer: UInt64 { transfers.values.reduce(timer) { min($0, $1.secondTry) } }
 
   func start(_ call: Call, _ addresses: [SocketAddress]) throws(ClientError.Kind) {
@@ -80,7 +82,7 @@ import RegentPlatform
     act(regent_timeout_socket(), 0)
   }
 
-  /// Ends what was made from an address that this machine no longer has; see ``PlainTransport/dropLost()``.
+  /// Ends the transfers from an address that this machine no longer has; see ``PlainTransport/dropLost()``.
   func dropLost() {
     for transfer in Array(transfers.values) where transfer.hasLostItsAddress {
       let isUnseen = transfer.isUnacknowledged
@@ -89,7 +91,7 @@ import RegentPlatform
     }
   }
 
-  /// Writes down how far a call is before it is failed for its deadline.
+  /// Stores the phase of a call before it fails because of its deadline.
   func notePhase(of call: Call) {
     if let transfer = transfers[call.ticket.id] { call.phase = transfer.phase }
   }
@@ -111,9 +113,9 @@ import RegentPlatform
     collectFinished()
   }
 
-  /// Completes what is done.
+  /// Completes the transfers that have ended.
   ///
-  /// Never called from inside libcurl: completing may start the next call.
+  /// Never called from a callback of libcurl, because completing a call may start the next one.
   private func collectFinished() {
     var left: CInt = 0
     while let message = unsafe library.readMessage(multi, &left) {
@@ -147,12 +149,13 @@ import RegentPlatform
     }
   }
 
-  /// A certificate that is not valid now, or a clock that is wrong: asks the server which.
+  /// Asks the server for its time, to tell a bad certificate from a wrong clock.
   private func doubtTheClock(_ transfer: TLSTransfer, _ fault: ClientError.TLSFault, wall: Int64) {
     let call = transfer.call
     let time = checkTime
     guard time <= wall else {
-      // The clock is behind for sure, and a file's time may be one that is later than now.
+      // The wall clock is certainly behind. If the check time came from a file, it may be later than the real time, so
+      // the certificate need not have expired.
       let isExpired = fault == .expired && time != loop.configuration.earliestTime
       return loop.fail(call, .tls(isExpired ? .expired : .clockBehind))
     }
@@ -190,7 +193,7 @@ import RegentPlatform
   }
 }
 
-// MARK: - What libcurl calls, always on the client's thread and only inside one of our calls
+// MARK: - libcurl's callbacks; libcurl calls them only on the client's thread and inside one of this class's calls
 
 private func transport(_ context: UnsafeMutableRawPointer?) -> TLSTransport? {
   guard let context = unsafe context else { return nil }

@@ -1,4 +1,4 @@
-/// Why a URL was refused.
+/// The reason why a URL was refused.
 public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
   case character
   case scheme
@@ -7,7 +7,7 @@ public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
   case port
   case escape
 
-  /// A sentence that is safe to show: it repeats nothing of the URL.
+  /// A sentence that is safe to show, because it contains no part of the URL.
   public var description: String {
     switch self {
     case .character:
@@ -21,26 +21,27 @@ public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A URL with an authority, split strictly (RFC 3986), for redirect checks and the client.
+/// An absolute URL with a host, parsed strictly (RFC 3986), for redirect checks and for the HTTP client.
 ///
-/// Everything that browsers and servers are known to read differently is refused, so that the host checked here is the
-/// host that is contacted there: user information, backslashes, tabs, spaces, non-ASCII, odd spellings of IPv4.
+/// It refuses everything that browsers and servers are known to parse differently: user information, backslashes, tabs,
+/// spaces, non-ASCII characters and unusual spellings of IPv4 addresses. The host that is checked here is therefore the
+/// host to which a client connects.
 public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   /// The scheme in lower case.
   public let scheme: String
   public let host: HostName
-  /// The port as written, without the scheme's default.
+  /// The port as written; nil if the URL has none.
   public let port: Int?
   /// The path as written: empty, or beginning with a slash.
   public let path: String
-  /// The query as written, without its question mark.
+  /// The query as written, without the question mark.
   public let query: String?
-  /// The fragment as written, without its hash sign.
+  /// The fragment as written, without the hash sign.
   public let fragment: String?
 
-  /// Splits a URL.
+  /// Parses a URL.
   ///
-  /// - Throws: `URLError` for everything that two programs could read differently.
+  /// - Throws: `URLError` for everything that two programs could parse differently.
   public init(parsing text: String) throws(URLError) {
     let bytes = Array(text.utf8)
     guard bytes.allSatisfy(Self.isAllowed) else { throw .character }
@@ -77,24 +78,26 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
     self.fragment = hash.map { string(rest[($0 + 1)...]) }
   }
 
-  /// The port that is contacted: the one written, else the default of http and https.
+  /// The port to connect to: the port of the URL, or the default port of http or https.
   public var effectivePort: Int? {
     port ?? Self.defaultPort(scheme)
   }
 
-  /// Scheme, host and port in one form, a default port left out: equal for everything of one origin.
+  /// Scheme, host and port in canonical form, without a default port.
+  ///
+  /// URLs of the same origin have equal values.
   public var origin: String {
     guard let port, port != Self.defaultPort(scheme) else { return "\(scheme)://\(host)" }
     return "\(scheme)://\(host):\(port)"
   }
 
-  /// What stands in the request line: path and query, at least a slash.
+  /// The request target of a request line: path and query; the path has at least a slash.
   public var requestTarget: String {
     let path = path.isEmpty ? "/" : path
     return query.map { "\(path)?\($0)" } ?? path
   }
 
-  /// The URL in the form it was checked: scheme and host in lower case.
+  /// The URL with scheme and host in lower case.
   public var description: String {
     var text = "\(scheme)://\(host)"
     if let port { text += ":\(port)" }
@@ -111,7 +114,7 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   private static func split(
     authority: ArraySlice<UInt8>
   ) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?) {
-    // In an IPv6 address the last colon may be part of the brackets.
+    // The colons before the closing bracket belong to an IPv6 address.
     let bracket = authority.lastIndex(of: UInt8(ascii: "]"))
     let searched = authority[(bracket ?? authority.startIndex)...]
     guard let colon = searched.lastIndex(of: Characters.colon) else { return (authority, nil) }

@@ -1,13 +1,14 @@
-/// The host of a URL or of a `Host` header: a name or an address, never something in between.
+/// The host of a URL or of a `Host` header: a name or an IP address.
 public enum HostName: Hashable, Sendable, CustomStringConvertible {
   case name(String)
   case address(IPAddress)
 
-  /// Reads a host, IPv6 in brackets.
+  /// Parses a host; an IPv6 address must be in brackets.
   ///
-  /// Names are lowered and must be letters, digits, `-` and `_` between single dots. A last label that looks like a
-  /// number is refused unless the whole is an IPv4 address in its plain form: resolvers read `0x7f.1` and
-  /// `2130706433` as 127.0.0.1, which is how lists of allowed hosts are passed by.
+  /// Names are converted to lower case. They must consist of letters, digits, `-` and `_`, with single dots between the
+  /// labels. A last label that looks like a number is refused unless the whole text is an IPv4 address with four
+  /// decimal parts: resolvers read `0x7f.1` and `2130706433` as 127.0.0.1, and attackers use that to get past lists of
+  /// allowed hosts.
   public init?(parsing text: some StringProtocol) {
     let bytes = Array(text.utf8)
     if bytes.first == UInt8(ascii: "[") {
@@ -28,7 +29,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     self = .name(Characters.lowercased(text))
   }
 
-  /// The host as it stands in a URL: lower case, IPv6 in brackets.
+  /// The host as in a URL: in lower case, IPv6 in brackets.
   public var description: String {
     switch self {
     case .name(let name): name
@@ -36,7 +37,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether it is this machine itself.
+  /// Whether this is `localhost` or a loopback address.
   public var isLoopback: Bool {
     switch self {
     case .name(let name): name == "localhost"
@@ -44,7 +45,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a name equals a domain or is below it; addresses are below nothing.
+  /// Whether the name equals a domain or is a subdomain of it; false for addresses.
   public func isWithin(domain: String) -> Bool {
     guard case .name(let name) = self, case .name(let domain)? = HostName(parsing: domain) else {
       return false

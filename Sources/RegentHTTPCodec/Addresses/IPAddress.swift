@@ -1,29 +1,30 @@
 /// An IPv4 or IPv6 address.
 ///
-/// An IPv4 address that arrives as `::ffff:192.0.2.1` on a socket for both families is the IPv4 address: two spellings
-/// of one client must not give it two budgets, or slip it past a list of networks.
+/// A mapped address such as `::ffff:192.0.2.1`, which a socket for both families reports for IPv4 clients, becomes the
+/// IPv4 address. Otherwise one client would have two rate limits, or could get past a list of networks.
 public struct IPAddress: Sendable, Hashable {
   /// The first eight bytes as a big-endian number; 0 for IPv4.
   public let high: UInt64
-  /// The last eight bytes as a big-endian number; for IPv4 the address in the low 32 bits.
+  /// The last eight bytes as a big-endian number; the low 32 bits are the address for IPv4.
   public let low: UInt64
   public let isIPv4: Bool
 
-  /// An IPv4 address from its 32 bits, the first byte on top.
+  /// Makes an IPv4 address from its 32 bits; the first byte is the most significant.
   public init(ipv4 bits: UInt32) {
     high = 0
     low = UInt64(bits)
     isIPv4 = true
   }
 
-  /// An IPv6 address from its two halves; a mapped IPv4 address becomes IPv4.
+  /// Makes an IPv6 address from its two halves; a mapped IPv4 address becomes IPv4.
   public init(high: UInt64, low: UInt64) {
     isIPv4 = high == 0 && low >> 32 == 0xFFFF
     self.high = high
     self.low = isIPv4 ? low & 0xFFFF_FFFF : low
   }
 
-  /// Reads an address strictly: four decimal parts without leading zeros, or RFC 4291 text without a zone; else nil.
+  /// Parses an address strictly: four decimal parts without leading zeros, or RFC 4291 text without a zone; nil
+  /// otherwise.
   public init?(_ text: some StringProtocol) {
     self.init(bytes: Array(text.utf8)[...])
   }
@@ -40,22 +41,23 @@ public struct IPAddress: Sendable, Hashable {
 
   public static var loopback: IPAddress { IPAddress(ipv4: 0x7F00_0001) }
 
-  /// Whether it is in 127.0.0.0/8 or is ::1.
+  /// Whether the address is in 127.0.0.0/8 or is ::1.
   public var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
-  /// Whether it is 0.0.0.0 or ::, every address of the machine.
+  /// Whether this is 0.0.0.0 or ::, on which a server listens on all addresses of the machine.
   public var isUnspecified: Bool { high == 0 && low == 0 }
 
-  /// What limits count by: the IPv4 address, or the /64 an IPv6 host can choose from freely.
+  /// The address by which rate limits count: the IPv4 address, or the /64 of an IPv6 address, because a host can use
+  /// any address in its /64.
   public var source: IPAddress { isIPv4 ? self : network(leadingBits: 64) }
 
-  /// How many bits an address of this family has.
+  /// The number of bits in an address of this family.
   public var width: Int { isIPv4 ? 32 : 128 }
 
-  /// The first address of the network with that many leading bits.
+  /// The first address of the network with that prefix length.
   public func network(leadingBits: Int) -> IPAddress {
     let kept = min(max(leadingBits, 0), width)
-    // A shift by 64 or more gives zero in Swift, which is what no bits and all bits need.
+    // Swift's `<<` by 64 or more gives zero, which is right for the prefix lengths 0 and 128.
     if isIPv4 { return IPAddress(ipv4: UInt32(low) & UInt32.max << (32 - kept)) }
     return IPAddress(
       high: high & UInt64.max << max(0, 64 - kept), low: low & UInt64.max << (128 - max(kept, 64)))
@@ -69,7 +71,7 @@ extension IPAddress: CustomStringConvertible {
     let groups = [high, low].flatMap { half in
       [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: half >> $0) }
     }
-    // RFC 5952 section 4.2: the longest run of two or more zero groups becomes `::`, the first one when equal.
+    // RFC 5952 section 4.2: the longest run of at least two zero groups becomes `::`; of equal runs, the first.
     var longest = 0..<0
     var start = 0
     for index in 0...8 where index == 8 || groups[index] != 0 {
@@ -85,7 +87,9 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-  /// In decimal, at once: each new code keeps its box's address, and five texts made of each other cost ten times that.
+  /// The dotted decimal text, written in one pass.
+  ///
+  /// The service formats an address for each new code, and joining five strings takes ten times as long.
   private var dotted: String {
     unsafe String(unsafeUninitializedCapacity: 15) { text in
       var (end, shift) = (0, 32)
@@ -119,7 +123,7 @@ extension IPAddress {
 
   static func parseV6(_ text: ArraySlice<UInt8>) -> (high: UInt64, low: UInt64)? {
     guard text.count >= 2, text.count <= 45 else { return nil }
-    // At most one `::`; each side is a plain list of groups.
+    // There may be one `::`; the text on each side of it is a plain list of groups.
     var sides: [ArraySlice<UInt8>] = []
     var index = text.startIndex
     var start = index
@@ -145,7 +149,7 @@ extension IPAddress {
     return joined(head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail)
   }
 
-  /// A decimal number without leading zeros or a sign.
+  /// Parses a decimal number without leading zeros or a sign.
   static func decimal(_ digits: ArraySlice<UInt8>, maximum: Int) -> Int? {
     guard let first = digits.first, digits.count == 1 || first != Characters.zero,
       digits.count <= 5

@@ -1,10 +1,10 @@
-/// Why a network was not understood.
+/// The reason why a network was refused.
 public enum IPNetworkError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAnAddress(String)
   case badLength(String)
   case hostBitsSet(String, network: String)
 
-  /// A sentence with what to write instead.
+  /// A sentence that says what to write instead.
   public var description: String {
     switch self {
     case .notAnAddress(let text):
@@ -17,14 +17,14 @@ public enum IPNetworkError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A network in CIDR form; a bare address is the network of that one address.
+/// A network in CIDR notation; an address without a prefix length is the network of that one address.
 public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
-  /// The first address.
+  /// The first address of the network.
   public let base: IPAddress
-  /// How many leading bits all its addresses share.
+  /// The prefix length.
   public let leadingBits: Int
 
-  /// Reads `10.0.0.0/8`, `fd00::/8` or a bare address.
+  /// Parses `10.0.0.0/8`, `fd00::/8` or a single address.
   public init(parsing text: String) throws(IPNetworkError) {
     let pieces = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(pieces[0]) else { throw .notAnAddress(text) }
@@ -36,7 +36,8 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     guard var length = IPAddress.decimal(Array(pieces[1].utf8)[...], maximum: 128) else {
       throw .badLength(text)
     }
-    // `::ffff:10.0.0.0/104` is written for sockets that show IPv4 as IPv6; its addresses are IPv4 here.
+    // Operators write `::ffff:10.0.0.0/104` for sockets that report IPv4 clients as IPv6. Such addresses become IPv4
+    // here.
     if address.isIPv4, pieces[0].utf8.contains(Characters.colon) {
       guard length >= 96 else { throw .badLength(text) }
       length -= 96
@@ -48,11 +49,11 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     leadingBits = length
   }
 
-  /// Whether an address belongs to the network; the families never mix.
+  /// Whether the address is in the network; an IPv4 address is never in an IPv6 network, and the reverse.
   public func contains(_ address: IPAddress) -> Bool {
     address.isIPv4 == base.isIPv4 && address.network(leadingBits: leadingBits) == base
   }
 
-  /// The network in CIDR form.
+  /// The network in CIDR notation.
   public var description: String { "\(base)/\(leadingBits)" }
 }

@@ -1,4 +1,4 @@
-/// The characters that the text parsers of this target share; the classes of RFC 9110 are in ByteClass.swift.
+/// ASCII characters for the text parsers of this target; the character classes of RFC 9110 are in ByteClass.swift.
 package enum Characters {
   static let tab: UInt8 = 0x09
   static let space: UInt8 = 0x20
@@ -24,7 +24,7 @@ package enum Characters {
     byte == space || byte == tab
   }
 
-  /// An `unreserved` character of RFC 3986 §2.3: never needs an escape in a URL.
+  /// Whether this is an `unreserved` character (RFC 3986 §2.3), which is never escaped in a URL.
   package static func isUnreserved(_ byte: UInt8) -> Bool {
     byte.isDigit || isLetter(byte) || byte == minus || byte == dot || byte == 0x5F || byte == 0x7E
   }
@@ -33,19 +33,21 @@ package enum Characters {
     value < 10 ? value &+ 0x30 : value &+ 0x37
   }
 
-  /// ASCII letters lowered, everything else as it was: names in HTTP do not know other alphabets.
+  /// Converts only ASCII letters to lower case: names in HTTP are ASCII.
   static func lowercased(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map(\.lowered), as: UTF8.self)
   }
 
-  /// Equality that forgives the case of ASCII letters and nothing else.
+  /// Whether both texts are equal when only the case of ASCII letters is ignored.
   static func equalIgnoringCase(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
     left.utf8.elementsEqual(right.utf8) { $0.lowered == $1.lowered }
   }
 }
 
 extension Span where Element == UInt8 {
-  /// The bytes of a range that was checked to hold ASCII only.
+  /// The bytes of a range as text.
+  ///
+  /// The caller must have checked that they are ASCII.
   func text(_ range: Range<Int>) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)

@@ -1,4 +1,4 @@
-/// Why a query or a form was refused.
+/// The reason why a query or a form was refused.
 public enum FormError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooManyBytes(limit: Int)
   case tooManyParameters(limit: Int)
@@ -18,57 +18,56 @@ public enum FormError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The parameters of a query or of an `application/x-www-form-urlencoded` body, in the order they were sent.
+/// The parameters of a query or of an `application/x-www-form-urlencoded` body, in the order in which they were sent.
 ///
-/// Nothing here picks the first or the last of several equal names: two programs that pick differently are how a
-/// parameter slips past a check. `+` is a space; a name without `=` is present with an empty value.
+/// No function here silently chooses one of several parameters with the same name: if two programs choose differently,
+/// a parameter can bypass a check. `+` is decoded as a space. A name without `=` has an empty value.
 public struct FormParameters: Sendable, Equatable {
-  /// How much is read before the whole is refused.
+  /// Limits of the parser; it refuses a query or form that exceeds one.
   public struct Limits: Sendable, Hashable {
-    /// Most parameters in one query or form.
+    /// The maximum number of parameters.
     public var parameters: Int
-    /// Most bytes, still encoded.
+    /// The maximum length in bytes, before decoding.
     public var bytes: Int
 
-    /// Limits that suit what a device or a sign-in page sends.
+    /// Makes limits; the defaults suit the forms of devices and of the sign-in page.
     public init(parameters: Int = 128, bytes: Int = 65_536) {
       self.parameters = parameters
       self.bytes = bytes
     }
   }
 
-  /// One name with its value, decoded.
+  /// A decoded name and its value.
   public struct Parameter: Sendable, Equatable {
-    /// The decoded name.
     public let name: String
-    /// The decoded value, empty when none was given.
+    /// The decoded value; empty if there is none.
     public let value: String
   }
 
-  /// How often a name occurs.
+  /// How often a parameter was sent, with its values.
   public enum Occurrence: Sendable, Equatable {
     case absent
     case once(String)
     case repeated([String])
   }
 
-  /// Everything in the order sent.
+  /// All parameters in the order in which they were sent.
   public let all: [Parameter]
 
-  /// No parameters at all.
   public init() {
     all = []
   }
 
-  /// Reads encoded bytes: a query without its question mark, or a form body.
+  /// Parses a query without its question mark, or a form body.
   ///
-  /// - Throws: `FormError` when a limit is passed or something cannot be decoded.
+  /// - Throws: `FormError` if a limit is exceeded or a part cannot be decoded.
   public init(encoded: Span<UInt8>, limits: Limits = Limits()) throws(FormError) {
     guard encoded.count <= limits.bytes else { throw .tooManyBytes(limit: limits.bytes) }
     var found: [Parameter] = []
     var start = 0
     while start < encoded.count {
-      // One look at each byte: tokens of a thousand bytes come in forms, and nearly nothing is escaped.
+      // Finds the separators and the escapes in one pass: forms contain tokens of a thousand bytes, and escapes are
+      // rare.
       var end = start
       var equals: Int?
       var isPlain = true
@@ -97,19 +96,18 @@ public struct FormParameters: Sendable, Equatable {
     all = found
   }
 
-  /// Whether nothing was sent.
   public var isEmpty: Bool { all.isEmpty }
 
-  /// Tells absent, once and repeated apart.
+  /// Whether the parameter is absent, or was sent once or more often.
   public func occurrence(of name: String) -> Occurrence {
     let values = self.values(of: name)
     guard let first = values.first else { return .absent }
     return values.count == 1 ? .once(first) : .repeated(values)
   }
 
-  /// The value of a parameter that may be given once at most; nil when it is absent.
+  /// The value of a parameter that may be sent at most once; nil if it is absent.
   ///
-  /// - Throws: `FormError.repeated` when it is given more than once.
+  /// - Throws: `FormError.repeated` if it was sent more than once.
   public func single(_ name: String) throws(FormError) -> String? {
     var value: String?
     for parameter in all where parameter.name == name {
@@ -119,14 +117,16 @@ public struct FormParameters: Sendable, Equatable {
     return value
   }
 
-  /// All values of a name, in the order sent.
+  /// All values of a parameter in the order in which they were sent.
   public func values(of name: String) -> [String] {
     var values: [String] = []
     for parameter in all where parameter.name == name { values.append(parameter.value) }
     return values
   }
 
-  /// The first name that occurs a second time: protocols such as RFC 8628 refuse any repetition.
+  /// The first name that occurs again.
+  ///
+  /// Protocols such as RFC 8628 refuse repeated parameters.
   public var firstRepeatedName: String? {
     var seen: Set<String> = []
     return all.first { !seen.insert($0.name).inserted }?.name
@@ -139,7 +139,7 @@ public struct FormParameters: Sendable, Equatable {
       let part = encoded.extracting(range)
       return isPlain ? try PercentDecoding.validated(part) : try PercentDecoding.text(part, plusSign: .space)
     } catch {
-      // The offset counts from the start of the whole query or form, which is what its sender can look up.
+      // The offset is counted from the start of the query or form, so that the sender can find the place.
       throw .undecodable(
         PercentDecodingError(reason: error.reason, offset: range.lowerBound + error.offset))
     }

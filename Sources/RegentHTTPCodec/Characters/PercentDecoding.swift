@@ -1,19 +1,17 @@
-/// Why percent-encoded bytes were refused.
+/// The reason why percent-encoded bytes were refused.
 public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of refusal.
   public enum Reason: Hashable, Sendable {
     case brokenEscape
     case zeroByte
     case notUTF8
   }
 
-  /// What was wrong.
   public let reason: Reason
 
-  /// Where in the raw bytes the fault begins, counted from zero.
+  /// The offset of the error in the encoded bytes.
   public let offset: Int
 
-  /// A sentence that is safe to show: it repeats nothing of the input.
+  /// A sentence that is safe to show, because it contains no part of the input.
   public var description: String {
     switch reason {
     case .brokenEscape:
@@ -26,12 +24,12 @@ public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConve
   }
 }
 
-/// Percent-decoding (RFC 3986 §2.1), strict, and done exactly once.
+/// Strict percent-decoding (RFC 3986 §2.1); decode each text exactly once.
 ///
-/// Servers that repair a broken escape, decode twice or stop at `%00` disagree with the proxy in front about which
-/// resource is meant: that is how path filters are bypassed. So a fault is refused.
+/// Servers that repair a broken escape, decode twice or stop at `%00` interpret a path differently from the proxy in
+/// front of them, which lets attackers bypass path filters. Therefore every error is refused.
 public enum PercentDecoding {
-  /// What a plus sign stands for: itself in paths, a space in forms and queries.
+  /// How a plus sign is decoded: as itself in paths, as a space in forms and queries.
   public enum PlusSign: Sendable {
     case plus
     case space
@@ -48,7 +46,6 @@ public enum PercentDecoding {
     return try validated(decoded.span)
   }
 
-  /// Decodes to text.
   public static func text(
     _ raw: String, plusSign: PlusSign = .plus
   ) throws(PercentDecodingError) -> String {
@@ -83,7 +80,9 @@ public enum PercentDecoding {
     return decoded
   }
 
-  /// Whether decoding would change nothing, which is the common case and needs no copy.
+  /// Whether the text is the same when it is decoded.
+  ///
+  /// That is the usual case and needs no decoding buffer.
   private static func isPlain(_ raw: Span<UInt8>, _ plusSign: PlusSign) -> Bool {
     for index in raw.indices {
       let byte = raw[index]
@@ -93,7 +92,7 @@ public enum PercentDecoding {
     return true
   }
 
-  /// Text that nothing is escaped in.
+  /// Text without any escapes, checked to be UTF-8.
   static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
     do {
       return String(copying: try UTF8Span(validating: bytes))

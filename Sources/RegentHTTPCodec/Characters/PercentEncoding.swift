@@ -1,13 +1,13 @@
-/// Percent-encoding for building URLs and forms: everything that is not unreserved is escaped.
+/// Percent-encoding for URLs and forms.
 public enum PercentEncoding {
-  /// One segment of a path, or one name or value of a query: only unreserved characters stay as they are.
+  /// Encodes a path segment, or a name or value of a query: escapes everything except unreserved characters.
   public static func component(_ text: String) -> String {
     var encoded: [UInt8] = []
     append(text, to: &encoded, spaceAsPlus: false)
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// Fields as `application/x-www-form-urlencoded`, in the order given.
+  /// Encodes fields as `application/x-www-form-urlencoded`, in the given order.
   public static func form(_ fields: [(name: String, value: String)]) -> String {
     var encoded: [UInt8] = []
     for (index, field) in fields.enumerated() {

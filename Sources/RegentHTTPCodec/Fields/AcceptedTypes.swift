@@ -1,8 +1,8 @@
-/// What a client accepts, from its `Accept` headers (RFC 9110 §12.5.1).
+/// The media types that a client accepts, from its `Accept` headers (RFC 9110 §12.5.1).
 public struct AcceptedTypes: Sendable, Equatable {
   private struct Range: Sendable, Equatable {
     let type: MediaType
-    /// In thousandths, as the grammar has at most three decimals.
+    /// In thousandths, because the grammar has at most three decimals.
     let weight: Int
 
     var specificity: Int {
@@ -19,9 +19,9 @@ public struct AcceptedTypes: Sendable, Equatable {
 
   private let ranges: [Range]
 
-  /// Reads the values of all `Accept` lines; nil when one breaks the grammar.
+  /// Parses the values of all `Accept` headers; nil if one breaks the grammar.
   ///
-  /// No line, or only empty ones, accepts everything.
+  /// Without a header, or with only empty ones, every type is accepted.
   public init?(headerValues: [String]) {
     var ranges: [Range] = []
     for line in headerValues {
@@ -33,9 +33,9 @@ public struct AcceptedTypes: Sendable, Equatable {
     self.ranges = ranges
   }
 
-  /// How much a type is wanted, in thousandths: 0 is not acceptable, 1000 most.
+  /// The weight of a type in thousandths: 0 is not acceptable, 1000 is preferred most.
   ///
-  /// The most specific range that covers the type decides, wherever it stands in the list.
+  /// The most specific range that covers the type decides, independent of its place in the list.
   public func weight(of offered: MediaType) -> Int {
     if ranges.isEmpty { return 1000 }
     var best: Range?
@@ -46,7 +46,7 @@ public struct AcceptedTypes: Sendable, Equatable {
     return best?.weight ?? 0
   }
 
-  /// The most wanted of what is offered, the earlier one when equal; nil when nothing is acceptable.
+  /// The offered type with the highest weight, the first of equal ones; nil if none is acceptable.
   public func preferred(among offered: [MediaType]) -> MediaType? {
     var best: (type: MediaType, weight: Int)?
     for type in offered {
@@ -56,13 +56,13 @@ public struct AcceptedTypes: Sendable, Equatable {
     return best?.type
   }
 
-  /// Whether a type is named as such, not merely covered by a wildcard.
+  /// Whether the client lists the type itself, not only a wildcard that covers it.
   public func names(_ type: MediaType) -> Bool {
     ranges.contains { $0.type.matches(type) && $0.weight > 0 }
   }
 
   private static func range(_ item: Substring) -> Range? {
-    // Everything from `q` on belongs to the weight, not to the type.
+    // Parameters from `q` on belong to the weight, not to the type.
     var typeParts: [Substring] = []
     var weight = 1000
     var sawWeight = false
@@ -83,7 +83,7 @@ public struct AcceptedTypes: Sendable, Equatable {
     return Range(type: type, weight: weight)
   }
 
-  /// `0`, `0.5`, `0.125`, `1`, `1.000`: nothing else.
+  /// Parses a weight such as `0`, `0.5`, `0.125`, `1` or `1.000`; nil for other texts.
   private static func thousandths(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard let first = bytes.first, first == Characters.zero || first == Characters.zero + 1,

@@ -1,12 +1,12 @@
-/// A day of the Gregorian calendar, also before it was invented.
+/// A day of the Gregorian calendar, which is also used for dates before its introduction.
 ///
-/// Counted in 400-year cycles that begin in March, so that the leap day is the last of its year.
+/// The conversions count in 400-year cycles that begin in March, so that the leap day is the last day of a year.
 public struct CivilDate: Equatable, Sendable {
-  /// The year; 0 is the year before 1.
+  /// The year; year 0 is the year before year 1.
   public let year: Int
-  /// The month, from 1.
+  /// The month, 1 to 12.
   public let month: Int
-  /// The day of the month, from 1.
+  /// The day of the month, 1 to 31.
   public let day: Int
 
   init(year: Int, month: Int, day: Int) {
@@ -15,7 +15,7 @@ public struct CivilDate: Equatable, Sendable {
     self.day = day
   }
 
-  /// The day that lies so many days after 1970-01-01.
+  /// The day that is `daysSince1970` days after 1970-01-01.
   public init(daysSince1970: Int64) {
     let shifted = daysSince1970 + 719_468
     let cycle = floorDivide(shifted, 146_097)
@@ -29,7 +29,7 @@ public struct CivilDate: Equatable, Sendable {
     year = Int(yearOfCycle + cycle * 400) + (month <= 2 ? 1 : 0)
   }
 
-  /// The day of a time in seconds since 1970, in UTC; times before 1970 are rounded down.
+  /// The day in UTC of a time in seconds since 1970; also right before 1970.
   public init(epochSeconds: Int64) {
     self.init(daysSince1970: floorDivide(epochSeconds, 86_400))
   }
@@ -44,7 +44,8 @@ public struct CivilDate: Equatable, Sendable {
     return cycle * 146_097 + dayOfCycle - 719_468
   }
 
-  /// The date and time of day as RFC 3339 writes them in UTC: `2026-11-20T10:05:00Z`, or with `.123` before the `Z`.
+  /// The date and time in UTC as in RFC 3339: `2026-11-20T10:05:00Z`, or with milliseconds, such as `.123`, before the
+  /// `Z`.
   public static func text(epochMilliseconds: Int64, fraction: Bool) -> String {
     let seconds = floorDivide(epochMilliseconds, 1000)
     let date = CivilDate(epochSeconds: seconds)
@@ -61,7 +62,7 @@ private func padded(_ number: Int64, _ count: Int) -> String {
   return String(repeating: "0", count: max(0, count - digits.count)) + digits
 }
 
-/// Division that rounds down, also below zero.
+/// Division that rounds towards negative infinity.
 func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
   value % divisor < 0 ? value / divisor - 1 : value / divisor
 }

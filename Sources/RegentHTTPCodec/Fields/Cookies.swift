@@ -1,48 +1,47 @@
-/// The cookies of one request (RFC 6265 §4.2.1), read strictly.
+/// The cookies of one request (RFC 6265 §4.2.1), parsed strictly.
 ///
-/// A pair outside the grammar does not exist and never swallows its neighbour: other programs on the same host set
-/// what they like, and a quoted value that hid a semicolon would smuggle a pair past (or into) ours. A name sent twice
-/// is no cookie at all for ``value(of:)``: a sibling domain can plant a second one, and picking either is a guess.
+/// A pair that breaks the grammar is skipped and does not affect the pair next to it. Other programs on the same host
+/// may set any cookie; if a quoted value could contain a semicolon, it could hide a pair or add one. ``value(of:)``
+/// ignores a name that was sent twice: a sibling domain can set a second cookie with the same name, and the server
+/// cannot tell them apart.
 public struct Cookies: Sendable, Equatable {
-  /// One well-formed pair.
+  /// One cookie that follows the grammar.
   public struct Cookie: Sendable, Equatable {
-    /// The name: a token.
     public let name: String
-    /// The value, without surrounding quotes.
+    /// The value, without the quotes around it.
     public let value: String
   }
 
-  /// Most pairs that are read; later ones count as malformed.
+  /// The maximum number of cookies; further ones count as malformed.
   public static let maximumCount = 128
 
-  /// The well-formed pairs in the order sent.
+  /// All well-formed cookies in the order in which they were sent.
   public private(set) var all: [Cookie] = []
 
-  /// How many pairs were left out because they break the grammar or the limit.
+  /// The number of cookies that were skipped because they break the grammar or exceed the limit.
   public private(set) var malformedCount = 0
 
-  /// No cookies at all.
   public init() {}
 
-  /// Reads the values of the `Cookie` header lines of one request.
+  /// Parses the values of all `Cookie` headers of one request.
   public init(headerValues: [String]) {
     for line in headerValues {
       read(Array(line.utf8).span)
     }
   }
 
-  /// Reads the value of one `Cookie` header line.
+  /// Parses the value of one `Cookie` header.
   public init(headerValue: Span<UInt8>) {
     read(headerValue)
   }
 
-  /// The value of a cookie that is sent exactly once; nil otherwise.
+  /// The value of a cookie that was sent exactly once; nil otherwise.
   public func value(of name: String) -> String? {
     let values = self.values(of: name)
     return values.count == 1 ? values.first : nil
   }
 
-  /// All values sent under a name.
+  /// All values of the cookies with a name.
   public func values(of name: String) -> [String] {
     all.filter { $0.name == name }.map(\.value)
   }

@@ -1,19 +1,19 @@
-/// Dates as HTTP writes them (RFC 9110 §5.6.7, IMF-fixdate only): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates in HTTP headers (RFC 9110 §5.6.7, only IMF-fixdate): `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
-/// Seconds since 1970 go in and come out; nothing here looks at a clock.
+/// Times are seconds since 1970. This type does not read the clock.
 public enum HTTPDate {
-  /// How many bytes a date takes: always the same.
+  /// The length of every date in bytes.
   public static let length = 29
 
-  /// The latest second that four digits of a year can say.
+  /// The last second of the year 9999, in seconds since 1970.
   public static let latest: Int64 = 253_402_300_799
 
-  /// The text of a time; times before year 0000 or after 9999 are moved to the nearest that can be written.
+  /// Formats a time; clamps it to the years 0000 to 9999.
   public static func text(epochSeconds: Int64) -> String {
     String(decoding: bytes(epochSeconds: epochSeconds), as: UTF8.self)
   }
 
-  /// The text of a time, as ASCII.
+  /// Formats a time as ASCII bytes.
   public static func bytes(epochSeconds: Int64) -> [UInt8] {
     var buffer: [UInt8] = []
     buffer.reserveCapacity(length)
@@ -42,7 +42,7 @@ public enum HTTPDate {
     buffer.append(contentsOf: " GMT".utf8)
   }
 
-  /// Reads a date; nil for the obsolete forms, a wrong weekday, or a day or time that does not exist.
+  /// Parses a date; nil for the obsolete formats, a wrong weekday, or a day or time that does not exist.
   public static func epochSeconds(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count == length else { return nil }
@@ -55,7 +55,7 @@ public enum HTTPDate {
       let weekday = weekdays.firstIndex(of: part(0..<3)),
       let month = months.firstIndex(of: part(8..<11))
     else { return nil }
-    // A leap second is written as second 60 of the last minute and counts as the second after it.
+    // A leap second is written as second 60 of the last minute of a day, and counts as the second after it.
     guard hour < 24, minute < 60, second < 60 || (second == 60 && hour == 23 && minute == 59)
     else { return nil }
     let date = CivilDate(year: year, month: month + 1, day: day)

@@ -1,16 +1,17 @@
-/// Comma lists with semicolon parameters (RFC 9110 §5.6), the shape that `Accept`, `Prefer` and `Forwarded` share.
+/// Parses comma-separated lists with semicolon parameters (RFC 9110 §5.6), as in `Accept`, `Prefer` and `Forwarded`.
 package enum HeaderList {
-  /// The items of a comma list; commas inside quoted strings do not separate, empty items are left out.
+  /// The items of a list without empty ones; a comma inside a quoted string does not separate items.
   package static func items(_ line: String) -> [Substring] {
     split(line[...], at: Characters.comma).filter { !$0.isEmpty }
   }
 
-  /// The parts of one item between semicolons; there is always a first.
+  /// The parts of an item that semicolons separate; there is at least one.
   package static func parts(_ item: Substring) -> [Substring] {
     split(item, at: Characters.semicolon)
   }
 
-  /// `name`, `name=token` or `name="quoted"`: the name lowered, the value unquoted; nil outside the grammar.
+  /// Parses `name`, `name=token` or `name="quoted"`; returns the name in lower case and the value without quotes, or
+  /// nil if the text breaks the grammar.
   package static func parameter(_ part: Substring) -> (name: String, value: String)? {
     let equals = part.utf8.firstIndex(of: Characters.equals)
     let name = trimmed(part[..<(equals ?? part.endIndex)])
@@ -27,10 +28,10 @@ package enum HeaderList {
     !text.isEmpty && text.utf8.allSatisfy(\.isToken)
   }
 
-  /// Without surrounding blanks.
+  /// The text without spaces and tabs at both ends.
   package static func trimmed(_ text: Substring) -> Substring {
     var text = text
-    // By bytes: a blank followed by a combining mark is one Character, but two things to HTTP.
+    // Compares bytes: Swift treats a space plus a combining mark as one character, HTTP as two.
     while let first = text.utf8.first, Characters.isBlank(first) {
       text = Substring(text.utf8.dropFirst())
     }
@@ -40,7 +41,7 @@ package enum HeaderList {
     return text
   }
 
-  /// The content of a quoted string; nil when it is not one from the first to the last character.
+  /// The contents of a quoted string; nil unless the whole text is one.
   static func unquoted(_ text: Substring) -> String? {
     var bytes = Array(text.utf8)
     guard bytes.count >= 2, bytes.removeFirst() == Characters.doubleQuote,

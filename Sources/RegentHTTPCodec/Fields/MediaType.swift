@@ -4,35 +4,28 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
   public let type: String
   /// The part after the slash, in lower case.
   public let subtype: String
-  /// The parameters, names in lower case, in the order written.
+  /// The parameters in the order in which they were written.
   public let parameters: [Parameter]
 
-  /// One parameter of a media type.
   public struct Parameter: Sendable, Hashable {
-    /// The name in lower case.
     public let name: String
-    /// The value, without quotes.
     public let value: String
   }
 
-  /// `application/json`.
   public static let json = MediaType("application", "json")
-  /// `application/xml`.
   public static let xml = MediaType("application", "xml")
-  /// `text/html`.
   public static let html = MediaType("text", "html")
   public static let plainText = MediaType("text", "plain")
-  /// `application/x-www-form-urlencoded`.
   public static let form = MediaType("application", "x-www-form-urlencoded")
 
-  /// A media type known when the program was written.
+  /// Makes a media type without parameters from constants, which are not checked.
   public init(_ type: String, _ subtype: String) {
     self.type = Characters.lowercased(type)
     self.subtype = Characters.lowercased(subtype)
     parameters = []
   }
 
-  /// Reads the value of a `Content-Type` header; nil when it breaks the grammar or names a parameter twice.
+  /// Parses the value of a `Content-Type` header; nil if it breaks the grammar or repeats a parameter.
   public init?(parsing text: String) {
     guard let parsed = MediaType(item: text[...]), parsed.type != "*", parsed.subtype != "*"
     else { return nil }
@@ -58,16 +51,16 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
     self.parameters = parameters
   }
 
-  /// Whether type and subtype are the same; parameters do not count.
+  /// Whether both have the same type and subtype; ignores parameters.
   public func matches(_ other: MediaType) -> Bool {
     type == other.type && subtype == other.subtype
   }
 
-  /// The value of a parameter, asked for in lower case.
+  /// The value of a parameter; `name` must be in lower case.
   public func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }
 
-  /// The type and subtype without parameters.
+  /// The type and subtype, without parameters.
   public var description: String { "\(type)/\(subtype)" }
 }

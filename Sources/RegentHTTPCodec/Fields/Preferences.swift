@@ -1,14 +1,14 @@
-/// The `Prefer` header (RFC 7240), as far as it is understood here.
+/// Parses the `Prefer` header (RFC 7240).
 public enum Preferences {
-  /// The whole seconds of `wait=N`; nil when it is not asked for or not readable.
+  /// The seconds of `wait=N`, at most one day; nil if the header has no valid one.
   ///
-  /// A preference may always be ignored, so nothing here is an error. Named twice, only the first counts (§2), even
-  /// when it is unreadable. Numbers beyond a day are cut to a day: the service lowers them further.
+  /// RFC 7240 lets a server ignore any preference, so a bad value is not an error. If `wait` occurs more than once,
+  /// only the first counts (§2), even if it is invalid. The service lowers the result to its own limit.
   public static func wait(headerValues: [String]) -> Int? {
     value(of: "wait", headerValues).flatMap(seconds)
   }
 
-  /// Whether the caller would like to have what its change made, and not only hear that it was made (§4.2).
+  /// Whether the client wants the changed object in the response (`return=representation`, §4.2).
   public static func wantsRepresentation(headerValues: [String]) -> Bool {
     value(of: "return", headerValues) == "representation"
   }

@@ -1,4 +1,4 @@
-/// Why a `Set-Cookie` header was not made.
+/// The reason why a `Set-Cookie` header was refused.
 public enum SetCookieError: Error, Hashable, Sendable, CustomStringConvertible {
   case name
   case value
@@ -8,7 +8,7 @@ public enum SetCookieError: Error, Hashable, Sendable, CustomStringConvertible {
   case hostPrefixNeedsRootPathAndNoDomain
   case crossSiteNeedsSecure
 
-  /// A sentence that is safe to show: it repeats nothing of the cookie.
+  /// A sentence that is safe to show, because it contains no part of the cookie.
   public var description: String {
     switch self {
     case .name: "the cookie's name is not a token: use letters, digits, '-' and '_'"
@@ -23,34 +23,34 @@ public enum SetCookieError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A cookie for the browser (RFC 6265 §4.1 with `SameSite` and the name prefixes of RFC 6265bis).
+/// A cookie that the server sets (RFC 6265 §4.1, with `SameSite` and the name prefixes of RFC 6265bis).
 ///
-/// The defaults are the safe ones: `Secure`, `HttpOnly`, `SameSite=Lax`, this host only, until the browser closes.
+/// The defaults are the safe ones: `Secure`, `HttpOnly`, `SameSite=Lax`, only for this host, and until the browser
+/// closes.
 public struct SetCookie: Sendable, Equatable {
-  /// Whether the browser sends the cookie along with requests that other sites start.
+  /// Whether the browser sends the cookie with requests that other sites start.
   public enum SameSite: String, Sendable {
     case strict = "Strict"
     case lax = "Lax"
     case none = "None"
   }
 
-  /// The name, with its prefix.
+  /// The name with its prefix.
   public let name: String
   public let value: String
-  /// Which paths get the cookie.
+  /// The paths for which the browser sends the cookie.
   public let path: String
-  /// Set to share the cookie with subdomains; nil keeps it on this host.
+  /// The domain whose subdomains also get the cookie; nil limits it to this host.
   public let domain: String?
-  /// Seconds until the browser forgets it: 0 removes it, nil keeps it until the browser closes.
+  /// The lifetime in seconds; 0 removes the cookie, nil keeps it until the browser closes.
   public let maximumAge: Int?
-  /// Whether it travels over https only.
+  /// Whether the browser sends the cookie only over https.
   public let isSecure: Bool
-  /// Whether scripts cannot read it.
+  /// Whether scripts cannot read the cookie.
   public let isHTTPOnly: Bool
-  /// Whether requests from other sites carry it.
   public let sameSite: SameSite
 
-  /// Checks every part, so that the header cannot be split or weakened by what is inside.
+  /// Makes a cookie; checks every part, so that no value can add a header or an attribute.
   public init(
     _ name: String, _ value: String, path: String = "/", domain: String? = nil,
     maximumAge: Int? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true,
@@ -63,7 +63,7 @@ public struct SetCookie: Sendable, Equatable {
     if let domain {
       guard case .name(_)? = HostName(parsing: domain) else { throw .domain }
     }
-    // Browsers compare the prefixes without regard to case, so the rules hold for every spelling.
+    // Browsers compare the prefixes without regard to case, so the rules apply to every spelling.
     let folded = Characters.lowercased(name)
     let isHostBound = folded.hasPrefix("__host-")
     if isHostBound || folded.hasPrefix("__secure-"), !isSecure { throw .prefixNeedsSecure }
@@ -79,14 +79,16 @@ public struct SetCookie: Sendable, Equatable {
     self.sameSite = sameSite
   }
 
-  /// A cookie named `__Host-NAME`: https only, this host only, every path; no other host or page can plant it.
+  /// Makes a cookie named `__Host-NAME`, for https and this host only.
+  ///
+  /// No other host and no http page can set a cookie with that name.
   public static func hostBound(
     _ name: String, _ value: String, maximumAge: Int? = nil, sameSite: SameSite = .lax
   ) throws(SetCookieError) -> SetCookie {
     try SetCookie("__Host-\(name)", value, maximumAge: maximumAge, sameSite: sameSite)
   }
 
-  /// The same cookie, emptied and forgotten at once by the browser.
+  /// The same cookie with `Max-Age=0`, which makes the browser remove it.
   public func removal() throws(SetCookieError) -> SetCookie {
     try SetCookie(
       name, "", path: path, domain: domain, maximumAge: 0, isSecure: isSecure,
@@ -102,7 +104,7 @@ public struct SetCookie: Sendable, Equatable {
     return text + "; SameSite=\(sameSite.rawValue)"
   }
 
-  /// A `cookie-octet` of RFC 6265 §4.1.1.
+  /// Whether this is a `cookie-octet` (RFC 6265 §4.1.1).
   static func isValueCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x21, 0x23...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E: true

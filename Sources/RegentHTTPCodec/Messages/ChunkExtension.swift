@@ -1,32 +1,33 @@
-/// Steps over the extensions of one chunk (RFC 9112 section 7.1.1), byte by byte, and refuses what is not of their
-/// form.
+/// Skips the extensions of one chunk (RFC 9112 section 7.1.1) byte by byte, and refuses those that break the grammar.
 ///
 ///     *( BWS ";" BWS name [ BWS "=" BWS value ] ),  a value is a token or a quoted string
 ///
-/// What they say is dropped. Two readers that disagree about where the line ends are what request smuggling
-/// with chunks is made of, so there is one reading only: a line end inside quotes, an empty name and white space before
-/// the line end are refused.
+/// The contents are ignored. Attackers smuggle requests with chunks whose line end two parsers see in different places.
+/// Therefore the parser refuses everything that could be read in two ways: a line end inside quotes, an empty name, and
+/// white space before the line end.
 struct ChunkExtension {
   private var state = State.start
 
   private enum State: UInt8 {
-    /// Behind the size, before the semicolon.
+    /// After the size, before the semicolon.
     case start
-    /// Behind a semicolon, before the name.
+    /// After a semicolon, before the name.
     case beforeName
     case name
-    /// White space behind a name: `=` or `;` must follow.
+    /// After white space that follows a name; `=` or `;` must follow.
     case afterName
     case beforeValue
     case token
     case quoted, escaped
-    /// Behind a value: only the line end, white space or the next semicolon may follow.
+    /// After a value; only the line end, white space or a semicolon may follow.
     case afterValue
-    /// White space behind a value: the next semicolon must follow.
+    /// After white space that follows a value; a semicolon must follow.
     case beforeSemicolon
   }
 
-  /// Takes the byte behind the size, a semicolon or white space, or the one after; true at the CR that ends the line.
+  /// Takes the next byte after the size.
+  ///
+  /// Returns true at the CR that ends the line.
   mutating func endsLine(at byte: UInt8) throws(MessageError) -> Bool {
     switch state {
     case .start, .beforeSemicolon:
@@ -63,7 +64,7 @@ struct ChunkExtension {
     return false
   }
 
-  /// Goes on with one of the separators that are allowed here.
+  /// Moves on to the next state after one of the separators that are allowed here.
   private mutating func follow(
     _ byte: UInt8, semicolon: Bool = false, equals: Bool = false, blank: State
   ) throws(MessageError) {

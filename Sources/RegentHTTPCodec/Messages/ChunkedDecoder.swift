@@ -1,10 +1,10 @@
-/// Takes a chunked body apart (RFC 9112 section 7.1), byte by byte if need be, and refuses every deviation.
+/// Decodes a chunked body (RFC 9112 section 7.1) from pieces of any size, and refuses every deviation from the grammar.
 ///
-/// Chunk extensions and trailer fields are checked and dropped.
+/// Chunk extensions and trailer fields are checked and ignored.
 public struct ChunkedDecoder: Sendable {
-  /// How many body bytes there may be in all; one more is `bodyTooLarge`.
+  /// The maximum length of the body in bytes; a longer one throws `bodyTooLarge`.
   public let limit: Int
-  /// How many body bytes came out so far.
+  /// The number of body bytes that were decoded so far.
   public private(set) var decoded = 0
   /// Whether the body and its trailer section are complete.
   public private(set) var isComplete = false
@@ -23,15 +23,18 @@ public struct ChunkedDecoder: Sendable {
     case firstDigit, size, sizeExtension, sizeEnd, data, dataReturn, dataEnd, trailer
   }
 
-  /// All extensions of one body together, in bytes: nobody needs them, but they are free to send for an attacker.
+  /// The maximum length of all extensions of one body in bytes.
+  ///
+  /// No client needs them, but an attacker could send them without end.
   private static let extensionLimit = 4096
   private static let trailerLimits = HeadLimits(line: 64, fields: 8192, count: 32)
 
-  /// A decoder for one body of at most `limit` bytes.
   public init(limit: Int) { self.limit = limit }
 
-  /// Decodes `bytes` from `position` on, appends body bytes to `body`, and returns where it stopped: at the end of
-  /// the bytes, or (when `isComplete`) at the first byte after the body.
+  /// Decodes `bytes` from `position` on and appends the body bytes to `body`.
+  ///
+  /// Returns the position after the last byte it used: the end of `bytes`, or the first byte after the body if
+  /// `isComplete`.
   public mutating func decode(
     _ bytes: Span<UInt8>, from position: Int = 0, into body: inout [UInt8]
   )
@@ -76,7 +79,7 @@ extension ChunkedDecoder {
         digits = 0
         state = .size
       }
-      // Fifteen digits cannot overflow and are more than any limit.
+      // Fifteen digits cannot overflow an Int, and give more than any limit.
       guard digits < 15 else { throw .chunkSize }
       digits &+= 1
       remaining = remaining << 4 | Int(digit)

@@ -1,18 +1,20 @@
-// The field lines of requests, responses and trailers: one grammar, one parser, resumable after any byte.
+// Parses the field lines of requests, responses and trailers. It can stop after any byte and continue with the next.
 
-/// What the parser is in the middle of.
+/// The position of the parser in the grammar.
 enum FieldState: UInt8 {
   case lineStart, name, beforeValue, value, valueEnd, lastLineEnd, done
 }
 
-/// What the parser came to.
+/// The result of one step of the parser.
 enum FieldEvent {
   case field(HeaderField)
   case end
   case needsMore
 }
 
-/// Reads field lines from a growing buffer; `position` is the next byte to look at, so no byte is looked at twice.
+/// Reads field lines from a growing buffer.
+///
+/// `position` is the next byte to read, so no byte is read twice.
 struct FieldParser {
   private(set) var state = FieldState.lineStart
   private var sectionStart = 0
@@ -23,12 +25,12 @@ struct FieldParser {
   /// Starts a section of field lines at `position`.
   init(startingAt position: Int = 0) { sectionStart = position }
 
-  /// Reads on from `position` to the end of the next field or of the section.
+  /// Reads from `position` to the end of the next field line or of the section.
   @inline(__always)
   mutating func next(_ bytes: Span<UInt8>, _ position: inout Int, limits: HeadLimits)
     throws(MessageError) -> FieldEvent
   {
-    // Looking no further than the limit makes the verdict the same however the bytes were cut into reads.
+    // Never reads past the limit, so that the result does not depend on how the bytes were split into reads.
     let stop = min(bytes.count, sectionStart &+ limits.fields)
     var at = position
     defer { position = at }
@@ -89,8 +91,9 @@ struct FieldParser {
 }
 
 extension Span<UInt8> {
-  /// Where the first byte stands that a field's value may not hold; most of a head is values, so eight are looked at at
-  /// once.
+  /// The position of the first byte that a field value may not contain.
+  ///
+  /// Checks eight bytes at a time, because most of a head is field values.
   @inline(__always)
   fileprivate func endOfFieldValue(from start: Int, to stop: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -98,7 +101,7 @@ extension Span<UInt8> {
     while stop &- at >= 8 {
       let word = UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self))
       let deleted = word ^ (0x7F &* ones)
-      // The lowest bit that is set is right; a carry from there may set others above it.
+      // Only the lowest set bit is reliable: the subtractions may carry into the bytes above it.
       let found = ((word &- 0x20 &* ones) & ~word | (deleted &- ones) & ~deleted) & (0x80 &* ones)
       guard found != 0 else {
         at &+= 8

@@ -1,7 +1,7 @@
-/// The fields that decide where a message ends, read the same way in requests and responses.
+/// The header fields that decide where a message ends, parsed in the same way for requests and responses.
 ///
-/// Two different answers to "where does this message end" are how requests are smuggled past a proxy, so whatever
-/// is said twice or in two ways is refused.
+/// If a proxy and a server see the end of a message in different places, an attacker can smuggle a request past the
+/// proxy. Therefore every field that is repeated or contradicts another is refused.
 struct FramingFields: Sendable {
   private(set) var contentLength: Int?
   private(set) var isChunked = false
@@ -27,7 +27,9 @@ struct FramingFields: Sendable {
 }
 
 extension Span<UInt8> {
-  /// A decimal number of at most 18 digits; a longer one is a body larger than any limit.
+  /// Parses a decimal number of at most 18 digits.
+  ///
+  /// A longer number throws `bodyTooLarge`, because it exceeds every limit.
   fileprivate func decimal(_ range: ByteRange) throws(MessageError) -> Int {
     guard !range.isEmpty else { throw .contentLength }
     var number = 0
@@ -41,14 +43,15 @@ extension Span<UInt8> {
 
   fileprivate func requireChunked(_ range: ByteRange) throws(MessageError) {
     if equal(range, ignoringCase: "chunked") { return }
-    // `gzip, chunked` is well formed, only not supported; `chunked, gzip` has no end that could be known.
+    // `gzip, chunked` is valid, but we do not support gzip. After `chunked, gzip` a receiver cannot tell where the body
+    // ends.
     let tail = ByteRange(Swift.max(Int(range.start), Int(range.end) &- 7), Int(range.end))
     let endsWithChunked = equal(tail, ignoringCase: "chunked")
     let isList = range.indices.contains { self[$0] == 0x2C }
     throw isList && !endsWithChunked || range.isEmpty ? .transferEncoding : .transferCoding
   }
 
-  /// Whether a comma-separated list of tokens has `member`.
+  /// Whether `member` is in a comma-separated list of tokens.
   fileprivate func hasListMember(_ range: ByteRange, _ member: String) throws(MessageError) -> Bool {
     var found = false
     var start = Int(range.start)
@@ -65,7 +68,7 @@ extension Span<UInt8> {
     return found
   }
 
-  /// Whether the stretch is HOST or HOST:PORT, where HOST is a name, an IPv4 address or an IPv6 address in brackets.
+  /// Whether the range is HOST or HOST:PORT, where HOST is a name, an IPv4 address or an IPv6 address in brackets.
   func isAuthority(_ range: ByteRange) -> Bool {
     guard !range.isEmpty else { return false }
     let end = Int(range.end)

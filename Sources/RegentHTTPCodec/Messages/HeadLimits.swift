@@ -1,15 +1,21 @@
-/// How large a message head may be.
+/// The maximum size of a message head.
 ///
-/// Offsets are kept in 16 bits, so everything together stays below 64 KiB.
+/// Positions in a head are stored in 16 bits, so all parts together must be smaller than 64 KiB.
 public struct HeadLimits: Sendable, Hashable {
-  /// The first line with its CR LF, in bytes; a longer one is answered with 414.
+  /// The maximum length of the first line with its CR LF, in bytes.
+  ///
+  /// The server answers a longer one with 414.
   public let line: Int
-  /// All field lines together with their CR LF, in bytes; more is answered with 431.
+  /// The maximum length of all field lines with their CR LF, in bytes.
+  ///
+  /// The server answers longer ones with 431.
   public let fields: Int
-  /// How many field lines there may be; more is answered with 431.
+  /// The maximum number of field lines.
+  ///
+  /// The server answers more with 431.
   public let count: Int
 
-  /// Limits; each is brought into the range the 16-bit offsets allow.
+  /// Makes limits; each is clamped to a range that 16-bit positions allow.
   public init(line: Int = 8192, fields: Int = 16384, count: Int = 64) {
     self.line = min(max(line, 64), 16384)
     self.fields = min(max(fields, 64), 32768)

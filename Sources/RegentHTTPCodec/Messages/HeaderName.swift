@@ -1,38 +1,36 @@
-/// The name of a header field: a token, compared without regard to ASCII case.
+/// The name of a header field: a token that is compared without regard to ASCII case.
 public struct HeaderName: Sendable {
-  /// The spelling it was made with; this is what is written to the wire.
+  /// The name as it was given, which is also how it is sent.
   public let text: String
 
-  /// A name from text, or nil when the text is not a token (so that a name can never break out of its line).
+  /// Makes a name; nil if the text is not a token, so that no name can contain a line break.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.allSatisfy({ $0.isToken }) else { return nil }
     self.text = text
   }
 
-  /// A name the program itself spells; anything but a token is a programming error.
+  /// Makes a name from a constant of the program; traps unless it is a token.
   public init(literal text: StaticString) {
     let spelling = "\(text)"
     precondition(!spelling.isEmpty && spelling.utf8.allSatisfy { $0.isToken })
     self.text = spelling
   }
 
-  /// A name that is known to be a token.
+  /// Makes a name without checking it; the caller knows that it is a token.
   package init(known text: String) { self.text = text }
 }
 
 extension HeaderName: Hashable, CustomStringConvertible {
-  /// Whether both are the same name, whatever their capitals.
+  /// Whether both names are equal without regard to ASCII case.
   public static func == (left: HeaderName, right: HeaderName) -> Bool {
     let (one, other) = (left.text.utf8, right.text.utf8)
     return one.count == other.count && zip(one, other).allSatisfy { $0.lowered == $1.lowered }
   }
 
-  /// Feeds the name in small letters.
   public func hash(into hasher: inout Hasher) {
     for byte in text.utf8 { hasher.combine(byte.lowered) }
   }
 
-  /// The spelling it was made with.
   public var description: String { text }
 }
 

@@ -1,47 +1,43 @@
-/// A stretch of bytes inside a message head.
+/// A range of bytes inside a message head.
 public struct ByteRange: Sendable, Hashable {
-  /// Where it starts, counted from the first byte of the head.
+  /// The position of the first byte, counted from the start of the head.
   public let start: UInt16
-  /// Where it ends (one past the last byte).
+  /// The position after the last byte.
   public let end: UInt16
 
-  /// The stretch from `start` up to `end`.
   @inline(__always)
   public init(_ start: Int, _ end: Int) {
     self.start = UInt16(truncatingIfNeeded: start)
     self.end = UInt16(truncatingIfNeeded: end)
   }
 
-  /// The number of bytes.
   public var count: Int { Int(end) - Int(start) }
-  /// Whether there is no byte.
   public var isEmpty: Bool { start == end }
-  /// The same as a range of integers.
+  /// The positions as a range of `Int`.
   public var indices: Range<Int> { Int(start)..<Int(end) }
 }
 
-/// Where one header field's name and value are; white space around the value is already cut.
+/// The positions of a header field's name and of its value without surrounding white space.
 public struct HeaderField: Sendable, Hashable {
   public let name: ByteRange
-  /// The value, perhaps empty.
   public let value: ByteRange
 }
 
-/// The field lines of a head as positions into its bytes: no copy of any name or value.
+/// The field lines of a head as positions in its bytes, so that no name or value is copied.
 public struct HeaderTable: Sendable {
-  /// The fields in the order they came.
+  /// The fields in the order in which they were sent.
   public private(set) var fields: [HeaderField] = []
 
   public init() {}
 
-  /// The value of the first field with that name; `bytes` are the head the table was made from.
+  /// The value of the first field with this name; `bytes` must be the head from which the table was made.
   public func first(_ name: HeaderName, in bytes: Span<UInt8>) -> ByteRange? {
     let wanted = name.text.utf8.span
     for field in fields where bytes.equal(field.name, ignoringCase: wanted) { return field.value }
     return nil
   }
 
-  /// The value of the first field with that name, and whether there is another one.
+  /// The value of the first field with this name, and whether there is a second one.
   public func single(_ name: HeaderName, in bytes: Span<UInt8>) -> (value: ByteRange?, isRepeated: Bool) {
     let wanted = name.text.utf8.span
     var value: ByteRange?
@@ -52,7 +48,7 @@ public struct HeaderTable: Sendable {
     return (value, false)
   }
 
-  /// The values of every field with that name, in the order they came.
+  /// The values of all fields with this name, in the order in which they were sent.
   public func all(_ name: HeaderName, in bytes: Span<UInt8>) -> [ByteRange] {
     let wanted = name.text.utf8.span
     var found: [ByteRange] = []
@@ -69,7 +65,7 @@ public struct HeaderTable: Sendable {
 }
 
 extension Span<UInt8> {
-  /// Whether the stretch spells `text`, whatever the capitals of either.
+  /// Whether the range equals `text` without regard to ASCII case.
   func equal(_ range: ByteRange, ignoringCase text: Span<UInt8>) -> Bool {
     guard range.count == text.count else { return false }
     let start = Int(range.start)
@@ -79,7 +75,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Whether the stretch spells `text`, whatever the capitals of either.
+  /// Whether the range equals `text` without regard to ASCII case.
   func equal(_ range: ByteRange, ignoringCase text: String) -> Bool {
     equal(range, ignoringCase: text.utf8.span)
   }

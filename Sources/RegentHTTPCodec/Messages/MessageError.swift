@@ -1,18 +1,18 @@
-/// Why a message was refused.
+/// The reason why a message was refused.
 ///
-/// Every case ends the connection: after it, where the next message starts is unknown.
+/// Each of them closes the connection, because the start of the next message is unknown.
 public enum MessageError: Error, Sendable, Hashable, CaseIterable {
-  // The request line and its target.
+  // Errors in the request line and its target.
   case requestLine
   case target
   case targetTooLong
   case method
   case version
 
-  // The response line.
+  // Errors in the status line of a response.
   case statusLine
 
-  // Field lines.
+  // Errors in the form of the header fields.
   case fieldName
   case fieldValue
   case lineEnding
@@ -20,7 +20,7 @@ public enum MessageError: Error, Sendable, Hashable, CaseIterable {
   case tooManyFields
   case fieldsTooLarge
 
-  // What the fields say.
+  // Errors in the contents of the header fields.
   case missingHost
   case repeatedHost
   case host
@@ -33,7 +33,7 @@ public enum MessageError: Error, Sendable, Hashable, CaseIterable {
   case transferEncodingInOldVersion
   case expectation
 
-  // Bodies.
+  // Errors in the body.
   case bodyTooLarge
   case chunkSize
   case chunkExtension
@@ -42,7 +42,7 @@ public enum MessageError: Error, Sendable, Hashable, CaseIterable {
 }
 
 extension MessageError {
-  /// The status a server answers with.
+  /// The status with which a server responds.
   public var status: Status {
     switch self {
     case .targetTooLong: .uriTooLong
@@ -57,7 +57,7 @@ extension MessageError {
 }
 
 extension MessageError: CustomStringConvertible {
-  /// One sentence for the sender; it repeats nothing the sender wrote.
+  /// A sentence for the sender; it contains no part of the message.
   public var description: String {
     switch self {
     case .requestLine: "The request line is not METHOD SP TARGET SP HTTP/1.1."

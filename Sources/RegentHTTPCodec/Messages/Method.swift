@@ -1,14 +1,14 @@
-/// A request method this software knows; every other token is answered with 501.
+/// The supported request methods; the server answers others with 501.
 public enum Method: UInt8, Sendable, Hashable, CaseIterable {
   case get, head, post, put, patch, delete, options, query, trace, connect
 
-  /// The method with exactly this spelling (methods are case-sensitive), or nil.
+  /// The method with exactly this name, which is case-sensitive; nil if it is not supported.
   public init?(_ token: String) {
     guard let known = Method.allCases.first(where: { $0.token == token }) else { return nil }
     self = known
   }
 
-  /// The spelling on the wire.
+  /// The name of the method in a request.
   public var token: String {
     switch self {
     case .get: "GET"
@@ -24,12 +24,12 @@ public enum Method: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The longest token of a known method, in bytes.
+  /// The length of the longest method name in bytes.
   static let longestToken = 7
 
-  /// The method whose token, read as a big-endian number, is `packed`.
+  /// The method whose name, read as a big-endian number, is `packed`.
   ///
-  /// The parser gathers up to seven bytes into a number, so that recognising a method is one comparison.
+  /// The parser collects up to seven bytes in a number, so that it finds the method with one comparison.
   init?(packed: UInt64) {
     switch packed {
     case 0x47_4554: self = .get
@@ -48,6 +48,5 @@ public enum Method: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 extension Method: CustomStringConvertible {
-  /// The spelling on the wire.
   public var description: String { token }
 }

@@ -1,28 +1,26 @@
-/// The head of a request: what the request line and the field lines say, as positions into the bytes they came in.
+/// The head of a request as positions in the bytes that were received.
 ///
-/// A value of this type is also the parser: `parse` may be called with ever more bytes of the same head and goes on
-/// where it stopped. It allocates nothing but the table of fields, whose room is kept by `reset`.
+/// The value is also the parser: `parse` may be called again with more bytes of the same head and continues where it
+/// stopped. It allocates only the table of fields, and `reset` keeps that table's capacity.
 public struct RequestHead: Sendable {
   public private(set) var method = Method.get
-  /// Whether the request says HTTP/1.0; its connection ends with the reply.
+  /// Whether this is an HTTP/1.0 request; the server closes the connection after the response.
   public private(set) var isVersion10 = false
   /// The request target as it was sent.
   public private(set) var target = ByteRange(0, 0)
-  /// The raw path: empty for a URL without one, `*` for `OPTIONS *`.
+  /// The encoded path: empty for a URL without a path, `*` for `OPTIONS *`.
   public private(set) var path = ByteRange(0, 0)
-  /// The raw query without its `?`; nil when there is no `?`.
+  /// The encoded query without its `?`; nil if there is no `?`.
   public private(set) var query: ByteRange?
-  /// Host and port: of the URL when the target is one, else of the Host header.
+  /// Host and port: from the target if that is a URL, otherwise from the Host header.
   public private(set) var authority: ByteRange?
-  /// The field lines.
   public private(set) var table = HeaderTable()
-  /// How the body is framed.
   public private(set) var framing = BodyFraming.none
-  /// Whether the sender asked for the connection to end with the reply (or speaks HTTP/1.0).
+  /// Whether the connection ends after the response, because the client sent `Connection: close` or uses HTTP/1.0.
   public private(set) var wantsClose = false
-  /// Whether the sender waits for `100 Continue` before it sends the body.
+  /// Whether the client waits for `100 Continue` before it sends the body.
   public private(set) var expectsContinue = false
-  /// The number of bytes of the head with its empty line; 0 until it is complete.
+  /// The length of the head with its empty line, in bytes; 0 until the head is complete.
   public private(set) var length = 0
 
   private var state = LineState.start
@@ -30,7 +28,7 @@ public struct RequestHead: Sendable {
   private var lineStart = 0
   private var targetStart = 0
   private var queryMark = 0
-  /// Up to eight bytes of method or version, read as a number.
+  /// Up to eight bytes of the method or the version as a big-endian number.
   private var packed: UInt64 = 0
   private var packedCount = 0
   private var fieldParser = FieldParser()
@@ -40,7 +38,7 @@ public struct RequestHead: Sendable {
 
   public init() {}
 
-  /// Makes it ready for the next head and keeps the room of its table.
+  /// Prepares for the next head and keeps the capacity of the table.
   public mutating func reset() {
     var kept = HeaderTable()
     swap(&kept, &table)
@@ -49,9 +47,9 @@ public struct RequestHead: Sendable {
     table = kept
   }
 
-  /// Reads on in `bytes`, which starts with the first byte of the head.
+  /// Continues to parse `bytes`, which must start with the first byte of the head.
   ///
-  /// Returns the length of the complete head, or nil.
+  /// Returns the length of the head; nil if it is not complete yet.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Int?
   {
@@ -77,15 +75,14 @@ public struct RequestHead: Sendable {
   }
 }
 
-/// How the end of a body is known.
+/// How the receiver finds the end of a body.
 public enum BodyFraming: Sendable, Hashable {
-  /// There is no body.
   case none
-  /// So many bytes follow.
+  /// The body has this number of bytes.
   case length(Int)
-  /// Chunks follow (RFC 9112 section 7.1).
+  /// The body is chunked (RFC 9112 section 7.1).
   case chunked
-  /// Everything up to the end of the connection (responses only).
+  /// The body ends when the server closes the connection (responses only).
   case untilClose
 }
 
@@ -100,7 +97,7 @@ extension RequestHead {
   private mutating func parseLine(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Bool
   {
-    // Looking no further than the limit makes the verdict the same however the bytes were cut into reads.
+    // Never reads past the limit, so that the result does not depend on how the bytes were split into reads.
     var stop = min(bytes.count, lineStart &+ limits.line)
     var at = position
     defer { position = at }
@@ -108,7 +105,7 @@ extension RequestHead {
       let byte = bytes[at]
       switch state {
       case .start:
-        // RFC 9112 section 2.2: one empty line before a request is let pass, as old clients send it after a body.
+        // RFC 9112 section 2.2: skips one empty line before a request, because old clients send one after a body.
         guard byte == 0x0D, lineStart == 0 else {
           state = .method
           continue
@@ -135,7 +132,7 @@ extension RequestHead {
       case .target:
         try scanTarget(bytes, &at, stop)
         guard at < stop else { break }
-        // A line that ends here is HTTP/0.9, which has no headers and so no host.
+        // A request line that ends after the target is HTTP/0.9, which has no headers and therefore no host.
         guard bytes[at] == 0x20 else {
           throw bytes[at] == 0x0D || bytes[at] == 0x0A ? .requestLine : .target
         }
@@ -172,7 +169,7 @@ extension RequestHead {
   }
 
   private mutating func readMethod() throws(MessageError) {
-    // CONNECT asks for a tunnel, which no origin server gives.
+    // CONNECT asks for a tunnel, which only proxies provide.
     guard let known = Method(packed: packed), known != .connect else { throw .method }
     method = known
     packed = 0
@@ -197,14 +194,14 @@ extension RequestHead {
 // MARK: - The target
 
 extension RequestHead {
-  /// Steps over what may stand in a target and marks the first `?`.
+  /// Skips the allowed characters of a target and stores the position of the first `?`.
   @inline(__always)
   private mutating func scanTarget(_ bytes: Span<UInt8>, _ at: inout Int, _ stop: Int)
     throws(MessageError)
   {
     if queryMark == 0 {
       while at < stop, bytes[at].isPath { at &+= 1 }
-      // Only the authority of a URL has brackets: `http://[::1]/`.
+      // Brackets occur only in the host of a URL, as in `http://[::1]/`.
       while at < stop, bytes[at] == 0x5B || bytes[at] == 0x5D || bytes[at].isPath {
         guard bytes[targetStart] != 0x2F else { throw .target }
         at &+= 1
@@ -249,10 +246,10 @@ extension RequestHead {
   }
 }
 
-// MARK: - What the fields say
+// MARK: - Header fields
 
 extension RequestHead {
-  /// Looks at a field that decides about the message; the others wait in the table.
+  /// Handles a field that the parser needs itself; the other fields are only in the table.
   @inline(__always)
   private mutating func note(_ field: HeaderField, in bytes: Span<UInt8>) throws(MessageError) {
     switch field.name.count {
@@ -260,7 +257,7 @@ extension RequestHead {
       guard !sawHost else { throw .repeatedHost }
       guard bytes.isAuthority(field.value) else { throw .host }
       sawHost = true
-      // RFC 9112 section 3.2.2: the authority of a URL counts more than Host.
+      // RFC 9112 section 3.2.2: the host of a URL takes precedence over the Host header.
       if !sawURL { authority = field.value }
     case 6 where bytes.equal(field.name, ignoringCase: "expect"):
       guard !isVersion10 else { break }

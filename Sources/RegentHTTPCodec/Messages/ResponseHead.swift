@@ -1,15 +1,14 @@
-/// The head of a response, for clients: status line and field lines as positions into the bytes they came in.
+/// The head of a response, for clients, as positions in the bytes that were received.
 ///
-/// A value of this type is also the parser, used like `RequestHead`.
+/// The value is also the parser and is used like `RequestHead`.
 public struct ResponseHead: Sendable {
   public private(set) var status = Status.ok
-  /// Whether the response says HTTP/1.0; its connection ends with the body.
+  /// Whether this is an HTTP/1.0 response; the server closes the connection after the body.
   public private(set) var isVersion10 = false
-  /// The field lines.
   public private(set) var table = HeaderTable()
-  /// Whether the connection ends with this response.
+  /// Whether the server closes the connection after this response.
   public private(set) var wantsClose = false
-  /// The number of bytes of the head with its empty line; 0 until it is complete.
+  /// The length of the head with its empty line, in bytes; 0 until the head is complete.
   public private(set) var length = 0
 
   private var framingFields = FramingFields()
@@ -20,10 +19,9 @@ public struct ResponseHead: Sendable {
 
   public init() {}
 
-  /// Makes it ready for the next head.
   public mutating func reset() { self = ResponseHead() }
 
-  /// How the body of the response to a request with `method` is framed (RFC 9112 section 6.3).
+  /// How the body of the response to a request with `method` ends (RFC 9112 section 6.3).
   public func framing(answering method: Method) -> BodyFraming {
     if status.forbidsBody || method == .head { return .none }
     if framingFields.isChunked { return .chunked }
@@ -31,9 +29,9 @@ public struct ResponseHead: Sendable {
     return length == 0 ? .none : .length(length)
   }
 
-  /// Reads on in `bytes`, which starts with the first byte of the head.
+  /// Continues to parse `bytes`, which must start with the first byte of the head.
   ///
-  /// Returns the length of the complete head, or nil.
+  /// Returns the length of the head; nil if it is not complete yet.
   public mutating func parse(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Int?
   {
@@ -59,7 +57,7 @@ public struct ResponseHead: Sendable {
     }
   }
 
-  /// Waits for the whole line (it is short and sent in one piece), then reads it.
+  /// Reads the status line after all of it has arrived; it is short, and servers send it in one piece.
   private mutating func parseLine(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Bool
   {
@@ -70,7 +68,7 @@ public struct ResponseHead: Sendable {
       return false
     }
     let end = scanned &- 1
-    // HTTP/1.1 SP 200 SP, with the reason and even the space before it left out by some servers.
+    // HTTP/1.1 SP 200 SP; some servers leave out the reason phrase, and even the space before it.
     guard end >= 12, bytes[end] == 0x0D else { throw .statusLine }
     guard bytes.equal(ByteRange(0, 7), ignoringCase: "HTTP/1."), bytes[8] == 0x20,
       end == 12 || bytes[12] == 0x20

@@ -1,9 +1,8 @@
 /// A response status code, 100 to 999.
 public struct Status: RawRepresentable, Sendable, Hashable {
-  /// The three digits as a number.
   public let rawValue: UInt16
 
-  /// A status from its number; numbers outside 100…999 become 500, so that the line stays three digits long.
+  /// Makes a status; a number outside of 100 to 999 becomes 500, so that the status line always has three digits.
   public init(rawValue: UInt16) {
     self.rawValue = (100...999).contains(rawValue) ? rawValue : 500
   }
@@ -13,7 +12,6 @@ public struct Status: RawRepresentable, Sendable, Hashable {
   /// Whether a response with this status never has a body (1xx, 204, 304).
   public var forbidsBody: Bool { rawValue < 200 || rawValue == 204 || rawValue == 304 }
 
-  /// Whether the number is 200…299.
   public var isSuccess: Bool { (200..<300).contains(rawValue) }
 }
 
@@ -57,10 +55,9 @@ extension Status {
 }
 
 extension Status: CustomStringConvertible {
-  /// The number and the reason phrase.
   public var description: String { "\(rawValue) \(reason)" }
 
-  /// The reason phrase of RFC 9110, or `Status` for a number without one.
+  /// The reason phrase of RFC 9110, or `Status` for a number that has none.
   public var reason: String {
     switch rawValue {
     case 100: "Continue"
