@@ -1,4 +1,4 @@
-// The language of the templates. Between `{{` and `}}` stands one of:
+// The language of the templates. One of these is between `{{` and `}}`:
 //
 //   name  name.inner            a field of the view model, escaped for where it stands
 //   t key  t key arg=field      a text in the reader's language; `[field]` inside a key is replaced by the field's case
@@ -10,7 +10,6 @@
 //   #block name  /block         (in a page) what the layout shows where it says {{slot name}}
 //   ! anything                  a comment
 
-/// A piece of a template as it was written.
 indirect enum TemplateNode: Sendable {
   case literal([UInt8], line: Int)
   case insert(String, line: Int)
@@ -24,14 +23,13 @@ indirect enum TemplateNode: Sendable {
   case slot(String, line: Int)
 }
 
-/// A template file, read.
 struct ParsedTemplate: Sendable {
   var layout: String?
   var content: [TemplateNode] = []
   var blocks: [String: [TemplateNode]] = [:]
 }
 
-/// Reads one template file; positions in errors are lines.
+/// Parses one template file; errors name the line.
 struct TemplateParser {
   private let file: String
   private let bytes: [UInt8]
@@ -55,7 +53,7 @@ struct TemplateParser {
     self.bytes = bytes
   }
 
-  /// The tag that ended a list of nodes: `else` or `/if` and its like.
+  /// A tag that ended a list of nodes, such as `else` or `/if`.
   private struct End {
     let word: String
     let line: Int
@@ -84,7 +82,7 @@ struct TemplateParser {
       && bytes[place + 1] == UInt8(ascii: "{")
   }
 
-  /// The words between `{{` and `}}`.
+  /// Reads the words between `{{` and `}}`.
   private mutating func tag() throws(WebFileError) -> [String] {
     at += 2
     let start = at
