@@ -60,7 +60,7 @@ extension AdminClient {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }
 
-  /// The boxes whose sign-in apps can use.
+  /// The boxes that share their sign-in with apps.
   public func boxes() async throws(AdminError) -> [BoxEntry] {
     try await wholeList(AdminPaths.boxes) { (box: BoxEntry) in box.id.text }
   }

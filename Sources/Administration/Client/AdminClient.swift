@@ -20,7 +20,7 @@ public struct AdminClient: Sendable {
   }
 }
 
-// MARK: - One call
+// MARK: - Requests
 
 extension AdminClient {
   func document<Answer: AdminDocument>(

@@ -63,7 +63,7 @@ public enum AdminPaths {
   public static let devices = "/v1/devices"
   /// Why a device may or may not watch a title.
   public static let why = "/v1/why"
-  /// Boxes whose sign-in apps can use.
+  /// Boxes that share their sign-in with apps.
   public static let boxes = "/v1/boxes"
   /// Browser sessions.
   public static let sessions = "/v1/sessions"

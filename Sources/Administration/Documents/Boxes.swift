@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// A box whose sign-in apps can use, as `platform list` shows it.
+/// A box that shares its sign-in with apps, as `platform list` shows it.
 public struct BoxEntry: AdminDocument, Codable, Hashable {
   /// An app that is signed in through the box.
   public struct App: Codable, Hashable, Sendable {

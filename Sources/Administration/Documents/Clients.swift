@@ -18,7 +18,7 @@ public struct ClientEntry: AdminDocument, Codable, Hashable {
   /// Who vouches for the client: `operator`, `statement`, `invited` or `itself`.
   public let origin: String
   public let kind: ClientKind
-  /// The algorithm of the signature of its tokens.
+  /// The algorithm that signs its tokens, such as `ES256`.
   public let algorithm: String
   /// The scope that it may request, separated by spaces.
   public let scope: String

@@ -95,7 +95,7 @@ extension AdminCall {
     ]
   }
 
-  /// Days.
+  /// The age in days from which a backup is reported as old.
   private static let oldBackup: Int64 = 7
 
   private func clockFindings() -> [Finding] {

@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// Boxes whose sign-in apps can use.
+// Boxes that share their sign-in with apps.
 
 extension AdminRouteBuilder {
   mutating func mountBoxes() {

@@ -75,7 +75,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The changes in the body.
+  /// Parses the request body as a change to a record.
   func patch<Record: OperatorRecord>() throws(AdminError) -> Patch<Record> {
     let body = try body
     return try shaped { () throws(JSONShapeError) in try Patch<Record>(body) }

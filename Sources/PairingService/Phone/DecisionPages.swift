@@ -113,7 +113,7 @@ extension Phone {
     try await claim(opened, call)
   }
 
-  // MARK: - Yes
+  // MARK: - Approve
 
   private func approve(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
@@ -162,7 +162,7 @@ extension Phone {
     return .redirect(opened.path(.result))
   }
 
-  // MARK: - No
+  // MARK: - Deny
 
   private func deny(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)

@@ -72,7 +72,7 @@ extension Phone {
     session == call.session?.id || seals.isSession(session, of: call.browserID)
   }
 
-  // MARK: - Who and whose
+  // MARK: - Apps and providers
 
   /// The name, logo and colour of the requestor whose app the screen runs.
   func brand(_ opened: OpenedCode) -> Brand? {
@@ -120,7 +120,7 @@ extension Phone {
     return way?.code == opened.code ? way : nil
   }
 
-  // MARK: - The way on
+  // MARK: - Next page
 
   /// The next page for an opened code.
   ///

@@ -180,7 +180,7 @@ extension Phone {
   }
 }
 
-// MARK: - From an answer to bytes
+// MARK: - Responses
 
 extension Phone {
   private func response(_ answer: PhoneAnswer, to call: PhoneCall, isNew: Bool) -> Response {

@@ -70,7 +70,7 @@ extension Phone {
     return age >= silence ? .silent : age >= lateness ? .late : .approved
   }
 
-  // MARK: - Waiting
+  // MARK: - Long poll
 
   private func wait(_ opened: OpenedCode, seen: String) -> PhoneOutcome {
     let id = opened.record.id

@@ -24,7 +24,7 @@ extension Phone {
     page(&routes, PagePaths.language.text) { _ in .redirect(.root) }
   }
 
-  // MARK: - Typed
+  // MARK: - Codes
 
   private func typedCode(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let typed = call.field("code")

@@ -151,7 +151,7 @@ struct BrowserSeals: Sendable {
     return fields.bytes
   }
 
-  // MARK: - Ways back
+  // MARK: - Return addresses
 
   /// Makes the cookie with the return address of an application's page.
   func seal(_ way: ReturnAddress, browserID: String) -> String {

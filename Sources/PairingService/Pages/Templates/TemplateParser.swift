@@ -1,13 +1,13 @@
 // The language of the templates. One of these is between `{{` and `}}`:
 //
-//   name  name.inner            a field of the view model, escaped for where it stands
-//   t key  t key arg=field      a text in the reader's language; `[field]` inside a key is replaced by the field's case
+//   name  name.inner            a field of the view model, escaped for its HTML context
+//   t key  t key arg=field      a text in the page's language; `[field]` inside a key is replaced by the field's case
 //   asset name.css              the address of a static file
-//   iso field                   a time for machines
+//   iso field                   a time in ISO 8601
 //   #if field  #if !field  else  /if      #each list  /each      #with record  else  /with
-//   > file.html                 another file, in place
-//   layout file.html            (first) this page's content goes where the layout says {{content}}
-//   #block name  /block         (in a page) what the layout shows where it says {{slot name}}
+//   > file.html                 includes another template
+//   layout file.html            (at the start) inserts this page into the layout, at the layout's {{content}}
+//   #block name  /block         (in a page) content for the layout's {{slot name}}
 //   ! anything                  a comment
 
 indirect enum TemplateNode: Sendable {
