@@ -7,8 +7,8 @@ internal import PairingStore
 internal import RegentOAuth
 
 extension Phone {
-  /// Mounts the pages for comparing, approving and denying, and the routes for the lease that keeps other browsers
-  /// away meanwhile.
+  /// Mounts the pages for comparing, approving and denying, and the routes of the lease that keeps other browsers from
+  /// deciding at the same time.
   func mountDecision(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/approve", compare)
     form(&routes, "/(D)/{code}/approve", approve)

@@ -39,7 +39,7 @@ package struct PageLanguage: Hashable, Sendable {
   let position: Int
 }
 
-/// The signed-in viewer, as the page's header names them.
+/// The names of the signed-in viewer and provider, shown in the page's header.
 package struct ViewerLabel: Sendable {
   package let name: ForeignText
   package let provider: ForeignText
