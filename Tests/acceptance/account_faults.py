@@ -1,4 +1,4 @@
-"""What account.py does to the daemon: a disk without room, and what nobody would send."""
+"""The faults of account.py: a full disk, a second daemon, a daemon that hangs, and malformed requests."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from account_world import LIMIT, wait
 
 
 def the_box_has_no_room(world, apps):
-    """The box's folder on a disk of its own, which is full."""
+    """The box's folder is on a small disk, which is full."""
     place = f"{world.home}/box"
     world.daemon.kill()
     world.daemon.wait()
@@ -40,7 +40,7 @@ def the_box_has_no_room(world, apps):
         assert apps[4].ask("platform", "APP")["permission"] == "granted", "another's decision is gone"
         world.kill_daemon()
         assert app.ask("platform", "APP")["permission"] == "undetermined"
-        # Signed out without room, the service away: it needs none, and a restart does not undo it.
+        # A sign-out needs no space, even while the service is down, and a restart does not undo it.
         world.service.kill()
         assert "signed out" in world.regent("sso", "sign-out")
         assert not world.is_signed_in()
@@ -49,7 +49,7 @@ def the_box_has_no_room(world, apps):
         world.start_service()
         wait(lambda: not world.is_in("after-the-full-disk-0"), "end of the app's sign-in")
         os.unlink(f"{place}/filler")
-        # The next sign-in is seen without another restart.
+        # The daemon sees the next sign-in without a restart.
         world.sign_in()
         assert world.is_signed_in() and apps[4].ask("platform", "APP")["signedIn"]
         world.regent("sso", "grant", app.name)
@@ -68,7 +68,7 @@ def the_box_has_no_room(world, apps):
 
 
 def a_second_daemon_is_refused(world, apps):
-    """On the same state folder: each would keep decisions that the other does not know."""
+    """Two daemons on one state folder would each store decisions that the other does not know."""
     done = subprocess.run(
         [f"{world.programs}/regent", "daemon", "--config", f"{world.home}/agent.conf", "--socket", f"{world.home}/two.sock"],
         env=world.box, capture_output=True, text=True, timeout=LIMIT)
