@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian's PgBouncer before a server: in session mode a service works behind it, in transaction mode it says why not.
+"""Debian's PgBouncer before the database: in session mode the service works, in transaction mode it names the reason.
 
 usage: pooler.py FOLDER_OF_PROGRAMS
 """
@@ -70,7 +70,7 @@ def main():
                                   text=True, timeout=60, env=environment)
             return done.stdout + done.stderr
 
-        # Refused with and without a bell: it is about statements.
+        # Refused with notifications and with polling, because the pooler breaks prepared statements in both.
         started.append(Pooler(home, server, "transaction"))
         for more in ([], ["--wakeups", "poll"]):
             done = subprocess.run(
