@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The Debian packages in a minimal Debian with a real systemd: installed, set up, used, upgraded, killed, removed, purged.
+"""The Debian packages in a minimal Debian with a real systemd: installed, set up, used, upgraded, killed, removed,
+purged.
 
 usage: packages.py FOLDER_OF_PACKAGES [SUITE]
 
-With SUITE (trixie, for example) that release of Debian is booted, and only the main way is gone: first start, setup, pairing, backup and
-restore, upgrade, refused downgrade, purge, the database of 0.1.0.
+With SUITE (trixie, for example) it boots that Debian release and performs only the main steps: first start, setup,
+pairing, backup and restore, upgrade, refused downgrade, purge, the database of 0.1.0.
 
-The Debian is made once, below .build/packages, as units.py does it. Where none can be booted that is said, and it is no
-failure.
+The Debian is made once, below .build/packages, as in units.py. If none can be booted, it says so and does not fail.
 """
 import json
 import os
@@ -62,7 +62,7 @@ def setup_ends_green():
 
 
 def what_setup_says_counts_for_systemd():
-    """However somebody wrote the settings by hand: systemd gives the service what setup wrote."""
+    """systemd gives the service the settings that setup wrote, however the operator wrote the file by hand."""
     path = "/etc/regent/regentd.env"
     kept = stage.machine.run("cat", path)
     other = "http://192.168.7.1:9999"
@@ -121,13 +121,13 @@ def the_nightly_backup_can_be_put_back():
 
 
 def held():
-    """How many boxes the service holds in a wait; None while it does not answer."""
+    """The number of boxes that wait in a long poll; None while the service does not respond."""
     said = stage.machine.run("regentctl", "--json", "stats", fails=None)
     return json.loads(said)["waiting"] if said.startswith("{") and '"waiting"' in said else None
 
 
 def waiting_box():
-    """A second box that shows its code, as a person would start it; it has a state of its own."""
+    """A second box with its own state that shows its code, started as an operator would."""
     return subprocess.Popen(
         ["nsenter", "-t", str(stage.machine.leader), "-a", "--", "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/root",
          "/usr/bin/regent", "pair", "--state", "/root/second", "--name", "Kitchen", "--socket", "/root/no.sock"],
@@ -155,7 +155,7 @@ def an_upgrade_is_not_noticed():
 
 
 def an_upgrade_is_not_led_elsewhere_by_the_service():
-    """Whoever has become the service puts a link or a folder where root's upgrade writes its copy."""
+    """A process with the service's user puts a link or a folder where root's upgrade writes its copy."""
     stage.machine.run("sh", "-ec", f"""
         install -d -m 755 /srv/target
         cd /var/backups/regentd
@@ -178,7 +178,7 @@ def an_older_version_is_refused():
 
 
 def what_is_killed_at_any_step_is_mended_by_doing_it_again():
-    """dpkg tells each of its steps; it is killed at the first, then at the second, and so on."""
+    """dpkg reports its steps; it is killed at the first one, then at the second one, and so on."""
     step = 0
     while True:
         step += 1
@@ -218,7 +218,7 @@ def removing_keeps_what_is_ones_own():
 
 
 LINKS = "/etc/systemd/system/multi-user.target.wants"
-# What a killed setup leaves, and what somebody enabled by name.
+# The files that a killed setup leaves, and units that an operator enabled by name.
 LEFT = (
     "/etc/regent/.agent.conf.new0", "/etc/regent/.secret.new0", "/etc/regent/.secret.new1", "/etc/regent/.agent.conf.lock",
     "/etc/regent/.regentd.env.new0", "/etc/regent/.regentd.env.lock")
@@ -226,7 +226,7 @@ ENABLED = ("regentd@1", "regent-launcher@tty3", "regent-pair@tty4")
 
 
 def purging_leaves_nothing():
-    """Also where the data is elsewhere, by a link: it goes, and nothing beside it does."""
+    """Purging also removes data that was moved elsewhere with a link, and nothing beside it."""
     stage.machine.run("touch", *LEFT)
     stage.machine.run("systemctl", "enable", *ENABLED)
     stage.machine.run("systemctl", "stop", "regentd", "regent.socket", "regent")
@@ -255,7 +255,7 @@ def a_box_without_settings_waits():
 
 
 def a_database_of_the_first_release_goes_along():
-    """What 0.1.0 wrote is below an older package, which this one follows; the older one is refused after it."""
+    """A database of 0.1.0 is used by an older package and upgraded by this one; then the older package is refused."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     install(*files(stage.older, names=("regentctl", "regentd")))
     running()
@@ -277,7 +277,7 @@ def a_database_of_the_first_release_goes_along():
 
 
 def debians_own_test_passes():
-    """deploy/debian/tests as autopkgtest runs them, on this very stage.machine."""
+    """deploy/debian/tests, run by autopkgtest on this machine."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     said = stage.machine.run("autopkgtest", "--no-built-binaries", *files(), f"{stage.source}/", "--", "null")
     assert re.search(r"first-start +PASS", said), said
@@ -304,7 +304,7 @@ with tempfile.TemporaryDirectory() as folder:
         made.mkdir(exist_ok=True)
         made.chmod(0o755)
     shutil.copytree(place / "deploy/debian", stage.source / "debian")
-    # deploy/deb writes one with the day of the release; autopkgtest wants any.
+    # autopkgtest needs a changelog; deploy/deb writes the real one.
     (stage.source / "debian/changelog").write_text(
         f"regent ({stage.version}) unstable; urgency=medium\n\n  * Tested.\n\n -- R <r@example.org>  Tue, 24 Nov 2026 00:00:00 +0000\n")
     try:
@@ -318,7 +318,7 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         repacked(stage.newer, NEWER)
         repacked(stage.older, OLDER)
-        # The address that phones open is one of this machine.
+        # The address that phones open must be an address of this machine.
         subprocess.run(
             ["nsenter", "-t", str(stage.machine.leader), "-n", "--", "ip", "address", "add", "192.168.7.1/32", "dev", "lo"],
             check=True)

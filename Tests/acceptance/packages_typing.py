@@ -1,4 +1,4 @@
-"""Steps of packages.py in which somebody types at a terminal of the machine; the keys are counted."""
+"""The steps of packages.py in which an operator types at a terminal of the machine; the keys are counted."""
 
 import os
 import pathlib
@@ -10,11 +10,11 @@ from packages_stage import NAMES, PUBLIC_URL, built, files, install, stage
 
 
 class Keyboard:
-    """Somebody who types in a terminal; what is a name, an address, a password or a code is not counted."""
+    """An operator at a terminal; names, addresses, passwords and codes do not count as keys."""
 
     def __init__(self, name, line):
         self.keys = self.prompts = 0
-        # A server of its own: one that is about to end takes no new terminal.
+        # A new tmux server each time, because one that is about to end accepts no terminal.
         self.server = f"regent-packages-{os.getpid()}-{name}"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "60", line)
 
@@ -41,7 +41,7 @@ class Keyboard:
             raise AssertionError(f"{pattern} is not on the screen: {self.tmux('capture-pane', '-p', '-S', '-200')}") from None
 
     def prompt(self):
-        """The next one: what was just typed may not stand behind the last one yet."""
+        """Waits for the next prompt; the typed text may not be on the screen yet behind the last one."""
         self.prompts += 1
         self.shows(rf"(?s)(?:here>.*){{{self.prompts - 1}}}here> *\s*\Z")
 
@@ -50,7 +50,7 @@ class Keyboard:
 
 
 def typed(what, script):
-    """Runs a script of keys in a shell of the machine, and says how many they were and how long it took."""
+    """Runs a script of keys in a shell of the machine; prints the number of keys and the seconds."""
     keyboard = Keyboard(
         what.split()[-1],
         f"nsenter -t {stage.machine.leader} -a -- env -i -C {built} TERM=tmux-256color LC_ALL=C.UTF-8 HOME=/root"
@@ -68,7 +68,7 @@ def typed(what, script):
 
 
 def from_nothing_to_a_code_on_the_screen():
-    """As a person does it: from packages on a machine that has nothing of them to a screen that shows a code."""
+    """An operator's way from packages on an empty machine to a screen that shows a code."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
 
     def service(keyboard):
@@ -102,7 +102,7 @@ def from_nothing_to_a_code_on_the_screen():
 
 
 def a_service_whose_port_is_taken_is_led_elsewhere():
-    """Another program has 8787 before the package comes: setup says which one, and ends green at another port."""
+    """Another program uses port 8787 before the package comes: setup names it, and succeeds with another port."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     stage.machine.run(
         "systemd-run", "--unit=other", "python3", "-c",

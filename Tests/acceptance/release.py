@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tarball and its list of parts: made twice with the same bytes, installed and removed as a user does who has only them.
+"""The tarball and its SBOM: built twice with the same bytes, installed and removed by a user who has only them.
 
 usage: release.py FOLDER_OF_PROGRAMS
 """

@@ -283,8 +283,8 @@ def durable(table, programs, home):
 
 
 def writers(table, programs, home):
-    """One writer at a time in the cluster, and three beside each other: what decision 15 stands on. Nothing of it is Regent's
-    but the table; no bar."""
+    """One writer of the cluster at a time, and three in parallel: the figures of decision 15, without a bar. Only the table
+    is Regent's."""
     program = pathlib.Path(home, "writers")
     include = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
     subprocess.run(["cc", "-O2", "-pthread", "-o", program, pathlib.Path(__file__).with_name("writers.c"), f"-I{include}", "-lpq"],
@@ -295,7 +295,7 @@ def writers(table, programs, home):
             node.kill()
         place = f"host=127.0.0.1 port={bench.server.port} user=regent dbname=regent"
         for flush, delay in (("this disk's", 0), ("2 ms more", 2000)):
-            # A COMMIT that waits before it flushes is one on a slower disk, or for a standby: others join it meanwhile.
+            # With a delay before the flush, as on a slower disk or with a standby, other COMMITs join it.
             bench.server.tell(f"commit_delay = {delay}", "commit_siblings = 0")
             for rows in (4, 64, 256):
                 found = {way: [] for way in ("taking-turns", "side-by-side")}
