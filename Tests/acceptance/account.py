@@ -22,8 +22,11 @@ import threading
 import time
 
 from account_faults import (
-    a_daemon_that_hangs_is_named, a_second_daemon_is_refused, nobody_would_send_that, the_box_has_no_room)
-from account_figures import an_app_starts_quickly, exchanges_beside_approvals, the_command_is_quick, the_daemon_is_small
+    the_command_names_a_daemon_that_hangs, a_second_daemon_is_refused, malformed_requests_do_no_harm,
+    a_full_disk_of_the_box_loses_no_decision)
+from account_figures import (
+    an_app_starts_quickly, exchanges_are_compared_with_approvals, regent_sso_status_is_quick,
+    the_daemon_needs_little_memory)
 from account_world import APPS, LIMIT, ROOT, App, World, wait
 
 programs, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -31,7 +34,7 @@ seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
 pick = random.Random(seed)
 
 
-def one_sign_in_and_all_apps_are_in():
+def all_apps_use_one_sign_in_of_the_box():
     world.sign_in()
     for app in apps:
         assert app.ask("platform", "APP")["permission"] == "undetermined"
@@ -49,7 +52,7 @@ def one_sign_in_and_all_apps_are_in():
     assert stranger.end()[0] == "not-an-app"
 
 
-def the_lines_for_kodi():
+def the_example_for_kodi_signs_in():
     """docs/examples/kodi/account.py, run as an add-on of another user."""
     key, app = world.keys["APP"], apps[6]
     words = [f"http://{world.host}", "APP", key["publicKey"], key["secret"], "kodi-1"]
@@ -73,7 +76,7 @@ def the_lines_for_kodi():
     world.regent("sso", "grant", app.name)
 
 
-def the_viewer_is_asked_and_heard():
+def the_viewer_answers_requests_of_apps():
     asks, other = apps[0], apps[1]
     world.regent("sso", "reset", asks.name)
     asks.begin("platform_access", "APP", True, 20)
@@ -121,7 +124,7 @@ TOLD = {"denied": "status VSA403", "undetermined": "status VSA404"}
 FOR_NEWCOMERS = ("boarding", "degraded")
 
 
-def every_condition_alone_and_every_pair():
+def every_obstacle_alone_and_every_pair_gives_its_error():
     """Tries each with two apps; a decision about the first app must not affect the second."""
     def act(words):
         getattr(world, words[0])(*words[1:])
@@ -164,7 +167,7 @@ def every_condition_alone_and_every_pair():
     print(f"   {len(pairs) - 1} cases")
 
 
-def killed_at_every_step():
+def a_kill_at_any_step_of_an_exchange_loses_nothing():
     # The sign-out of the box in the step before has signed out all apps.
     for app in apps:
         assert world.come_in(app, app.name) is True
@@ -188,7 +191,7 @@ def killed_at_every_step():
             assert world.is_in(app.name), "another sign-in of the app is gone"
 
 
-def killed_in_between():
+def a_kill_at_a_random_moment_loses_nothing():
     finished = 0
     for number in range(count):
         app, device = pick.choice(apps), f"between-{number}"
@@ -214,7 +217,7 @@ def killed_in_between():
     apps[2].end()
 
 
-def restarted_under_load():
+def a_restart_under_load_loses_nothing():
     ends, told, lock = threading.Event(), [], threading.Lock()
 
     def come_in_again_and_again(app):
@@ -243,7 +246,7 @@ def restarted_under_load():
     print(f"   {len(told)} exchanges around three restarts, none lost")
 
 
-def a_sign_out_reaches_a_service_that_was_away():
+def a_sign_out_reaches_a_service_that_was_down():
     """The box is signed out while the service is down; when it is back, the apps are out without asking."""
     app = apps[2]
     assert world.come_in(app, app.name) is True
@@ -256,7 +259,7 @@ def a_sign_out_reaches_a_service_that_was_away():
         assert world.come_in(one, one.name) is True, one.name
 
 
-def a_sign_out_at_the_service_is_noticed():
+def the_box_notices_a_sign_out_at_the_service():
     """A sign-out by an operator, or by the viewer on the phone, reaches the box through its long poll."""
     app = apps[2]
     assert world.come_in(app, app.name) is True and world.is_signed_in()
@@ -273,7 +276,7 @@ def a_sign_out_at_the_service_is_noticed():
         assert world.come_in(one, one.name) is True, one.name
 
 
-def the_next_viewer_is_asked():
+def the_next_viewer_decides_again():
     world.regent("sso", "deny", apps[1].name)
     world.regent("sso", "sign-out")
     world.sign_in("other")
@@ -290,14 +293,17 @@ def the_next_viewer_is_asked():
 
 
 STEPS = (
-    one_sign_in_and_all_apps_are_in, the_lines_for_kodi, the_viewer_is_asked_and_heard,
-    every_condition_alone_and_every_pair, killed_at_every_step, killed_in_between,
-    restarted_under_load, a_sign_out_reaches_a_service_that_was_away,
-    a_sign_out_at_the_service_is_noticed, the_next_viewer_is_asked)
+    all_apps_use_one_sign_in_of_the_box, the_example_for_kodi_signs_in, the_viewer_answers_requests_of_apps,
+    every_obstacle_alone_and_every_pair_gives_its_error, a_kill_at_any_step_of_an_exchange_loses_nothing,
+    a_kill_at_a_random_moment_loses_nothing,
+    a_restart_under_load_loses_nothing, a_sign_out_reaches_a_service_that_was_down,
+    the_box_notices_a_sign_out_at_the_service, the_next_viewer_decides_again)
 # These are in other files and get the world and the apps as arguments.
 APART = (
-    the_box_has_no_room, a_second_daemon_is_refused, a_daemon_that_hangs_is_named, nobody_would_send_that,
-    the_daemon_is_small, an_app_starts_quickly, the_command_is_quick, exchanges_beside_approvals)
+    a_full_disk_of_the_box_loses_no_decision, a_second_daemon_is_refused, the_command_names_a_daemon_that_hangs,
+    malformed_requests_do_no_harm,
+    the_daemon_needs_little_memory, an_app_starts_quickly, regent_sso_status_is_quick,
+    exchanges_are_compared_with_approvals)
 
 if os.geteuid():
     sys.exit(print("account: NOT RUN, apps are users of their own, and only root can be several"))

@@ -10,7 +10,7 @@ import subprocess
 from account_world import LIMIT, wait
 
 
-def the_box_has_no_room(world, apps):
+def a_full_disk_of_the_box_loses_no_decision(world, apps):
     """The box's folder is on a small disk, which is full."""
     place = f"{world.home}/box"
     world.daemon.kill()
@@ -75,7 +75,7 @@ def a_second_daemon_is_refused(world, apps):
     assert done.returncode and f"(process {world.daemon.pid})" in done.stderr, f"{done.returncode}: {done.stderr}"
 
 
-def a_daemon_that_hangs_is_named(world, apps):
+def the_command_names_a_daemon_that_hangs(world, apps):
     world.daemon.send_signal(signal.SIGSTOP)
     try:
         said = world.regent("sso", "status", fails=True)
@@ -84,7 +84,7 @@ def a_daemon_that_hangs_is_named(world, apps):
     assert "does not answer" in said and "systemctl restart regent" in said, said
 
 
-def nobody_would_send_that(world, apps):
+def malformed_requests_do_no_harm(world, apps):
     good = json.dumps({"requestor": "APP"}).encode()
     calls = ["status", "access", "account", "picker", "sign-out"]
     for number in range(world.count * 20):

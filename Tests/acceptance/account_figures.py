@@ -15,7 +15,7 @@ from account_world import APPS, wait
 from counting import Connection
 
 
-def the_daemon_is_small(world, apps):
+def the_daemon_needs_little_memory(world, apps):
     for app in apps:
         app.ask("platform", "APP")
     status = pathlib.Path(f"/proc/{world.daemon.pid}/status").read_text()
@@ -46,7 +46,7 @@ def an_app_starts_quickly(world, apps):
     print("".join(f"   {line}\n" for line in said.splitlines()), end="")
 
 
-def the_command_is_quick(world, apps):
+def regent_sso_status_is_quick(world, apps):
     agent = shutil.which("ssh-agent") and shutil.which("ssh-add")
     if not agent:
         return print("   NOT RUN: no ssh-agent")
@@ -75,7 +75,7 @@ def the_command_is_quick(world, apps):
         running.wait()
 
 
-def exchanges_beside_approvals(world, apps):
+def exchanges_are_compared_with_approvals(world, apps):
     def rate(work):
         lanes = [work[lane::8] for lane in range(8)]
         threads = [threading.Thread(target=lambda lane=lane: [one() for one in lane]) for lane in lanes]

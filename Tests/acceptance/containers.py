@@ -58,7 +58,7 @@ def made(folder):
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
-def the_images_are_the_same_bytes_each_time():
+def two_builds_of_the_images_give_the_same_bytes():
     first, second = made(layout), made(scratch / "again")
     assert first == second, [name for name in first | second if first.get(name) != second.get(name)]
     manifests = json.loads((layout / "index.json").read_text())["manifests"]
@@ -66,7 +66,7 @@ def the_images_are_the_same_bytes_each_time():
     assert tags == {f"{version}-debian12", f"{version}-debian13"}, tags
 
 
-def each_image_says_what_is_in_it():
+def each_image_contains_a_complete_sbom():
     for number, tag in ((12, f"{version}-debian12"), (13, f"{version}-debian13")):
         said("skopeo", "copy", "--insecure-policy", f"oci:{layout}:{tag}", f"dir:{scratch}/{tag}")
         config = json.loads(said("skopeo", "inspect", "--config", f"oci:{layout}:{tag}"))["config"]
@@ -92,7 +92,7 @@ def each_image_says_what_is_in_it():
         print(f"   {tag}: {size / 1e6:.0f} MB unpacked, {len(parts)} parts", flush=True)
 
 
-def the_compose_file_keeps_to_the_schema():
+def docker_compose_accepts_the_compose_file():
     """Docker Compose of Debian 13 accepts the file and refuses an unknown key."""
     if not COMPOSE_ROOT.exists():
         made_root = COMPOSE_ROOT.with_suffix(".new")
@@ -330,7 +330,9 @@ with tempfile.TemporaryDirectory() as folder:
     said("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", scratch)
     try:
         layout = scratch / "image"
-        for step in (the_images_are_the_same_bytes_each_time, each_image_says_what_is_in_it, the_compose_file_keeps_to_the_schema):
+        for step in (
+                two_builds_of_the_images_give_the_same_bytes, each_image_contains_a_complete_sbom,
+                docker_compose_accepts_the_compose_file):
             timed(step, step.__name__.replace("_", " "))
         subprocess.run(["unshare", "--net", "--mount", *again[:-1], str(scratch)], check=True)
     finally:

@@ -360,7 +360,7 @@ def verdicts(rows, budgets):
     return over_budget, cheaper
 
 
-def see_it_fail():
+def check_the_rule():
     """Checks the rule with examples before anything is measured."""
     budget, just = [1000, 10, 10, 1], [1029, 10.2, 9.6, 1]
     assert verdicts({"a": just}, {"a": budget}) == ([], [])
@@ -379,7 +379,7 @@ def main():
     given = parser.parse_args()
     if not shutil.which("valgrind"):
         fail("valgrind is not installed: run deploy/bootstrap --test")
-    see_it_fail()
+    check_the_rule()
     print(line("", *COLUMNS))
     with tempfile.TemporaryDirectory(prefix="regent-instructions-") as home:
         guard = Guard(given.programs, home)

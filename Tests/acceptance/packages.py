@@ -22,14 +22,14 @@ import time
 from container import PACKAGING, Container, Unavailable
 from packages_network import a_box_finds_the_service_in_the_network
 from packages_stage import NAMES, PUBLIC_URL, a_token, built, files, install, listing, place, repacked, requestors, running, stage
-from packages_typing import a_service_whose_port_is_taken_is_led_elsewhere, from_nothing_to_a_code_on_the_screen
+from packages_typing import setup_offers_another_port_when_the_port_is_taken, from_nothing_to_a_code_on_the_screen
 
 os.chdir(place)
 NEWER, OLDER = "9.9.9", "0.0.9"
 EARLIER = place / "Tests/fixtures/0.1.0"
 
 
-def the_service_runs_without_a_question():
+def the_package_starts_the_service_without_a_question():
     global begun
     begun = time.monotonic()
     install(*files(names=("regentctl", "regentd")))
@@ -43,7 +43,7 @@ def the_service_runs_without_a_question():
     assert stage.machine.show("regentd", "UnitFileState") == "enabled"
 
 
-def setup_ends_green():
+def setup_ends_without_a_finding():
     global enrolment
     said = stage.machine.run(
         "regentctl", "setup", "--public-url", PUBLIC_URL, "--requestor", "acme", "--provider", "cable", "--account", "anna",
@@ -61,7 +61,7 @@ def setup_ends_green():
     assert "REGENT_" not in again and "added" not in again, again
 
 
-def what_setup_says_counts_for_systemd():
+def systemd_uses_the_settings_of_setup():
     """systemd gives the service the settings that setup wrote, however the operator wrote the file by hand."""
     path = "/etc/regent/regentd.env"
     kept = stage.machine.run("cat", path)
@@ -106,7 +106,7 @@ def a_backup_is_made_every_night():
     assert stage.machine.run("stat", "-c", "%U %a", "/var/backups/regentd").strip() == "regentd 700"
 
 
-def the_nightly_backup_can_be_put_back():
+def the_nightly_backup_can_be_restored():
     stage.machine.run("systemctl", "start", "regentd-backup.service")
     newest = stage.machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | tail -n 1").strip()
     stage.machine.run("regentctl", "requestor", "add", "later")
@@ -134,7 +134,7 @@ def waiting_box():
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def an_upgrade_is_not_noticed():
+def an_upgrade_interrupts_no_box():
     pid, settings = running(), stage.machine.run("cat", "/etc/regent/regentd.env")
     box = waiting_box()
     code = next(found[0] for line in box.stdout if (found := re.search(r"\b[B-Z]{4}-[B-Z]{4}\b", line)))
@@ -154,7 +154,7 @@ def an_upgrade_is_not_noticed():
     assert a_token()
 
 
-def an_upgrade_is_not_led_elsewhere_by_the_service():
+def an_upgrade_follows_no_link_of_the_service_user():
     """A process with the service's user puts a link or a folder where root's upgrade writes its copy."""
     stage.machine.run("sh", "-ec", f"""
         install -d -m 755 /srv/target
@@ -177,7 +177,7 @@ def an_older_version_is_refused():
     assert requestors() == {"acme"}
 
 
-def what_is_killed_at_any_step_is_mended_by_doing_it_again():
+def an_installation_killed_at_any_step_can_be_repeated():
     """dpkg reports its steps; it is killed at the first one, then at the second one, and so on."""
     step = 0
     while True:
@@ -206,7 +206,7 @@ def what_is_killed_at_any_step_is_mended_by_doing_it_again():
     print(f"   killed at {step - 1} steps")
 
 
-def removing_keeps_what_is_ones_own():
+def removing_keeps_data_and_settings():
     stage.machine.run("dpkg", "-r", *reversed(NAMES))
     assert stage.machine.code("test", "-e", "/usr/bin/regentd") != 0
     assert stage.machine.code("systemctl", "is-active", "regentd") != 0
@@ -245,7 +245,7 @@ def purging_leaves_nothing():
     assert "regent" not in stage.machine.run("systemctl", "list-unit-files", "--no-pager", fails=None)
 
 
-def a_box_without_settings_waits():
+def a_box_without_settings_starts_no_unit():
     install(*files(stage.newer))
     running()
     assert requestors() == set()
@@ -254,7 +254,7 @@ def a_box_without_settings_waits():
     assert stage.machine.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "regent*", fails=None) == ""
 
 
-def a_database_of_the_first_release_goes_along():
+def a_database_of_the_first_release_is_upgraded():
     """A database of 0.1.0 is used by an older package and upgraded by this one; then the older package is refused."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     install(*files(stage.older, names=("regentctl", "regentd")))
@@ -284,17 +284,21 @@ def debians_own_test_passes():
 
 
 STEPS = (
-    the_service_runs_without_a_question, setup_ends_green, what_setup_says_counts_for_systemd, a_box_pairs_and_plays,
-    a_backup_is_made_every_night, the_nightly_backup_can_be_put_back, an_upgrade_is_not_noticed,
-    an_upgrade_is_not_led_elsewhere_by_the_service, an_older_version_is_refused,
-    what_is_killed_at_any_step_is_mended_by_doing_it_again, removing_keeps_what_is_ones_own, purging_leaves_nothing,
-    a_box_without_settings_waits, a_database_of_the_first_release_goes_along, from_nothing_to_a_code_on_the_screen,
-    a_service_whose_port_is_taken_is_led_elsewhere, a_box_finds_the_service_in_the_network, debians_own_test_passes)
+    the_package_starts_the_service_without_a_question, setup_ends_without_a_finding, systemd_uses_the_settings_of_setup,
+    a_box_pairs_and_plays,
+    a_backup_is_made_every_night, the_nightly_backup_can_be_restored, an_upgrade_interrupts_no_box,
+    an_upgrade_follows_no_link_of_the_service_user, an_older_version_is_refused,
+    an_installation_killed_at_any_step_can_be_repeated, removing_keeps_data_and_settings, purging_leaves_nothing,
+    a_box_without_settings_starts_no_unit, a_database_of_the_first_release_is_upgraded,
+    from_nothing_to_a_code_on_the_screen,
+    setup_offers_another_port_when_the_port_is_taken, a_box_finds_the_service_in_the_network, debians_own_test_passes)
 
 MAIN_WAY = (
-    the_service_runs_without_a_question, setup_ends_green, a_box_pairs_and_plays, a_backup_is_made_every_night,
-    the_nightly_backup_can_be_put_back, an_upgrade_is_not_noticed, an_older_version_is_refused, removing_keeps_what_is_ones_own,
-    purging_leaves_nothing, a_box_without_settings_waits, a_database_of_the_first_release_goes_along)
+    the_package_starts_the_service_without_a_question, setup_ends_without_a_finding, a_box_pairs_and_plays,
+    a_backup_is_made_every_night,
+    the_nightly_backup_can_be_restored, an_upgrade_interrupts_no_box, an_older_version_is_refused,
+    removing_keeps_data_and_settings,
+    purging_leaves_nothing, a_box_without_settings_starts_no_unit, a_database_of_the_first_release_is_upgraded)
 
 suite = sys.argv[2] if len(sys.argv) > 2 else None
 stage.version = re.search(r"regentd_([^_]+)_", next(built.glob("regentd_*.deb")).name)[1]

@@ -101,7 +101,7 @@ def from_nothing_to_a_code_on_the_screen():
     assert typed("the box", box)
 
 
-def a_service_whose_port_is_taken_is_led_elsewhere():
+def setup_offers_another_port_when_the_port_is_taken():
     """Another program uses port 8787 before the package comes: setup names it, and succeeds with another port."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     stage.machine.run(

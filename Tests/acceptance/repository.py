@@ -68,7 +68,7 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def the_same_inputs_are_the_same_bytes():
+def the_same_inputs_give_the_same_bytes():
     first = contents(tree("first", f"{ours},{second}"))
     # In another second gpg would sign with another time.
     time.sleep(1.1)
@@ -88,7 +88,7 @@ def the_same_inputs_are_the_same_bytes():
         assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644), path
 
 
-def what_apt_would_refuse_is_not_signed():
+def deploy_repo_refuses_to_sign_what_apt_would_refuse():
     tree("no", "", refused="KEY is missing.*make repo KEY=FINGERPRINT")
     tree("no", "0" * 40, refused="has no secret key 0{40}")
     tree("no", ours[:16], refused="is not a fingerprint")
@@ -113,7 +113,7 @@ def what_apt_would_refuse_is_not_signed():
     assert contents(other) == {"letter": b"kept"}
 
 
-def the_keyring_package_is_clean():
+def lintian_accepts_the_keyring_package():
     package = next((scratch / "trees/first").glob("pool/main/r/regent-archive-keyring/*.deb"))
     subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", package], check=True)
 
@@ -213,7 +213,7 @@ def lines_of_the_page():
     return found
 
 
-def the_lines_of_the_page_install_the_service(machine):
+def the_lines_of_install_md_install_the_service(machine):
     machine.server.root = scratch / "trees/now"
     for line in lines_of_the_page():
         said = machine.run("sh", "-c", line, text="y\n")
@@ -274,7 +274,7 @@ FAULTS = {
 }
 
 
-def each_fault_is_refused(machine):
+def apt_refuses_each_fault(machine):
     for name, (fault, wanted) in FAULTS.items():
         out = scratch / "trees" / "faulty"
         shutil.rmtree(out, ignore_errors=True)
@@ -295,7 +295,7 @@ def each_fault_is_refused(machine):
         print(f"   {name}: refused", flush=True)
 
 
-def an_upgrade_comes_from_the_tree(machine):
+def apt_upgrades_from_the_repository(machine):
     machine.server.root = scratch / "trees/newer"
     machine.update()
     machine.run("apt-get", "-y", "upgrade")
@@ -306,7 +306,7 @@ def an_upgrade_comes_from_the_tree(machine):
     assert NEWER in re.search("Candidate: (.*)", machine.run("apt-cache", "policy", "regentd"))[1]
 
 
-def a_new_key_comes_with_the_package(machine):
+def the_keyring_package_brings_a_new_key(machine):
     """Both keys sign while machines get the new one, then only the new one; the old one is then refused."""
     for name in ("both", "next"):
         machine.server.root = scratch / "trees" / name
@@ -328,8 +328,8 @@ def on_both_debians():
     server = Server(scratch / "server")
     for suite in SUITES:
         machine = Machine(suite, server)
-        for step in (the_lines_of_the_page_install_the_service, each_fault_is_refused, an_upgrade_comes_from_the_tree,
-                     a_new_key_comes_with_the_package):
+        for step in (the_lines_of_install_md_install_the_service, apt_refuses_each_fault,
+                     apt_upgrades_from_the_repository, the_keyring_package_brings_a_new_key):
             timed(functools.partial(step, machine), f"{step.__name__} ({suite})")
 
 
@@ -364,7 +364,9 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextl
     keys = Keys(scratch / "keys")
     ends.callback(keys.end)
     ours, second, stranger = keys.made("ours"), keys.made("second"), keys.made("stranger")
-    for step in (the_same_inputs_are_the_same_bytes, what_apt_would_refuse_is_not_signed, the_keyring_package_is_clean):
+    for step in (
+            the_same_inputs_give_the_same_bytes, deploy_repo_refuses_to_sign_what_apt_would_refuse,
+            lintian_accepts_the_keyring_package):
         timed(step)
     if is_inside:
         on_both_debians()

@@ -65,7 +65,7 @@ def the_service_starts():
     assert machine.run("stat", "-c", "%U %a", "/var/lib/regentd") == "regentd 700\n"
 
 
-def every_unit_is_closed_in_tightly():
+def every_unit_is_sandboxed():
     for unit, threshold in (("regentd", 12), ("regentd@1", 12), ("regent", 15), ("regent-pair@tty1", 15)):
         machine.run("systemd-analyze", "security", "--no-pager", f"--threshold={threshold}", f"{unit}.service")
 
@@ -93,7 +93,7 @@ def the_sandbox_is_in_force(unit="regentd", state="/var/lib/regentd"):
     assert machine.run(*inside, "ls", "-A", "/tmp") == "", "another's files"
 
 
-def a_mere_member_of_the_group_uses_regentctl():
+def a_member_of_the_admin_group_uses_regentctl():
     machine.run("useradd", "-m", "-G", "regent-admin", "anna")
     machine.run("useradd", "-m", "bob")
     control("requestor", "add", "acme", "--domain", "tv.example.org", user="anna")
@@ -113,14 +113,14 @@ def a_reload_is_no_restart():
     assert settled() == pid
 
 
-def what_is_killed_is_started_again():
+def systemd_restarts_a_killed_service():
     pid = settled()
     machine.run("kill", "-9", str(pid))
     replaced(pid)
     assert "acme" in requestors()
 
 
-def what_hangs_is_started_again():
+def systemd_restarts_a_service_that_hangs():
     machine.write("/run/systemd/system/regentd.service.d/soon.conf", "[Service]\nWatchdogSec=1\n")
     machine.run("systemctl", "daemon-reload")
     machine.run("systemctl", "restart", "regentd")
@@ -207,7 +207,7 @@ def the_box_shows_its_code_on_the_first_console():
     machine.until("the prompt", lambda: machine.show("getty@tty1", "ConditionTimestampMonotonic") != asked)
 
 
-def a_screen_without_characters_shows_the_code_as_a_picture():
+def a_framebuffer_shows_the_code_as_a_picture():
     """The framebuffer is a file here, from which a scanner reads the QR code."""
     width, height = 640, 480
     a_second_box("third", f"--qr framebuffer --framebuffer /var/lib/third/screen --framebuffer-size {width}x{height}x32")
@@ -234,7 +234,7 @@ def a_screen_without_characters_shows_the_code_as_a_picture():
         assert not any(picture.read_bytes())
 
 
-def a_root_that_cannot_be_written_is_enough():
+def a_box_works_with_a_read_only_root():
     """Only /var is writable, as on a system image: a box makes calls, and says why it cannot be enrolled again."""
     def run(line, fails=False):
         mounts = "mount --bind /var /var && mount -o remount,bind,ro / && "
@@ -250,7 +250,7 @@ def invitation():
     return json.loads(control("requestor", "invite", "acme"))["code"]
 
 
-def doctor_knows_whether_the_next_backup_will_be_made():
+def doctor_reports_whether_the_next_backup_will_be_made():
     def nightly():
         found = json.loads(control("doctor", fails=None))
         return next(one for one in found if one["check"] == "nightly-backup")
@@ -308,7 +308,7 @@ def the_box_boots_into_its_launcher():
     machine.run("rm", "/etc/regent/launcher")
 
 
-def an_app_has_a_socket_of_its_own():
+def an_app_has_its_own_socket():
     settings = machine.run("cat", "/etc/regent/agent.conf")
     machine.write("/etc/regent/agent.conf", f"{settings}\napp = boxed requestor:acme socket:boxed\n")
     machine.write("/etc/systemd/system/regent-app@boxed.socket.d/who.conf", "[Socket]\nSocketUser=bob\n")
@@ -338,7 +338,7 @@ def an_app_has_a_socket_of_its_own():
     assert ask(own, "bob")["permission"] == "granted"
 
 
-def fail2ban_bans_who_tries_codes():
+def fail2ban_bans_an_address_that_guesses_codes():
     for file, target in (("filter", "filter.d"), ("jail", "jail.d")):
         machine.run("cp", f"{DOCUMENTS}/fail2ban/{file}.conf", f"/etc/fail2ban/{target}/regentd.conf")
     # Debian's own jail needs a log file, which a machine with only a journal does not have.
@@ -363,7 +363,7 @@ def fail2ban_bans_who_tries_codes():
     machine.run("systemctl", "stop", "fail2ban")
 
 
-def nothing_acknowledged_is_lost_when_memory_runs_out():
+def no_acknowledged_change_is_lost_when_memory_runs_out():
     pid, acknowledged, ends = settled(), [], threading.Event()
 
     def write():
@@ -401,7 +401,7 @@ def a_stop_is_quick_and_clean():
     assert machine.code("test", "-e", "/run/regentd") != 0
 
 
-def a_service_of_several_has_a_place_and_a_name_of_its_own():
+def a_second_instance_has_its_own_socket_and_node_name():
     # With its own SQLite database, because there is no database server here; other tests run several nodes.
     machine.write("/etc/regent/regentd-1.env", "REGENT_LISTEN=127.0.0.1:8801\nREGENT_DATABASE=/var/lib/regentd/one.db\n")
     machine.run("systemctl", "start", "regentd@1")
@@ -414,15 +414,17 @@ def a_service_of_several_has_a_place_and_a_name_of_its_own():
 
 
 STEPS = (
-    the_service_starts, every_unit_is_closed_in_tightly, the_sandbox_is_in_force,
-    a_mere_member_of_the_group_uses_regentctl,
-    a_reload_is_no_restart, what_is_killed_is_started_again, what_hangs_is_started_again, the_box_answers_on_its_socket,
+    the_service_starts, every_unit_is_sandboxed, the_sandbox_is_in_force,
+    a_member_of_the_admin_group_uses_regentctl,
+    a_reload_is_no_restart, systemd_restarts_a_killed_service, systemd_restarts_a_service_that_hangs,
+    the_box_answers_on_its_socket,
     the_box_shows_a_code_on_a_console_and_is_signed_in, the_box_shows_its_code_on_the_first_console,
-    a_screen_without_characters_shows_the_code_as_a_picture, a_root_that_cannot_be_written_is_enough,
+    a_framebuffer_shows_the_code_as_a_picture, a_box_works_with_a_read_only_root,
     the_box_boots_into_its_launcher,
-    doctor_knows_whether_the_next_backup_will_be_made, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
-    nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean,
-    a_service_of_several_has_a_place_and_a_name_of_its_own)
+    doctor_reports_whether_the_next_backup_will_be_made, an_app_has_its_own_socket,
+    fail2ban_bans_an_address_that_guesses_codes,
+    no_acknowledged_change_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean,
+    a_second_instance_has_its_own_socket_and_node_name)
 
 try:
     machine = Container(place / ".build" / "units", programs, devices=("/dev/tty1",) if CONSOLE else ())
