@@ -164,7 +164,7 @@ def every_obstacle_alone_and_every_pair_gives_its_error():
         for app in apps[:2]:
             wait(lambda: world.come_in(app, app.name) is True, f"way in for {app.name} after {broken} was mended")
             assert world.start_sdk(app, "kept") == ["in platform local"], f"{app.name} after {broken} was mended"
-    print(f"   {len(pairs) - 1} cases")
+    print(f"   {len(pairs) - 1} conditions and pairs")
 
 
 def a_kill_at_any_step_of_an_exchange_loses_nothing():
@@ -210,7 +210,7 @@ def a_kill_at_a_random_moment_loses_nothing():
             assert world.come_in(app, device) is True, f"after {done[0]}: does not come in any more"
         assert world.is_in(device)
         assert app.ask("platform", "APP")["permission"] == "granted"
-    print(f"   {count} kills within an exchange, {finished} of them were through")
+    print(f"   {count} kills within an exchange, {finished} of them completed")
     # An app's waiting call also ends when the daemon is killed.
     apps[2].begin("platform_access", "APP", True, 20)
     world.kill_daemon()
@@ -306,7 +306,7 @@ APART = (
     exchanges_are_compared_with_approvals)
 
 if os.geteuid():
-    sys.exit(print("account: NOT RUN, apps are users of their own, and only root can be several"))
+    sys.exit(print("account: NOT RUN, only root can run the apps as different users"))
 home = tempfile.mkdtemp(prefix="regent-account-")
 os.chmod(home, 0o711)
 try:

@@ -21,7 +21,7 @@ def a_full_disk_of_the_box_loses_no_decision(world, apps):
         os.rmdir(place)
         shutil.move(f"{place}.kept", place)
         world.start_daemon()
-        return print("   NOT RUN: nothing can be mounted here")
+        return print("   NOT RUN: this machine cannot mount a tmpfs")
     try:
         shutil.copytree(f"{place}.kept", place, dirs_exist_ok=True)
         world.start_daemon()
@@ -124,4 +124,4 @@ def malformed_requests_do_no_harm(world, apps):
         if number % 50 == 0:
             assert apps[5].ask("platform", "APP")["permission"] == "granted"
     assert world.daemon.poll() is None and apps[5].ask("platform", "APP")["permission"] == "granted"
-    print(f"   {world.count * 20} requests that nobody would send")
+    print(f"   {world.count * 20} malformed requests")

@@ -29,7 +29,7 @@ def the_daemon_needs_little_memory(world, apps):
 
     before = woken()
     time.sleep(10)
-    print(f"   woken {woken() - before} times in ten seconds in which nobody asks")
+    print(f"   {woken() - before} wake-ups in ten seconds without a call")
 
 
 def an_app_starts_quickly(world, apps):

@@ -155,7 +155,7 @@ def main():
         code = service.stop()
     if code:
         raise SystemExit(f"regentd ended with {code}")
-    print("an app whose browser the SDK starts: signed in, signed out")
+    print("an app signs in and out in a browser that the SDK starts")
 
 
 if __name__ == "__main__":

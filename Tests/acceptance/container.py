@@ -76,7 +76,7 @@ class Container:
             return
         shutil.rmtree(root, ignore_errors=True)
         root.parent.mkdir(parents=True, exist_ok=True)
-        print("   making a Debian to boot, once", flush=True)
+        print("   making a Debian that boots, once", flush=True)
         made = subprocess.run(
             ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", wanted.split()[0],
              str(root)],

@@ -134,7 +134,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     if os.geteuid():
-        return print("fresh box: NOT RUN, apps are users of their own, and only root can be several")
+        return print("fresh box: NOT RUN, only root can run the apps as different users")
     service = Service(pathlib.Path(sys.argv[1]).resolve())
     home = tempfile.mkdtemp(prefix="regent-box-")
     os.chmod(home, 0o711)
@@ -158,7 +158,7 @@ def main():
         code = service.stop()
     if code:
         raise SystemExit(f"regentd ended with {code}")
-    print(f"a fresh box: two apps in by one sign-in on the phone, its no at the box after {took:.2f} s")
+    print(f"a new box: two apps signed in by one sign-in on the phone, a denial at the box after {took:.2f} s")
 
 
 if __name__ == "__main__":

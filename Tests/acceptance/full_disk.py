@@ -287,17 +287,18 @@ def run(programs, home, given):
     problems = [f"{kind} of an honest viewer: {status} ({count} times)" for (kind, status), count in wrong.items()]
     for kind in busy:
         least, most = percentile(quiet[kind]), percentile(busy[kind])
-        print(f"{kind}: p99 {least * 1000:.0f} ms quiet, {most * 1000:.0f} ms under attack ({len(busy[kind])} times)")
+        print(f"{kind}: p99 {least * 1000:.0f} ms before the attack, {most * 1000:.0f} ms under attack ({len(busy[kind])} times)")
         if most > max(2 * least, FLOOR):
-            problems.append(f"{kind} takes {most * 1000:.0f} ms, {least * 1000:.0f} in quiet")
+            problems.append(f"{kind} takes {most * 1000:.0f} ms, {least * 1000:.0f} before the attack")
     for (kind, status), count in sorted(seen.items(), key=str):
         print(f"attack: {kind} {status}: {count}")
     lines = {json.dumps(line, sort_keys=True) for line in after}
     gone = sum(json.dumps(line, sort_keys=True) not in lines for line in before)
     print("KiB: " + ", ".join(f"{name} {size}" for name, size in sorted(sizes.items()) if size > 99))
-    print(f"free: {free >> 20} of {MEGABYTES} MiB; audit log: {len(after)} lines, {len(before)} of before, {gone} of them gone")
+    print(f"free: {free >> 20} of {MEGABYTES} MiB; audit log: {len(after)} lines, {len(before)} from before the attack, "
+          f"{gone} of them lost")
     if gone:
-        problems.append(f"{gone} of {len(before)} lines of operators are gone")
+        problems.append(f"{gone} of {len(before)} lines of operators are lost")
     if free < RESERVE // 2:
         problems.append(f"{free} bytes are free")
     if whole.returncode or code:

@@ -389,7 +389,7 @@ def main():
         return write_budgets(given.budgets, guard.rows)
     over_budget, cheaper = verdicts(guard.rows, read_budgets(given.budgets))
     print("\n".join([*cheaper, *over_budget]))
-    print(f"{len(over_budget)} figures are over their budget" if over_budget else "every budget is kept")
+    print(f"{len(over_budget)} figures are over their budget" if over_budget else "no figure is over its budget")
     return 1 if over_budget else 0
 
 

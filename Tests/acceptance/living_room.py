@@ -225,7 +225,7 @@ def play_forgotten(box):
     box.play()
     time.sleep(3)
     if not box.network.forget():
-        print("  no connection was kept")
+        print("  no open connection to drop")
     return box.play()
 
 
@@ -328,7 +328,7 @@ def main():
             for name in (name for name in given.only if name in FAULTS or name in DISKS):
                 problems = faults.problems(name) if name in FAULTS else faults.disk_problems(name)
                 red += bool(problems)
-                print(f"{name}: {'; '.join(problems) or 'named'}{' RED' if problems else ''}", flush=True)
+                print(f"{name}: {'; '.join(problems) or 'named correctly'}{' RED' if problems else ''}", flush=True)
         rows = [name for name in given.only if name in ROWS]
         for https in (False, True) if rows else ():
             scene = Scene(given.programs, https)

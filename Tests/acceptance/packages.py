@@ -49,7 +49,7 @@ def setup_ends_without_a_finding():
         "regentctl", "setup", "--public-url", PUBLIC_URL, "--requestor", "acme", "--provider", "cable", "--account", "anna",
         "--invite", text="a long enough password\n")
     assert "BAD" not in said and "warn" not in said, said
-    print(f"   {time.monotonic() - begun:.1f} s from dpkg -i to a doctor without a finding")
+    print(f"   {time.monotonic() - begun:.1f} s from dpkg -i until regentctl doctor has no finding")
     assert "+ REGENT_PUBLIC_URL=" + PUBLIC_URL in said, said
     settings = stage.machine.run("cat", "/etc/regent/regentd.env")
     assert "# Behind a proxy on this machine" in settings and f"\nREGENT_PUBLIC_URL={PUBLIC_URL}\n" in settings
@@ -143,7 +143,7 @@ def an_upgrade_interrupts_no_box():
     assert running() != pid
     ready = time.monotonic()
     stage.machine.until("the second box is held again", held, seconds=10)
-    print(f"   a waiting box is held again {time.monotonic() - ready:.1f} s after the restart")
+    print(f"   a waiting box is in a long poll again {time.monotonic() - ready:.1f} s after the restart")
     assert box.poll() is None
     stage.machine.run("regentctl", "code", "approve", code, "--provider", "cable", "--account", "anna")
     rest = box.communicate(timeout=60)[0]

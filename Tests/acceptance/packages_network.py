@@ -37,7 +37,7 @@ def a_box_finds_the_service_in_the_network():
     begun = time.monotonic()
     none = box("regent", "setup", "--code", code, fails=2)
     assert "no service announces itself" in none and "--service" in none, none
-    print(f"   {time.monotonic() - begun:.1f} s to find that there is nothing")
+    print(f"   {time.monotonic() - begun:.1f} s until the search ends without a service")
 
     assert "announced" in setup("--announce", "on")
     found = json.loads(stage.machine.run("regentctl", "--json", "doctor", fails=None))

@@ -62,7 +62,7 @@ def typed(what, script):
         took = time.monotonic() - begun
     finally:
         keyboard.end()
-    print(f"   {what}: {keyboard.keys} keys beside names, {took:.1f} s")
+    print(f"   {what}: {keyboard.keys} keys without names, {took:.1f} s")
     assert keyboard.keys <= 40 and took <= 60, (keyboard.keys, took)
     return found
 

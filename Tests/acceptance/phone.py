@@ -55,7 +55,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--only", type=lambda text: text.split(","))
-    parser.add_argument("--times", action="store_true", help="say how long each story took")
+    parser.add_argument("--times", action="store_true", help="print the seconds of each story")
     arguments = parser.parse_args()
     problems, told, sources = [], 0, []
     services, phones = {}, {}
@@ -103,7 +103,7 @@ def main():
         problems += pages.check_markup(pathlib.Path(folder), names)
     for problem in problems:
         print(problem)
-    print(f"{told} stories, {len(sources)} pages looked at: {len(problems)} problems")
+    print(f"{told} stories, {len(sources)} pages checked: {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -340,7 +340,7 @@ def main():
         free, whole = (after - earlier for after, earlier in zip(idle(), before))
         print(f"seed {given.seed}, {time.monotonic() - begun:.0f} s, processors idle for {100 * free // whole} %")
         if not is_good and free < whole * BUSY:
-            print("The machine was busy with other things, which makes every program late: measure again when it is not.")
+            print("The machine was busy with other work, which delays every program; measure again when it is idle.")
     finally:
         house.service.stop()
     return 0 if is_good else 1

@@ -270,7 +270,7 @@ FAULTS = {
     "another key": ("stranger", "NO_PUBKEY|Missing key"),
     "expired release": ("old", "is expired|Release file .* expired"),
     "unsigned": (unsigned, "is not signed|no longer signed|does not have a Release file"),
-    "a signature taken away": (stripped, "is not signed|no longer signed|Clearsigned file isn't valid|NODATA"),
+    "a signature removed": (stripped, "is not signed|no longer signed|Clearsigned file isn't valid|NODATA"),
 }
 
 
@@ -371,4 +371,4 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextl
     if is_inside:
         on_both_debians()
     else:
-        print("repository: apt is NOT RUN, as only root can change roots")
+        print("repository: apt is NOT RUN, because only root can use chroot")

@@ -26,7 +26,7 @@ import Glibc
 
 func show(_ text: String) {
   print("shows:", text)
-  // A pipe is written to in blocks: whoever reads the code would wait for the end.
+  // A pipe is written to in blocks, so without this the test would get the code only at the end.
   fflush(nil)
 }
 func play(_ url: String, token: String) { print("plays:", url, token.isEmpty ? "without a token" : "with a token") }

@@ -143,11 +143,11 @@ def main():
         signed_in = story.play()
         if story.seen:
             found = "\n".join(story.seen[:5])
-            raise SystemExit(f"boxes: {len(story.seen)} of {story.asked} questions failed:\n{found}")
+            raise SystemExit(f"boxes: {len(story.seen)} of {story.asked} calls failed:\n{found}")
         # The boxes that waited, and those that started during each of the four faults.
         if signed_in != WAITING + 4 * LATE:
             raise SystemExit(f"boxes: {signed_in} had a code at the end")
-        print(f"ok {story.asked} questions over a fail-over and three killed nodes, {signed_in} boxes signed in after it")
+        print(f"ok {story.asked} calls during a fail-over and three killed nodes, {signed_in} boxes signed in afterwards")
     finally:
         for box in story.boxes if story else ():
             box.close()

@@ -173,51 +173,51 @@ def prove_itself():
         return made
 
     fine = {
-        "the whole way": told(("create", "yes", "K"), ("poll", "no"), ("approve", "yes", "K"), ("poll", "yes", "1"),
+        "a sign-in and a sign-out": told(("create", "yes", "K"), ("poll", "no"), ("approve", "yes", "K"), ("poll", "yes", "1"),
                               ("poll", "yes", "1"), ("logout", "yes"), ("poll", "no")),
-        "an approval without an answer that happened": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1")),
-        "one that did not": told(("create", "yes", "K"), ("approve", None, "K"), ("withdraw", "yes", "K"), ("poll", "ended")),
-        "one that happened late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
-        "not yet, a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
-        "a yes, and a node that has not heard": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
-        "an approval that nobody was told of, gone with the primary": told(
+        "an approval without an answer that was made": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1")),
+        "an approval without an answer that was not made": told(("create", "yes", "K"), ("approve", None, "K"), ("withdraw", "yes", "K"), ("poll", "ended")),
+        "an approval without an answer that was made late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "a not-yet answer that is a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "a sign-in, and a node that does not know it yet": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
+        "an unacknowledged approval, lost with the primary": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("loss", "yes"), ("poll", "no", None, "", True)),
-        "two of them, and the loss of both": told(
+        "two unacknowledged changes, both lost": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", None), ("loss", "yes"),
             ("withdraw", "yes", "K"), ("poll", "ended")),
-        "two of them, and the loss of one": told(
+        "two unacknowledged changes, one lost": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", None), ("poll", "no"), ("loss", "yes"),
             ("later", ""), ("poll", "yes", "1")),
         "a second approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "refused", "K")),
     }
     wrong = {
-        "a code that is gone": told(("create", "yes", "K"), ("approve", "refused", "K")),
-        "an approval that is gone": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no", None, "", True)),
-        "an approval that is gone with the primary": told(
+        "a lost code": told(("create", "yes", "K"), ("approve", "refused", "K")),
+        "a lost approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no", None, "", True)),
+        "an acknowledged approval, lost with the primary": told(
             ("create", "yes", "K"), ("approve", "yes", "K"), ("loss", "yes"), ("poll", "no", None, "", True)),
-        "one that a later answer stood on": told(
+        "a lost approval that a later answer depended on": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", "yes"), ("loss", "yes"),
             ("poll", "yes", "1")),
-        "a code that is gone with the primary": told(("create", "yes", "K"), ("loss", "yes"), ("approve", "refused", "K")),
-        "one that was there after the loss, and is gone": told(
+        "an acknowledged code, lost with the primary": told(("create", "yes", "K"), ("loss", "yes"), ("approve", "refused", "K")),
+        "a sign-in that was seen after the loss, and is lost": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("loss", "yes"), ("poll", "yes", "1"), ("later", ""),
             ("poll", "no", None, "", True)),
         "two sign-ins for one code": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "yes", "2")),
-        "a yes after the sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("logout", "yes"),
+        "signed in after the sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("logout", "yes"),
                                          ("poll", "yes", "1")),
-        "a yes after the no": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("poll", "yes", "1")),
+        "signed in after the withdrawal": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("poll", "yes", "1")),
         "approved twice": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "yes", "K")),
-        "out by itself": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("later", ""),
+        "signed out without a sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("later", ""),
                                  ("poll", "no")),
-        "a no that nobody said": told(("create", "yes", "K"), ("poll", "ended")),
-        "both": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("approve", "yes", "K")),
+        "ended without a withdrawal": told(("create", "yes", "K"), ("poll", "ended")),
+        "withdrawn and approved": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("approve", "yes", "K")),
     }
     for name, calls in fine.items():
         assert has_order(calls), f"the checker refuses {name}"
     for name, calls in wrong.items():
-        assert not has_order(calls), f"the checker believes {name}"
+        assert not has_order(calls), f"the checker accepts {name}"
 
 
 if __name__ == "__main__":
     prove_itself()
-    print("the checker tells right from wrong")
+    print("the checker accepts possible histories and refuses impossible ones")

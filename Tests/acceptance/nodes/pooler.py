@@ -89,7 +89,7 @@ def main():
         assert json.loads(control("requestor", "show", "cinema", "--json"))["name"] == "name 9"
         assert "a pooler stands between this service and the server" in control("doctor")
         assert service.stop() == 0
-        print("ok a pooler in transaction mode is refused, one in session mode serves")
+        print("ok the service refuses a pooler in transaction mode and works with one in session mode")
     finally:
         for one in started:
             if one.process.poll() is None:

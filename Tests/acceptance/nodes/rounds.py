@@ -333,14 +333,14 @@ def one_round(world, faults, name):
     failures = world.history.failures()
     at_once, later = used_twice(world, faults)
     if later:
-        failures.append(f"a header that was used at one node was taken by another half a second later, {later} times")
+        failures.append(f"a header used at one node was accepted by another node half a second later, {later} times")
     known = [call for device in devices for call in world.history.calls[device]]
     unknown = sum(call.answer is None for call in known)
     told = {kind: sum(call.kind == kind and call.answer == "yes" for call in known) for kind in ("create", "approve", "withdraw", "logout")}
-    print(f"   {name.replace('_', ' ')}: {len(devices)} boxes, {len(known)} calls, {unknown} of unknown end, "
+    print(f"   {name.replace('_', ' ')}: {len(devices)} boxes, {len(known)} calls, {unknown} with unknown results, "
           f"acknowledged {', '.join(f'{count} {kind}s' for kind, count in told.items())}, "
-          f"failed for {failed_for:.1f} s, mended in {mended:.1f} s"
-          + (f", {at_once} headers taken twice at once" if at_once else ""), flush=True)
+          f"failed for {failed_for:.1f} s, repaired in {mended:.1f} s"
+          + (f", {at_once} headers accepted twice at the same time" if at_once else ""), flush=True)
     # Devices without failures are not checked again.
     for device in devices:
         del world.history.calls[device]

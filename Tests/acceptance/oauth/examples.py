@@ -84,4 +84,4 @@ def call_keeps_the_token():
 
 for check in (pair_prints_no_control_characters, call_keeps_the_token):
     check()
-print("the OAuth examples keep control characters and the token to themselves")
+print("the OAuth examples print no control characters and do not send the token to another host")

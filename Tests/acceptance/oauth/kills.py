@@ -192,7 +192,7 @@ def run(programs, kills, loses_log):
             refreshes += sum(screen.refreshes for screen in screens)
         finally:
             service.regentd.kill()
-    print(f"{kills} kills with {flying} requests under way: {refreshes} refreshes and {ends} ends were told, none lost")
+    print(f"{kills} kills with {flying} requests under way: {refreshes} refreshes and {ends} revocations acknowledged, none lost")
     return 0 if flying else 1
 
 

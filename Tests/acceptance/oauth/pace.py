@@ -96,8 +96,8 @@ def main():
     for word, _ in patient:
         words[word] = words.get(word, 0) + 1
     shortest = min((pause for _, pause in patient if pause is not None), default=0)
-    print(f"{len(patient)} questions of {given.clients} clients: {words}, the shortest pause {shortest:.2f} s")
-    print(f"one at two seconds: {len(hasty)} questions, {sum(word == 'slow_down' for word, _ in hasty)} too early")
+    print(f"{len(patient)} polls of {given.clients} clients: {words}, the shortest pause {shortest:.2f} s")
+    print(f"one client every two seconds: {len(hasty)} polls, {sum(word == 'slow_down' for word, _ in hasty)} told to slow down")
     good = set(words) == {"authorization_pending"} and all(word == "slow_down" for word, _ in hasty[1:])
     return 0 if good and len(hasty) > given.minutes * 20 else 1
 
