@@ -106,7 +106,7 @@ extension PairingFlow {
   }
 }
 
-// MARK: - One function per event
+// MARK: - The transition for each event
 
 extension PairingFlow {
   private func opening() throws(PairingRefusal) -> PairingStep {
@@ -209,7 +209,7 @@ extension PairingFlow {
   }
 }
 
-// MARK: - Shared by the events
+// MARK: - Shared by the transitions
 
 extension PairingFlow {
   /// The lease that this session holds now.

@@ -111,7 +111,7 @@ extension Machine {
     tell(.registrationCode(offer))
   }
 
-  // MARK: The browser
+  // MARK: Signing in with a browser
 
   mutating func tellLoginPage(_ choice: Choice, _ offer: RegistrationOffer) {
     guard let redirectURL = redirectURL(for: choice.provider) else { return }

@@ -174,7 +174,7 @@ extension Machine {
     )
   }
 
-  // MARK: What happened elsewhere meanwhile
+  // MARK: Sign-ins and sign-outs that happened elsewhere
 
   /// Asks each service for its sign-in of this device, and repeats sign-outs that have not reached a service before.
   private mutating func synchronize(_ requests: [RequestID], _ patience: Patience) {

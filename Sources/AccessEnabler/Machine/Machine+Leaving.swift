@@ -103,7 +103,7 @@ extension Machine {
     finish(request, .signedOut)
   }
 
-  // MARK: Giving up
+  // MARK: Cancelling calls
 
   /// Cancels a call.
   ///

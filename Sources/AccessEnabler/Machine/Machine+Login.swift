@@ -220,7 +220,7 @@ extension Machine {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses during a sign-in
 
   mutating func loginAnswerCame(_ answer: ServiceAnswer, _ id: CallID) {
     switch phase {

@@ -96,7 +96,7 @@ extension Machine {
     }
   }
 
-  // MARK: What the app hears
+  // MARK: Reporting to the app
 
   mutating func tellSignedIn(_ signIn: SignIn, _ request: RequestID, isCached: Bool) {
     tell(.setAuthenticationStatus(.authenticated, .userAuthenticated), request)

@@ -88,7 +88,7 @@ extension Machine {
     choose(login, nil)
   }
 
-  // MARK: The exchange
+  // MARK: Exchanging the box's sign-in
 
   private mutating func go(
     on exchange: PlatformExchange, to step: PlatformExchange.Step, _ operation: OutgoingCall.Operation,
@@ -183,7 +183,7 @@ extension Machine {
     return true
   }
 
-  // MARK: The box signs in
+  // MARK: Signing the box in
 
   private mutating func boxSignInBegan(_ answer: ServiceAnswer, _ login: Login) {
     switch answer {

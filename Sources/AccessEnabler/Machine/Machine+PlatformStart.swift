@@ -21,7 +21,7 @@ struct EarlyQuestion: Hashable, Sendable {
   var answer: ServiceAnswer?
   var request: EarlyRequest?
 
-  /// Whether the response is less than a second old.
+  /// Whether the request was sent at most a second ago.
   ///
   /// The viewer may change the permission while a slow service is waited for.
   func isFresh(at now: Instant) -> Bool { (0...1_000).contains(now.milliseconds - asked.milliseconds) }

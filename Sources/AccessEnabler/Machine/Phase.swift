@@ -84,7 +84,7 @@ struct SigningOut: Hashable, Sendable {
   var open: Set<CallID>
   /// The logout page to open afterwards, if viewers sign in with a browser.
   var browser: LogoutPage?
-  /// The time limit after which the app is told even if services have not answered.
+  /// The timer after which the app is told even if services have not answered.
   var deadline: TimerID?
 }
 

@@ -20,7 +20,7 @@ struct RegisteredClient: Equatable, Sendable {
   var secret: String
 }
 
-// MARK: As JSON
+// MARK: JSON form
 
 extension StoreContent {
   func json(device: String) -> JSONObject {

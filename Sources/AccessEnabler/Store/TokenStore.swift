@@ -24,7 +24,7 @@ final class TokenStore: Sendable {
     var lastNumber = 0
     /// The first change numbers of the writes in progress.
     var writing: [Int] = []
-    /// Why the last write failed.
+    /// Why the last write failed; nil if it succeeded.
     var failure: FileError?
     var installed = Installed.notYet
 

@@ -2,8 +2,9 @@
 ///
 /// - Nonces with a time in the future may fill a sixteenth. They stay longest, and honest clients sign with the
 ///   current time.
-/// - While the window is at least half full, a source that holds more than a thirty-second of the capacity gets no
-///   more. Sources are hashed into 4,096 counters, with a hash that is seeded anew in each process.
+/// - While the window is at least half full, a source that holds more than a thirty-second of the capacity gets a new
+///   nonce in only after the oldest seconds were dropped; if only current seconds are left, its request is refused.
+///   Sources are hashed into 4,096 counters, with a hash that is seeded anew in each process.
 struct ReplayQuota: Sendable {
   /// Times up to this many seconds from now are never dropped or counted as future.
   ///
