@@ -25,9 +25,7 @@ public struct PairingFlow: Hashable, Sendable {
   /// The number match, if the device requires one.
   public let match: NumberMatch?
 
-  /// The state after the last event.
-  ///
-  /// For the state now, which includes expiry, call ``status(at:)``.
+  /// The state after the last event; ``status(at:)`` returns the state now, which includes expiry.
   public private(set) var state: PairingState
 
   /// Increases by one with each change that a waiting device can see.
@@ -76,9 +74,7 @@ extension PairingFlow {
     return moved(to: .expired)
   }
 
-  /// The step that stores the expiry.
-  ///
-  /// Nodes with a shared store use it, so that the first write, an approval or the expiry, decides.
+  /// Stores the expiry where nodes share a store, so that the first write, an approval or the expiry, decides.
   public func expiring(at now: Instant) -> PairingStep { PairingStep(settled(at: now), []) }
 
   /// The same code with another expiry.
@@ -95,9 +91,8 @@ extension PairingFlow {
     return flow.state.status
   }
 
-  /// The number that the box shows now; nil until a phone has opened the page.
-  ///
-  /// So an attacker who sends the code in a message cannot put the number into the same message.
+  /// The number that the box shows now; nil until a phone has opened the page, so that an attacker who sends the code
+  /// in a message cannot put the number into the same message.
   public func visibleMatch(at now: Instant) -> NumberMatch? {
     switch status(at: now) {
     case .opened, .claimed: match
@@ -212,9 +207,7 @@ extension PairingFlow {
 // MARK: - Shared by the transitions
 
 extension PairingFlow {
-  /// The lease that this session holds now.
-  ///
-  /// Approving and denying require it.
+  /// The lease that this session holds now, which approving and denying require.
   ///
   /// Without it, an attacker who reads the code off the screen could approve it, as in better-auth and
   /// django-oauth-toolkit.
@@ -240,9 +233,7 @@ extension PairingFlow {
       issued: issued, expires: expires, match: match, state: state, sequence: sequence + 1)
   }
 
-  /// Extends the lease.
-  ///
-  /// The sequence stays the same, because a device cannot see the lease.
+  /// Extends the lease; the sequence stays the same, because a device cannot see the lease.
   private func extended(to lease: ClaimLease) -> PairingFlow {
     var flow = self
     flow.state = .claimed(lease)

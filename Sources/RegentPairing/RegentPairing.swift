@@ -2,6 +2,6 @@
 // long polls, permits, temporary passes, entitlements, parental ratings, integrations, signed calls, limits. It makes
 // decisions: values in, a value or a typed error out. It does no I/O, reads no clock and draws no randomness; time
 // and randomness are arguments. PairingStore and its adapters store the rows, RegentPairingWire parses and writes
-// documents and headers, and PairingService combines them to flows.
+// documents and headers, and PairingService combines them into flows.
 //
 // Start with PairingFlow.swift, the state machine of one registration code.

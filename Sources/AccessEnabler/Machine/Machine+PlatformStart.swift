@@ -29,8 +29,8 @@ struct EarlyQuestion: Hashable, Sendable {
 
 /// The profile request of a likely exchange, sent early, while the service is asked whether the app is signed in.
 ///
-/// If the app turns out not to be signed in, the exchange saves a round trip. If it is signed in, the request only
-/// cost the service one signature; it stores nothing.
+/// If the app is not signed in, the exchange has already begun and ends sooner. If it is signed in, the request only
+/// cost the service one signature; the service stores nothing.
 struct EarlyRequest: Hashable, Sendable {
   let exchange: PlatformExchange
   let call: CallID

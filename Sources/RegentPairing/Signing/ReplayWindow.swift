@@ -75,8 +75,8 @@ public struct ReplayWindow: Sendable {
     try check(nonce: nonce, signedAt: requestTime, at: now)
     let entry = quota.entry(nonce, from: source)
     if quota.isAhead(second, of: latest) {
-      // The client's clock is ahead, or it is an attacker. An honest client can sign again with the `Date` of the
-      // response.
+      // The client's clock is ahead, or the client is an attacker. An honest client can sign again with the `Date` of
+      // the response.
       guard quota.takesAhead(entry) else { throw .outsideWindow }
     } else {
       while used.count >= capacity { guard giveUpOldest() else { throw .tooMany } }
