@@ -1,24 +1,24 @@
 import RegentPairing
 
-/// How long answers may be held, learned from a proxy on the way that gives up sooner than the service answers.
+/// How long to ask the service to hold a long poll, shortened if a proxy on the way times out earlier.
 ///
-/// Without it a box behind a proxy with a limit of ten seconds is told "unreachable" every eleven, and asks as often
-/// as if nothing were held at all. A service that was killed looks the same from here, so after some answers that came
-/// in time a longer wait is tried, rarer each time that it is cut.
+/// Without this, a box behind a proxy with a timeout of ten seconds reports "unreachable" every eleven seconds, and
+/// sends as many requests as without long polls. A service that was killed looks the same to the box. So after some
+/// long polls that lasted to their end a longer one is tried, and less often each time it is cut.
 struct HoldLength: Hashable, Sendable {
-  /// What to ask for, in whole seconds; none as long as nobody gave up.
+  /// The number of seconds to ask for; nil while no long poll was cut.
   private(set) var seconds: Int?
-  /// Answers since the last change that were held to their end.
+  /// The number of long polls since the last change that lasted to their end.
   private var inTime = 0
-  /// After so many of them a longer wait is tried.
+  /// After this many of them a longer one is tried.
   private var trust = 8
   private static let mostTrust = 512
-  /// Whether what is asked for now is such a try.
+  /// Whether the current length is such a longer try.
   private var isTrial = false
 
-  /// Takes a held call that was answered because its time was up.
+  /// Records a long poll that ended because its time was up.
   mutating func lasted(_ elapsed: Duration, usual: Int) {
-    // Services answer up to an eighth sooner than they were asked to; what comes before that is news.
+    // The service ends a long poll up to an eighth earlier than asked. One that ends much earlier brought news.
     guard let asked = seconds, elapsed >= .seconds(asked) * 3 / 4 else { return }
     isTrial = false
     inTime += 1
@@ -27,20 +27,22 @@ struct HoldLength: Hashable, Sendable {
     (seconds, inTime, isTrial) = (longer < usual ? longer : nil, 0, true)
   }
 
-  /// Takes a held call that failed.
+  /// Records a long poll that failed.
   ///
   /// - Parameters:
-  ///   - failure: how.
-  ///   - elapsed: how long it was held.
-  ///   - usual: what is asked for when nothing was learned.
-  /// - Returns: whether a shorter wait is worth a try, which nobody needs to be told of.
+  ///   - failure: how it failed.
+  ///   - elapsed: how long it lasted.
+  ///   - usual: the seconds to ask for while ``seconds`` is nil.
+  /// - Returns: whether a shorter long poll should be tried. If so, the failure is not reported to the app.
   mutating func shorten(_ failure: ServiceFailure, after elapsed: Duration, usual: Int) -> Bool {
     let (held, asked) = (Int(clamping: elapsed.components.seconds), seconds ?? usual)
-    // 504 and 408 are what proxies say. Some only hang up, as a broken network does: of longer waits that is believed.
+    // Proxies answer 504 or 408 at a timeout. Some only close the connection, as a broken network does; that counts
+    // as a timeout only after three seconds or more.
     let isSaid = failure.status == 504 || failure.status == 408
     guard isSaid || failure.kind == .unreachable else { return false }
     let shorter = max(isSaid ? 1 : 3, min(held, asked) * 3 / 4)
-    // A busy service answers a second late, and a proxy cuts just then. Far later it is the service that hangs.
+    // A busy service may answer a second late, and a proxy then cuts the poll. A poll that lasted far longer than
+    // asked shows that the service hangs.
     guard held <= asked + max(1, asked / 4), held >= (isSaid ? 2 : 3), shorter < asked else { return false }
     if isTrial { trust = min(2 * trust, Self.mostTrust) }
     (seconds, inTime, isTrial) = (shorter, 0, false)

@@ -2,10 +2,11 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-// The second screen: a code is made, shown and waited for. And the browser on this device, which needs a code as well.
+// Signing in on a phone: request a code, show it, and wait. Signing in with a browser on this device needs a code
+// too.
 
 extension Machine {
-  /// Goes on with an earlier code of the same choice when there is one, else asks for a new one.
+  /// Continues with an earlier code for the same choice if there is one, otherwise requests a new one.
   mutating func register(_ login: Login, _ choice: Choice) {
     if let earlier = earlierOffer(for: choice) {
       let call = send(.readCode(earlier.code), to: choice.service, for: .login)
@@ -15,7 +16,7 @@ extension Machine {
     }
   }
 
-  /// A code of the same choice that somebody may be typing.
+  /// The earlier code for the same choice, which a viewer may be typing; nil if it expired or there is none.
   func earlierOffer(for choice: Choice) -> RegistrationOffer? {
     guard let earlier = tokens.pending?.offer, now < earlier.expires else { return nil }
     let its = Choice(provider: earlier.provider, service: earlier.service, domain: nil)
@@ -29,14 +30,14 @@ extension Machine {
     phase = .registering(login, choice, Registering(call: call))
   }
 
-  /// A fresh code because the app asked for one.
+  /// Requests a new code because the app asked for it.
   mutating func renewCode(_ request: RequestID) {
     guard case .waiting(let login, let choice, let watch) = phase else {
       return fail(request, EntitlementError(.outOfOrder))
     }
     finish(request, .heard)
     drop(watch)
-    // The service withdraws the earlier code of a device by itself.
+    // The service withdraws the earlier code of this device.
     requestCode(login, choice)
   }
 
@@ -77,14 +78,17 @@ extension Machine {
     }
   }
 
-  /// A code of an earlier run that the service does not take any more is replaced; nobody has seen it in this run.
+  /// Requests a new code, because the service no longer accepts the code of an earlier run, which has not been shown
+  /// in this run.
+  ///
+  /// If the failure is temporary, the earlier code is shown instead.
   private mutating func earlierFailed(
     _ failure: ServiceFailure, _ earlier: RegistrationOffer, _ login: Login, _ choice: Choice
   ) {
     guard failure.isPassing, case .secondScreen = settings.login else {
       return requestCode(login, choice)
     }
-    // The service is away for a moment; the code may well be what somebody is typing.
+    // The service is temporarily unavailable. The code is still shown, because a viewer may be typing it.
     var watch = CodeWatch(offer: earlier, sequence: 0)
     tellCode(watch)
     watch.failures = 1
@@ -107,24 +111,24 @@ extension Machine {
     tell(.registrationCode(offer))
   }
 
-  // MARK: The browser
+  // MARK: Signing in with a browser
 
   mutating func tellLoginPage(_ choice: Choice, _ offer: RegistrationOffer) {
     guard let redirectURL = redirectURL(for: choice.provider) else { return }
     navigate(to: loginURL(choice, offer, redirectURL: redirectURL), for: choice.provider)
   }
 
-  /// Where the browser of a provider comes back to; `nil` for an app that signs in on a phone.
+  /// The URL to which the browser returns; nil for an app whose viewers sign in on a phone.
   func redirectURL(for provider: MVPD?) -> String? {
     guard case .browser(let page) = settings.login else { return nil }
     let isSheet = provider?.wantsSecureSheet == true && (options.handlesSecureSheet || settings.opensBrowser)
     return isSheet ? settings.sheetRedirectURL ?? page : page
   }
 
-  /// Sends a browser to a page of a service.
+  /// Opens a page of a service in a browser.
   ///
-  /// A provider that wants the secure sheet gets it from the app that said it can show one, else from the program that
-  /// the configuration names; where there is none, the app's own browser has to do.
+  /// A provider may require the secure sheet. The app shows it if it said that it can; otherwise the program that the
+  /// configuration names does. Without either, the app's own browser loads the page.
   mutating func navigate(to url: String, for provider: MVPD?) {
     let wantsSheet = provider?.wantsSecureSheet == true
     if wantsSheet, !options.handlesSecureSheet, settings.opensBrowser { return show(inNamedBrowser: url) }
@@ -134,7 +138,8 @@ extension Machine {
   private func loginURL(
     _ choice: Choice, _ offer: RegistrationOffer, redirectURL: String
   ) -> String {
-    // The code comes first ("&reg" is a character in HTML) and the redirect URL last, as documented.
+    // The code is the first field, because `&reg` is a character reference in HTML. The redirect URL is the last, as
+    // documented.
     let fields: [(name: String, value: String)] = [
       (Field.regcode, offer.code), (Field.requestorID, requestor),
       (Field.providerID, choice.provider?.id ?? ""), (Field.domainName, choice.domain ?? ""),
@@ -144,7 +149,9 @@ extension Machine {
       + PercentEncoding.form(fields.filter { !$0.value.isEmpty })
   }
 
-  /// The browser came back; what is not the address of the flow under way is left alone, whoever opened it.
+  /// Continues after the browser has returned.
+  ///
+  /// A URL that is not a redirect URL of this app is refused, because any program could have opened it.
   mutating func handleExternalURL(_ url: String, _ request: RequestID) {
     guard case .browser(let page) = settings.login,
       url.isEmpty || [page, settings.sheetRedirectURL ?? page].contains(where: url.comesBack)
@@ -164,7 +171,7 @@ extension Machine {
       for request in requests { tellSignedOut(request) }
     case .ready:
       guard let service = tokens.pending?.offer.service else { return fail(request, EntitlementError(.outOfOrder)) }
-      // A browser that was started by an earlier run of the app.
+      // An earlier run of the app opened the browser.
       let login = Login(waiters: [.authentication(request)])
       if url.refusesAccess { return end(login, .genericAuthentication, Self.denied) }
       fetch(login, Choice(provider: nil, service: service, domain: nil), nil)
@@ -175,7 +182,7 @@ extension Machine {
 
 extension RegistrationOffer {
   init(_ record: CodeRecord, _ choice: Choice) {
-    // Other makes have other codes: those are shown as they are.
+    // Other services may have codes of another form, which are shown unchanged.
     let ours = try? RegistrationCode(typed: record.code)
     self.init(
       code: record.code, display: ours?.display ?? record.code, url: record.url,
@@ -185,10 +192,9 @@ extension RegistrationOffer {
 }
 
 extension String {
-  /// Whether a browser that was to come back to `address` did: the same address, with nothing but query or fragment
-  /// after it.
+  /// Whether this URL is the redirect URL `address`, followed by nothing but a query or fragment.
   ///
-  /// Browsers write scheme and host in lower case, and end an `http` address without a path with a slash.
+  /// Browsers write scheme and host in lower case, and add a slash to an `http` address without a path.
   fileprivate func comesBack(to address: String) -> Bool {
     let (url, address) = (withLowercaseOrigin, address.withLowercaseOrigin)
     return url.continues(address) || address.hasPrefix("http") && address.isOnlyAnOrigin && url.continues(address + "/")
@@ -202,7 +208,7 @@ extension String {
     return next == UInt8(ascii: "#") || next == UInt8(ascii: hasQuery ? "&" : "?")
   }
 
-  /// Whether a redirect URL says that the viewer or the provider said no: `?error=access_denied`.
+  /// Whether the redirect URL reports that the sign-in failed, such as with `?error=access_denied`.
   fileprivate var refusesAccess: Bool {
     guard let question = firstIndex(of: "?") else { return false }
     let query = self[question...].dropFirst().prefix { $0 != "#" }

@@ -2,8 +2,7 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-// Waiting for what becomes of a code that is shown: its record, the sign-in it leads to, and what to do when neither
-// comes.
+// Waits for the result of the shown code: reads the code's record, fetches the sign-in, and handles failures of both.
 
 extension Machine {
   mutating func watched(
@@ -14,7 +13,7 @@ extension Machine {
     phase = .waiting(login, choice, watch)
     switch answer {
     case .code(let record): recordCame(record, login, choice, watch)
-    // The answer to a question that is asked of services which say nothing about a code's state.
+    // The response to `.authentication`, which the enabler sends to services that do not report a code's state.
     case .authentication(let granted) where isEarlier(granted, choice, watch):
       watchFailed(Self.notYet, login, choice, watch)
     case .authentication(let granted): succeed(login, granted, from: choice.service)
@@ -49,10 +48,11 @@ extension Machine {
     let lasted = uptime.since(watch.asked)
     if record.wasHeld, !isNews { hold.lasted(lasted, usual: settings.timing.wait) }
     if wasAway {
-      // That answer was only to say that the service is there again.
+      // That response was to a read without waiting, after a failure. Now wait for the next change.
       askForNews(&watch, choice)
     } else if !record.wasHeld, record.status == .offered, record.sequence == 0 {
-      // A service of another make: only the sign-in itself tells.
+      // A service of another make reports no state, so only a request for the sign-in shows whether the viewer
+      // approved.
       watch.asksForSignIn = true
       watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
     } else if isNews ? watch.news.take(of: newsLimit, at: uptime) == .within : record.wasHeld && lasted >= .seconds(1) {
@@ -63,14 +63,14 @@ extension Machine {
     phase = .waiting(login, choice, watch)
   }
 
-  /// How often news leads to the next question without a pause, whether its answer was held or not.
+  /// How often a change of the code leads to the next request without a pause.
   ///
-  /// A phone that opens a page and claims the code changes it twice within milliseconds. The service answers the
-  /// question after the first change at once, and the approval may follow before a pause is over. The limit is for a
-  /// service that invents a sequence number for each answer; no viewer reaches it.
+  /// A phone that opens the page and claims the code changes it twice within milliseconds. The service answers the
+  /// request after the first change at once, and the approval may follow before a pause would end. The limit is for a
+  /// service that sends a new sequence number with each response; a viewer does not reach it.
   private var newsLimit: RateLimit { RateLimit(oneEvery: settings.timing.poll, burst: 8) }
 
-  /// Tells what changed on the phone's side.
+  /// Reports to the app that a phone has opened the code's page, or that the number changed.
   mutating func news(_ record: CodeRecord) {
     guard case .waiting(let login, let choice, var watch) = phase else { return }
     let isOpen = record.status == .opened || record.status == .claimed
@@ -105,12 +105,12 @@ extension Machine {
     switch failure.status {
     case 403 where failure.details == ErrorDetails.denied:
       end(login, .genericAuthentication, Self.denied)
-    // A service that has just come back: a proxy may still lead to nobody, or to one that has not read its codes.
+    // The service has just restarted: a proxy may still find no service, or one that has not loaded its codes yet.
     case 404 where watch.failures > 0 && !watch.asksForSignIn && isSilent(watch):
       askAgain(failure, login, choice, watch)
     case 403, 404, 410, 412:
       if !watch.asksForSignIn {
-        // The code is gone, perhaps because it was used: the sign-in tells.
+        // The code no longer exists, perhaps because it was approved. The sign-in shows whether it was.
         var watch = watch
         watch.isWithdrawn = failure.status == 404 && now < watch.offer.expires
         fetch(login, choice, watch)
@@ -119,7 +119,7 @@ extension Machine {
         askForNews(&watch, choice)
         phase = .waiting(login, choice, watch)
       } else if now < watch.offer.expires {
-        // "Not yet", as services of other makes say it.
+        // Services of other makes report with this status that the viewer has not approved yet.
         poll(login, choice, watch)
       } else {
         end(login, .genericAuthentication, Self.codeExpired)
@@ -145,7 +145,9 @@ extension Machine {
     }
   }
 
-  /// The service is away, busy or behind a hotel's sign-in page: the code stays on the screen as long as it is good.
+  /// Continues after a temporary failure: the service is unreachable or busy, or a captive portal answers.
+  ///
+  /// The code stays on the screen until it expires.
   private mutating func retryLater(
     _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
   ) {
@@ -175,16 +177,18 @@ extension Machine {
     drop(watch.report?.timer)
   }
 
-  /// Whether the service has been away for no longer than a restart takes.
+  /// Whether the service has been unreachable for less time than a restart takes.
   private func isSilent(_ watch: CodeWatch) -> Bool {
     watch.awaySince.map { uptime.since($0) < settings.timing.silence } ?? true
   }
 
-  /// Says what is in the way when it was not said already, and a restart would be over by now.
+  /// Reports a failure to the app, once per kind.
+  ///
+  /// A failure that may be a restart is reported only after the time of one.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
     watch.awaySince = watch.awaySince ?? uptime
     if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) {
-      // A timer of its own: the pauses between tries are longer than what is left of the silence.
+      // The pauses between retries may be longer than the rest of that time, so the report has its own timer.
       let rest = settings.timing.silence - uptime.since(watch.awaySince ?? uptime)
       watch.report = TroubleReport(failure: failure, timer: watch.report?.timer ?? startDeadline(rest))
       return
@@ -199,12 +203,14 @@ extension Machine {
     guard watch.trouble != trouble else { return }
     watch.trouble = trouble
     var extras = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] } ?? [:]
-    // As `EntitlementError.kind` and `fault` say it where a call fails.
+    // The same values as `EntitlementError.kind` and `fault` have when a call fails.
     extras["fault"] = failure.kind == .captivePortal ? "captivePortal" : failure.fault?.rawValue
     tell(trouble, message: failure.message, extras: extras)
   }
 
-  /// Whether the service only repeats the sign-in that was there before: whoever signs in anew waits for another.
+  /// Whether the service only returns the earlier sign-in.
+  ///
+  /// A viewer who signs in again waits for a new one.
   func isEarlier(
     _ granted: GrantedAuthentication, _ choice: Choice, _ watch: CodeWatch
   ) -> Bool {
@@ -215,7 +221,7 @@ extension Machine {
       && kept.signIn.provider.id.isSameText(as: granted.provider)
   }
 
-  /// As if the service had said that there is no sign-in.
+  /// The failure of a service that has no sign-in for this device.
   static let notYet = ServiceFailure(kind: .status(404))
 
   private mutating func poll(_ login: Login, _ choice: Choice, _ watch: CodeWatch) {
@@ -240,7 +246,10 @@ extension Machine {
     phase = .waiting(login, choice, watch)
   }
 
-  /// A provider that is out of order may let everybody in: then the code need not be typed at all.
+  /// Asks for a sign-in before waiting for the code.
+  ///
+  /// If the provider is out of order, an operator may have every viewer signed in, and then the code need not be
+  /// typed.
   mutating func askFirst(_ watch: inout CodeWatch, _ choice: Choice) {
     guard choice.provider != nil else { return askForNews(&watch, choice) }
     watch.isNew = true
@@ -252,7 +261,7 @@ extension Machine {
   private mutating func askForNews(_ watch: inout CodeWatch, _ choice: Choice) {
     watch.asksForSignIn = false
     watch.isNew = false
-    // After a failure the answer is not to be held: the screen would say "no connection" for as long.
+    // After a failure, do not use a long poll: the screen would show "no connection" until it ends.
     watch.call = send(
       watch.failures > 0
         ? .readCode(watch.offer.code) : .awaitCode(watch.offer.code, after: watch.sequence),
@@ -260,8 +269,9 @@ extension Machine {
     watch.asked = uptime
   }
 
-  /// What the service wants, else twice as long after each failure; up to a limit, so that a sign-in that happens
-  /// meanwhile is seen soon.
+  /// The pause before the next retry: what the service asked for, or else twice as long after each failure.
+  ///
+  /// It is limited, so that an approval is noticed soon.
   func pause(after watch: CodeWatch, _ failure: ServiceFailure) -> Duration {
     let doubled = Duration.seconds(1 << min(watch.failures - 1, 16))
     let wanted = failure.retryAfter.map { max($0, .seconds(1)) }

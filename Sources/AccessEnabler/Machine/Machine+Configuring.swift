@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// setRequestor: ask all services for their providers, then whether this device is (still) signed in.
+// setRequestor: asks all services for their providers, then whether this device is still signed in.
 
 extension Machine {
   mutating func setRequestor(_ request: RequestID, _ details: SetRequestor) {
@@ -25,7 +25,7 @@ extension Machine {
       return
     case .choosing, .entering, .registering, .waiting, .browsing, .fetching, .attaching, .presenting, .sharing,
       .leaving:
-      // An app that comes to the front again while somebody types the code must not lose it.
+      // The app may come to the foreground again while a viewer types the code. The code must stay valid.
       if isSame {
         tell(.setRequestorComplete(.success), request)
         finish(request, .configured(providers))
@@ -79,14 +79,16 @@ extension Machine {
       return configurationFailed(configuring.requests, status, error)
     }
     for failure in configuring.failures {
-      // The app can go on with the others; whoever runs it should know nevertheless.
+      // The app can continue with the other services, but its developer should learn of the failure.
       let (status, error) = Self.configurationProblem([failure])
       tell(.status(EntitlementStatus(status, .warning, message: error.message)))
     }
     synchronize(configuring.requests, patience)
   }
 
-  /// The fastest responder wins: providers that are listed already stay where they are.
+  /// Adds a service.
+  ///
+  /// Providers that another service has already listed stay with that service, which was faster.
   private mutating func add(_ configuration: ServiceConfiguration, of service: String) {
     let known = providers
     let new = configuration.providers.filter { one in
@@ -114,7 +116,9 @@ extension Machine {
     runQueue()
   }
 
-  /// What several failures amount to: what the app's makers can change comes before what the network may bring.
+  /// Chooses one error from the failures of several services.
+  ///
+  /// Errors that the app's developer can fix come before network errors.
   static func configurationProblem(
     _ failures: [ServiceFailure]
   ) -> (StatusID, EntitlementError) {
@@ -170,12 +174,12 @@ extension Machine {
     )
   }
 
-  // MARK: What happened elsewhere meanwhile
+  // MARK: Sign-ins and sign-outs that happened elsewhere
 
-  /// Asks for the sign-in that the service knows, and tells services that an earlier sign-out did not reach.
+  /// Asks each service for its sign-in of this device, and repeats sign-outs that have not reached a service before.
   private mutating func synchronize(_ requests: [RequestID], _ patience: Patience) {
     var open: Set<CallID> = []
-    // What a service at another address was not told is owed to the one that is asked now.
+    // A sign-out that did not reach a service at an earlier address is repeated at the current one.
     let owesLogout = tokens.unfinishedLogouts.contains { !isConfigured($0) }
     for service in responders.map(\.service) {
       let isOpen = tokens.unfinishedLogouts.contains { $0.isSameText(as: service) }
@@ -186,7 +190,7 @@ extension Machine {
       }
     }
     var patience = patience
-    // With one service only there is nobody who would be held up by another.
+    // With a single service, no other service waits for it.
     if responders.count > 1, open.count == 1 { wait(&patience, whileOpen: open) }
     phase = .synchronizing(Synchronizing(requests: requests, open: open, patience: patience))
     requestEarly()
@@ -197,8 +201,8 @@ extension Machine {
     services.contains { $0.isSameText(as: service) }
   }
 
-  /// Whether a service's word about the sign-in counts: it made it, or nobody did, or whoever made it is not asked any
-  /// more because the service has another address now.
+  /// Whether to ask this service for the sign-in: it made the stored one, or there is none, or the service that made
+  /// it is no longer configured because its address changed.
   private func isAbout(_ service: String) -> Bool {
     guard let kept = tokens.authentication else { return true }
     return kept.service.isSameText(as: service) || !isConfigured(kept.service)
@@ -209,16 +213,16 @@ extension Machine {
   ) {
     switch answer {
     case .authentication(let granted):
-      // The first service that knows this device wins.
+      // The first service that has a sign-in for this device decides.
       if isAbout(service) {
         keep(repeated(granted, from: service), from: service)
       }
     case .failed(let failure):
-      // What became of a code says nothing about the sign-in that was there before it.
+      // These errors are about a code. They say nothing about the sign-in that existed before it.
       let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
-      // Signed out elsewhere; a service that is only out of order says nothing about it.
+      // This device was signed out elsewhere. Other failures of the service do not mean that.
       if isGone, let kept = tokens.authentication {
         if kept.service.isSameText(as: service) {
           store(.authentication(nil))
@@ -231,7 +235,8 @@ extension Machine {
     synchronized(id)
   }
 
-  /// Nobody at the new address knows the sign-in: it is over, and the app hears why.
+  /// Deletes the sign-in of a service that is no longer configured, because the new service does not know it, and
+  /// reports it.
   private mutating func dropSignInOfMovedService(_ kept: StoredAuthentication) {
     store(.authentication(nil))
     tell(
@@ -264,7 +269,8 @@ extension Machine {
     join(synchronizing.requests)
   }
 
-  /// What a service repeats of the sign-in that is kept stays what it was: it does not say that it came from the box.
+  /// Keeps the source `.platform` if a service returns the stored sign-in: the response does not say that it came
+  /// from the box's account.
   private func repeated(_ granted: GrantedAuthentication, from service: String) -> GrantedAuthentication {
     guard let kept = tokens.authentication, kept.signIn.source == .platform, granted.source == .regular,
       kept.service.isSameText(as: service), kept.signIn.provider.id.isSameText(as: granted.provider),
@@ -275,7 +281,7 @@ extension Machine {
     return granted
   }
 
-  /// Keeps a sign-in that a service told.
+  /// Stores a sign-in that a service granted.
   @discardableResult
   mutating func keep(_ granted: GrantedAuthentication, from service: String) -> SignIn {
     let provider =
@@ -296,7 +302,7 @@ extension Machine {
 }
 
 extension EntitlementError {
-  /// An error with what a failed call says about it.
+  /// Creates an error with the message and TLS fault of a failed call.
   init(_ kind: Kind, status: StatusID? = nil, _ failure: ServiceFailure) {
     self.init(kind, status: status, message: failure.message)
     fault = failure.fault

@@ -2,7 +2,7 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-// Signing out, giving up, and starting over.
+// Signing out, cancelling calls, and starting again.
 
 extension Machine {
   // MARK: Signing out
@@ -11,10 +11,10 @@ extension Machine {
     let kept = tokens.authentication
     leaveEverything(EntitlementError(.notAuthenticated))
     if let pending = tokens.pending {
-      // The code is given back; nobody waits for the answer.
+      // Delete the code at the service. The response does not matter.
       _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
     }
-    // First here: whatever the network does, this device is signed out.
+    // Sign out in the local store first, so that it succeeds even without a network.
     store(.signedOut)
     if kept?.signIn.source == .platform {
       tell(
@@ -24,7 +24,7 @@ extension Machine {
     selection = .usual
     preauthorization = nil
     denials = DenialLog()
-    // Without a sign-in here there may still be one that only a service knows.
+    // Without a stored sign-in, a service may still have one for this device, so tell all services.
     let services = kept.map { [$0.service] } ?? responders.map(\.service)
     var open: Set<CallID> = []
     for service in services {
@@ -40,7 +40,9 @@ extension Machine {
     endSigningOutIfDone()
   }
 
-  /// Stops waiting for services that do not answer; their calls go on, and what stays untold is told at the next start.
+  /// Stops waiting for services that do not answer.
+  ///
+  /// Their requests continue; a failed sign-out is repeated at the next start.
   mutating func signingOutDeadlinePassed(_ timer: TimerID) -> Bool {
     guard case .signingOut(var leaving) = phase, leaving.deadline == timer else { return false }
     leaving.open = []
@@ -52,7 +54,7 @@ extension Machine {
   mutating func logoutCame(
     _ answer: ServiceAnswer, from service: String, of whose: String, _ id: CallID
   ) {
-    // setRequestor may have named another requestor meanwhile: the tokens here are then not the ones that were meant.
+    // If `setRequestor` has named another requestor meanwhile, the store now has other tokens.
     if Self.isSignedOut(answer), whose.isSameText(as: requestor),
       tokens.unfinishedLogouts.contains(where: { $0.isSameText(as: service) })
     {
@@ -67,7 +69,9 @@ extension Machine {
     endSigningOutIfDone()
   }
 
-  /// Whether the service knows now; a service that knows of no sign-in has nothing to be told.
+  /// Whether the service has signed this device out.
+  ///
+  /// A service that has no sign-in for it counts as well.
   static func isSignedOut(_ answer: ServiceAnswer) -> Bool {
     guard case .failed(let failure) = answer else { return true }
     return [403, 404, 410, 412].contains(failure.status)
@@ -87,7 +91,7 @@ extension Machine {
   }
 
   private func logoutURL(_ page: LogoutPage) -> String {
-    // The redirect URL last, as for signing in.
+    // The redirect URL is the last field, as for signing in.
     let fields: [(name: String, value: String)] = [
       (Field.requestorID, requestor), (Field.logoutTicket, page.ticket ?? ""), (Field.redirectURL, page.redirectURL),
     ]
@@ -99,9 +103,11 @@ extension Machine {
     finish(request, .signedOut)
   }
 
-  // MARK: Giving up
+  // MARK: Cancelling calls
 
-  /// The app does not wait for this call any more: nothing is told for it from here on.
+  /// Cancels a call.
+  ///
+  /// No further events are reported for it.
   mutating func cancel(_ request: RequestID) {
     queue.removeAll { $0.request == request }
     if let pendingCall = pendingCalls.removeValue(forKey: request) {
@@ -137,7 +143,7 @@ extension Machine {
     }
   }
 
-  /// Stops what the sign-in is doing at the moment; the code it may have goes back to the service.
+  /// Stops the current step of the sign-in and deletes its code at the service.
   mutating func leaveStep() {
     stopStep()
     giveBackCode()
@@ -167,7 +173,7 @@ extension Machine {
     _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
   }
 
-  /// Ends whatever goes on: every call that waits is finished, and nothing is left to answer.
+  /// Ends everything that is running, and finishes each waiting call with the error.
   mutating func leaveEverything(_ error: EntitlementError) {
     dropEarly()
     switch phase {
@@ -190,7 +196,7 @@ extension Machine {
       }
     case .signingOut(let leaving):
       drop(leaving.deadline)
-      // The calls go on: the service must hear of it.
+      // The logout requests continue, because the service must receive them.
       for request in leaving.requests { tellSignedOut(request) }
     case .leaving(let requests): for request in requests { tellSignedOut(request) }
     case .unconfigured, .ready: break

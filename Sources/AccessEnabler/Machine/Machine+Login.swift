@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// Signing in: the picker, the choice, and how each way goes on from there.
+// Signing in: the picker, the choice, and the first step of each kind of sign-in.
 
 extension Machine {
   mutating func checkAuthentication(_ request: RequestID) {
@@ -31,21 +31,21 @@ extension Machine {
     logIn(.authentication(request), details)
   }
 
-  /// Whether `setSelectedProvider` has named another provider than the one of the sign-in: then it is to change.
+  /// Whether `setSelectedProvider` has chosen another provider than the sign-in's, which means that it should change.
   private func isAnotherChosen(than signIn: SignIn) -> Bool {
     guard case .ahead(.provider(let id)) = selection else { return false }
     return !signIn.provider.id.isSameText(as: id)
   }
 
-  /// Whether a sign-in that is kept here counts only when the box says so.
+  /// Whether the box must confirm a stored sign-in before it counts.
   private func asksPlatform(about signIn: SignIn) -> Bool {
     usesPlatform && (signIn.source == .platform || !ownTerms.isIntegrated)
   }
 
-  /// Begins a sign-in, or joins the one under way.
+  /// Starts a sign-in, or joins the running one.
   mutating func logIn(_ waiter: Login.Waiter, _ details: AuthenticationRequest) {
     if case .leaving(let requests) = phase {
-      // Whoever signs in again does not come back from the logout pages.
+      // If the app signs in again, the browser will not return from the logout page.
       phase = .ready
       for request in requests { tellSignedOut(request) }
     }
@@ -58,7 +58,7 @@ extension Machine {
       selection = .usual
       let login = Login(
         waiters: [waiter], data: details.data, filter: details.filter, isForced: details.isForced)
-      // With a provider chosen there is nothing left for the platform's dialog to ask.
+      // If a provider is already chosen, the platform's dialog is not needed.
       return choice == nil && usesPlatform ? attach(login) : choose(login, choice)
     }
     login.waiters.append(waiter)
@@ -68,13 +68,13 @@ extension Machine {
     switch phase {
     case .attaching where details.choice != nil, .presenting where details.choice != nil,
       .sharing where details.choice != nil:
-      // The choice ends the platform's dialog, and what leads to it.
+      // Choosing a provider ends the platform's dialog and the steps before it.
       leaveStep()
       choose(login, details.choice)
     case .presenting: presentAgain(login)
     case .sharing(_, let code): tellCode(code.offer)
     case .choosing: choose(login, details.choice)
-    // An app that asks again may have lost what it showed: it is told once more.
+    // The app calls again, so it may have lost what it showed. Report the code again.
     case .waiting(_, _, let watch): tellCode(watch)
     default: break
     }
@@ -85,7 +85,7 @@ extension Machine {
     if let choice {
       take(choice, login)
     } else {
-      // The provider of the last time comes first. A filter is for the platform's picker: this one shows all.
+      // The last provider comes first. The filter is only for the platform's picker; this dialog lists all providers.
       let isLast = { [tokens] (one: MVPD) in
         tokens.selected.map { $0.id.isSameText(as: one.id) } ?? false
       }
@@ -93,14 +93,14 @@ extension Machine {
     }
   }
 
-  /// What ends a sign-in while no service is known: the reason that `setRequestor` gave.
+  /// The error for a sign-in without a configured service: the one with which `setRequestor` failed.
   var notConfigured: EntitlementError {
     var error = configurationProblem ?? EntitlementError(.unreachable)
     if error.kind == .unreachable { error.status = .authenticationFailed }
     return error
   }
 
-  /// `setSelectedProvider` with a provider, and its sister for the phone.
+  /// Handles `setSelectedProvider` with a provider, and `selectProviderOnSecondScreen`.
   mutating func select(_ choice: ProviderChoice, _ request: RequestID) {
     guard let login = phase.login else { return selectAhead(choice, request) }
     finish(request, .heard)
@@ -110,12 +110,12 @@ extension Machine {
       return showAgain()
     }
     stopStep()
-    // A code of an earlier run for the same choice is kept; one for another choice goes back to the service.
+    // Keep an earlier run's code for the same choice. Delete a code for another choice at the service.
     if resolved.flatMap({ earlierOffer(for: $0) }) == nil { giveBackCode() }
     take(choice, login)
   }
 
-  /// The provider and its service; none when nobody has such a provider.
+  /// The provider with its service; nil if no service has the provider.
   private func resolve(_ choice: ProviderChoice) -> Choice? {
     switch choice {
     case .onSecondScreen:
@@ -157,12 +157,14 @@ extension Machine {
     tell(.sendTrackingData([provider.id] + settings.tracked, .selectedProvider))
   }
 
-  /// A choice while nobody signs in: the next sign-in needs no picker, and a temporary pass needs no other call.
+  /// Stores a choice while no sign-in is running.
+  ///
+  /// The next sign-in needs no picker; a temporary pass signs in at once.
   private mutating func selectAhead(_ choice: ProviderChoice, _ request: RequestID) {
     guard let resolved = resolve(choice) else {
       let error = responders.isEmpty ? notConfigured : Self.unknownProvider(choice)
       if let status = error.status { tell(status, message: error.message) }
-      // Somebody who is signed in stays so, whatever is chosen for the next time.
+      // A viewer who is signed in stays signed in, whatever is chosen for the next time.
       guard validAuthentication == nil else { return fail(request, error) }
       return tellNotSignedIn(.genericAuthentication, error, request)
     }
@@ -175,7 +177,7 @@ extension Machine {
     finish(request, .heard)
   }
 
-  /// The same choice again: whoever makes it has nothing on the screen any more.
+  /// Reports the code or page again after the same choice, because the app may have lost what it showed.
   private mutating func showAgain() {
     switch phase {
     case .waiting(_, _, let watch): tellCode(watch)
@@ -184,7 +186,7 @@ extension Machine {
     }
   }
 
-  /// A temporary pass lets the device in at once.
+  /// Signs in with a temporary pass, without a code.
   private mutating func enter(_ login: Login, _ choice: Choice) {
     if let provider = choice.provider, provider.wantsIdentity, login.data.isEmpty {
       return end(
@@ -200,7 +202,7 @@ extension Machine {
     phase = .entering(login, choice, call)
   }
 
-  /// `setSelectedProvider(nil)`: the viewer went back.
+  /// Handles `setSelectedProvider(nil)`: the viewer left the picker.
   mutating func goBack(_ request: RequestID) {
     finish(request, .heard)
     selection = .nobody
@@ -218,7 +220,7 @@ extension Machine {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses during a sign-in
 
   mutating func loginAnswerCame(_ answer: ServiceAnswer, _ id: CallID) {
     switch phase {
@@ -249,7 +251,7 @@ extension Machine {
     }
   }
 
-  /// Fetches the sign-in that must be there now.
+  /// Fetches the sign-in, which must exist by now.
   mutating func fetch(_ login: Login, _ choice: Choice, _ watch: CodeWatch?) {
     let call = send(.authentication, to: choice.service, for: .login, isWatched: watch != nil)
     phase = .fetching(login, choice, Fetching(call: call, watch: watch))

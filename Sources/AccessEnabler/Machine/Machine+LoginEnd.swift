@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// How signing in ends, well or not, and what the app is told of it.
+// Ends a sign-in, with success or without, and reports the result.
 
 extension Machine {
   mutating func succeed(_ login: Login, _ granted: GrantedAuthentication, from service: String) {
@@ -35,7 +35,7 @@ extension Machine {
   static let denied = EntitlementError(
     .denied, status: .notAuthenticated, message: "denied on the phone")
 
-  /// Ends a sign-in because a service said something that cannot be worked with.
+  /// Ends a sign-in because of a failed request.
   mutating func loginFailed(_ login: Login, _ failure: ServiceFailure, as status: StatusID) {
     var error: EntitlementError
     var status = status
@@ -68,7 +68,9 @@ extension Machine {
     end(login, .genericAuthentication, error)
   }
 
-  /// Ends a sign-in without one: every call that waits for it hears so, once.
+  /// Ends a sign-in without success.
+  ///
+  /// Each waiting call is finished once, with the error.
   mutating func end(_ login: Login, _ code: EntitlementCode, _ error: EntitlementError) {
     if let status = error.status {
       tell(status, message: error.message, extras: Self.details(of: error))
@@ -94,7 +96,7 @@ extension Machine {
     }
   }
 
-  // MARK: What the app hears
+  // MARK: Reporting to the app
 
   mutating func tellSignedIn(_ signIn: SignIn, _ request: RequestID, isCached: Bool) {
     tell(.setAuthenticationStatus(.authenticated, .userAuthenticated), request)
@@ -109,7 +111,7 @@ extension Machine {
     fail(request, error)
   }
 
-  /// The same for a call that goes on to say something of its own.
+  /// Reports that this device is not signed in, for a call that continues and finishes later.
   mutating func tellNotSignedIn(_ code: EntitlementCode, _ request: RequestID?) {
     tell(.setAuthenticationStatus(.notAuthenticated, code), request)
     let provider = tokens.selected?.id ?? ""
@@ -125,7 +127,7 @@ extension Machine {
         .authentication), request)
   }
 
-  /// Puts a changed login back into the phase it belongs to.
+  /// Stores a changed login in the current phase.
   mutating func setLogin(_ login: Login) {
     switch phase {
     case .choosing: phase = .choosing(login)

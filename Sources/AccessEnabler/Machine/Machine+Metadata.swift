@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// Who watches: metadata, and the provider that was chosen.
+// Metadata of the viewer, and the selected provider.
 
 extension Machine {
   mutating func tellSelectedProvider(_ request: RequestID) {
@@ -62,7 +62,7 @@ extension Machine {
     switch answer {
     case .metadata(let all):
       tellMetadata(all[key.attribute] ?? Metadata(value: nil), key, arguments, request)
-    // A viewer of whom nothing is known.
+    // The service has no metadata about this viewer.
     case .failed(let failure) where failure.status == 404:
       tellMetadata(Metadata(value: nil), key, arguments, request)
     case .failed(let failure):
@@ -72,7 +72,7 @@ extension Machine {
     }
   }
 
-  /// An empty reply, as documented; the async face says why.
+  /// Delivers an empty value, as the original API documents, and fails the `async` call with the reason.
   private mutating func metadataFailed(
     _ failure: ServiceFailure, _ key: MetadataRequest, _ arguments: [String: String],
     _ request: RequestID

@@ -1,9 +1,9 @@
 import RegentPairing
 
-// The slow among several services are waited for only a while.
+// Limits how long the enabler waits for slow services after another has answered.
 
 extension Machine {
-  /// Begins to wait for the others once one has answered: a service that says nothing must not hold up the app.
+  /// Starts the timer once a service has answered, so that a service that does not answer does not block the app.
   mutating func wait(_ patience: inout Patience, whileOpen open: Set<CallID>) {
     guard !responders.isEmpty, !open.isEmpty, patience.timer == nil else { return }
     patience.start = now
@@ -11,14 +11,14 @@ extension Machine {
     patience.timer = startDeadline(rest)
   }
 
-  /// What is left of it for the next step.
+  /// Stops the timer and returns the patience with the time that was used, for the next step.
   mutating func spent(_ patience: Patience) -> Patience {
     drop(patience.timer)
     let waited = patience.start.map { max(.zero, now.since($0)) } ?? .zero
     return Patience(spent: patience.spent + waited)
   }
 
-  /// The services that have not answered by now are left out.
+  /// Continues without the services that have not answered in time.
   mutating func patienceEnded(_ timer: TimerID) {
     switch phase {
     case .configuring(var configuring) where configuring.patience.timer == timer:

@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// What runs beside the sign-in: authorizing, preauthorizing, metadata.
+// Calls that run beside a sign-in: authorizing, preauthorizing, metadata.
 
 extension Machine {
   // MARK: Authorizing
@@ -41,7 +41,7 @@ extension Machine {
     _ = send(operation, to: kept.service, for: .pendingCall(request))
   }
 
-  /// The enabler's own refusal after many denials, in the words of the last one.
+  /// Refuses after many denials, without an authorization request, with the reason of the last denial.
   private mutating func refuse(
     _ resource: String, _ refusal: (code: EntitlementCode, error: EntitlementError), _ request: RequestID
   ) {
@@ -114,7 +114,7 @@ extension Machine {
     case .failed(let failure):
       let isForgotten = [403, 404, 410].contains(failure.status) && !failure.meansNotSignedIn
       if work.usesCachedPermit, isForgotten, let service {
-        // The permit of the cache does not count any more; the service decides anew, once.
+        // The service no longer has the cached permit. Request a new authorization, once.
         store(.permit(work.resource, nil))
         var work = work
         work.usesCachedPermit = false
@@ -128,7 +128,9 @@ extension Machine {
     }
   }
 
-  /// What a service does not say follows from how this device was signed in.
+  /// The source of a permit.
+  ///
+  /// If the service does not report one, it follows from how this device was signed in.
   private func source(of permit: StoredPermit) -> DecisionSource {
     guard permit.source == .mvpd else { return permit.source }
     return switch tokens.authentication?.signIn.source {
@@ -168,14 +170,14 @@ extension Machine {
     tellNoToken(work.resource, code, error, request)
   }
 
-  /// What a refusal amounts to, in the codes of the callbacks.
+  /// Converts a failure to the codes of the callbacks.
   static func authorizationProblem(
     _ failure: ServiceFailure, isTemporary: Bool
   ) -> (EntitlementCode, EntitlementError) {
     func problem(
       _ code: EntitlementCode, _ kind: EntitlementError.Kind, _ status: StatusID
     ) -> (EntitlementCode, EntitlementError) {
-      // Only what the provider itself said is for the viewer's eyes.
+      // The description is shown to the viewer, so a refusal contains only the provider's own message.
       let text = code == .userNotAuthorized ? failure.details ?? "" : failure.message
       var error = EntitlementError(kind, status: status, message: text)
       error.fault = failure.fault
@@ -219,7 +221,7 @@ extension Machine {
   mutating func tellNoToken(
     _ resource: String, _ code: EntitlementCode, _ error: EntitlementError, _ request: RequestID
   ) {
-    // A refusal brings the provider's own words; what failed is told from other failures in words.
+    // A refusal delivers the provider's message. For other failures the description says what failed.
     let text =
       switch code {
       case .userNotAuthorized: error.message
@@ -237,7 +239,7 @@ extension Machine {
 
   private var guid: String { tokens.authentication?.signIn.guid ?? "" }
 
-  /// The service does not know this device's sign-in any more.
+  /// Deletes the stored sign-in, because the service no longer has it.
   mutating func forgetSignIn() {
     guard tokens.authentication != nil else { return }
     let wasTemporary = tokens.authentication?.signIn.source == .temporary

@@ -1,33 +1,36 @@
 import RegentPairing
 
-// The box's platform account at getAuthentication: the exchange, or the platform's dialog and what is answered to it.
+// The box's platform account at getAuthentication: exchanging the box's sign-in for an app sign-in, and the
+// platform's dialog.
 
-/// A sign-in that asks the box first.
+/// A sign-in that asks the box's daemon first.
 struct Attaching: Hashable, Sendable {
   enum Step: Hashable, Sendable {
     case standing
     case picker
     case exchange(PlatformExchange)
-    /// The box itself is asked to sign in.
+    /// Waiting for the daemon to start the box's own sign-in.
     case boxSignIn(provider: String)
   }
 
   var step: Step
   var call: CallID
-  /// Whether the box has signed in for this very sign-in: then no dialog comes again.
+  /// Whether the box has just signed in for this login.
+  ///
+  /// Then the dialog is not shown a second time.
   var isAfterBoxSignIn = false
 }
 
-/// The platform's dialog on the screen.
+/// The platform's dialog while it is shown.
 struct PresentedDialog: Hashable, Sendable {
   var dialog: ProviderDialog
-  /// The ids of the box maker's picker.
+  /// The provider ids of the picker, as the box's daemon listed them.
   var ids: [String]
-  /// When it counts as cancelled.
+  /// The timer after which the dialog counts as cancelled.
   var deadline: TimerID
 }
 
-/// The code of the box's own sign-in on this app's screen.
+/// The registration code of the box's own sign-in, shown on this app's screen.
 struct BoxCode: Hashable, Sendable {
   var signIn: String
   var offer: RegistrationOffer
@@ -52,7 +55,7 @@ extension Machine {
   }
 
   private mutating func loginStandingCame(_ answer: ServiceAnswer, _ login: Login, _ attaching: Attaching) {
-    // The box has signed in anew: what this app has from its earlier sign-in does not count any more.
+    // The box has just signed in again, so this app's sign-in from the box's earlier one no longer counts.
     let kept = validAuthentication.flatMap { one in
       login.isForced || attaching.isAfterBoxSignIn && one.signIn.source == .platform ? nil : one
     }
@@ -76,14 +79,16 @@ extension Machine {
     }
   }
 
-  /// The app's own picker, and exactly one code with it when there is a reason.
+  /// Shows the app's own picker.
+  ///
+  /// If `trouble` is given, reports it first, as exactly one status.
   mutating func fallBack(_ login: Login, _ trouble: PlatformTrouble?) {
     phase = .choosing(login)
     if let trouble { tell(trouble) }
     choose(login, nil)
   }
 
-  // MARK: The exchange
+  // MARK: Exchanging the box's sign-in
 
   private mutating func go(
     on exchange: PlatformExchange, to step: PlatformExchange.Step, _ operation: OutgoingCall.Operation,
@@ -108,7 +113,7 @@ extension Machine {
 
   // MARK: The dialog
 
-  /// The app's providers that the platform's dialog may show.
+  /// The app's providers that the platform's dialog may list.
   var capable: [MVPD] { providers.filter { PlatformRules.Terms($0).isCapable } }
 
   private mutating func pickerCame(_ answer: ServiceAnswer, _ login: Login) {
@@ -133,7 +138,7 @@ extension Machine {
     tell(.dismissTvProviderDialog(presented.dialog))
   }
 
-  /// Somebody asks again while the dialog is up: the filter that came last counts, also for those who asked before.
+  /// Shows the dialog again after the app called again, with the new filter, which also applies to the earlier calls.
   mutating func presentAgain(_ login: Login) {
     guard case .presenting(_, let presented) = phase else { return }
     phase = .presenting(login, presented)
@@ -178,7 +183,7 @@ extension Machine {
     return true
   }
 
-  // MARK: The box signs in
+  // MARK: Signing the box in
 
   private mutating func boxSignInBegan(_ answer: ServiceAnswer, _ login: Login) {
     switch answer {
@@ -186,7 +191,7 @@ extension Machine {
       let call = ask(.news(signIn: signIn, after: after), for: .login)
       phase = .sharing(login, BoxCode(signIn: signIn, offer: offer, last: after, call: call))
       tellCode(offer)
-    // Another app of the box was faster, or the box needed no code.
+    // Another app of the box has signed it in meanwhile, or the box needed no code.
     case .platform(.news), .platform(.status): attach(login, isAfterBoxSignIn: true)
     case .platform(.refused(.denied, _)): fallBack(login, .denied)
     case .platform(.refused(.undetermined, _)): fallBack(login, .undetermined)
@@ -220,10 +225,11 @@ extension Machine {
 }
 
 extension ProviderDialog {
-  /// The title of every platform dialog.
   static let usualTitle = "TV provider"
 
-  /// What a filter leaves, in its order; a filter that leaves nothing is none.
+  /// Applies a filter to the providers, in the filter's order.
+  ///
+  /// A filter that leaves no provider is ignored.
   init(filtering providers: [MVPD], with filter: ProviderFilter?) {
     func named(_ ids: [String]) -> [MVPD] {
       ids.compactMap { id in providers.first { $0.id.isSameText(as: id) } }

@@ -1,31 +1,36 @@
 import RegentPairing
 
-// The box's platform account at setRequestor and checkAuthentication. `PlatformRules` decides.
+// The box's platform account at setRequestor and checkAuthentication. `PlatformRules` makes the decisions.
 
-/// The silent exchange that may follow the configuration; calls of the app wait for its end.
+/// The exchange of the box's sign-in after the configuration, without a dialog.
+///
+/// The app's calls wait for its end.
 struct Joining: Hashable, Sendable {
   var requests: [RequestID]
   var call: CallID
-  /// None while the daemon is being asked how this app stands.
+  /// The running exchange; nil while the daemon is asked for this app's permission and the box's sign-in.
   var exchange: PlatformExchange?
-  /// The first step of the exchange that will follow, if it was sent ahead.
+  /// The first request of the expected exchange, if it was sent early.
   var ahead: EarlyRequest?
 }
 
-/// The question how this app stands, asked while the services are asked for their providers.
+/// The status request to the daemon, sent early, while the services are asked for their providers.
 struct EarlyQuestion: Hashable, Sendable {
   let call: CallID
   let asked: Instant
   var answer: ServiceAnswer?
   var request: EarlyRequest?
 
-  /// Whether its answer is news still: the viewer may decide while a slow service is waited for.
+  /// Whether the request was sent at most a second ago.
+  ///
+  /// The viewer may change the permission while a slow service is waited for.
   func isFresh(at now: Instant) -> Bool { (0...1_000).contains(now.milliseconds - asked.milliseconds) }
 }
 
-/// The profile request of an exchange that is likely, sent while the service is asked whether the app is in already.
+/// The profile request of a likely exchange, sent early, while the service is asked whether the app is signed in.
 ///
-/// It costs the service a signature and nothing that is kept; the app does not wait for a second answer after "no".
+/// If the app is not signed in, the exchange has already begun and ends sooner. If it is signed in, the request only
+/// cost the service one signature; the service stores nothing.
 struct EarlyRequest: Hashable, Sendable {
   let exchange: PlatformExchange
   let call: CallID
@@ -33,10 +38,12 @@ struct EarlyRequest: Hashable, Sendable {
 }
 
 extension Machine {
-  /// Whether the daemon has a say: without one, nothing here is any different.
+  /// Whether the box's daemon takes part.
+  ///
+  /// Without a daemon and without a sign-in from it, the platform account is ignored.
   var usesPlatform: Bool { platformIsThere || validAuthentication?.signIn.source == .platform }
 
-  /// What a provider is at this app, as of the last configuration.
+  /// The settings of a provider at this app, from the last configuration.
   func terms(of provider: String) -> PlatformRules.Terms {
     guard !responders.isEmpty else { return PlatformRules.Terms() }
     return PlatformRules.Terms(providers.first { $0.id.isSameText(as: provider) })
@@ -51,7 +58,7 @@ extension Machine {
   }
 
   mutating func tell(_ trouble: PlatformTrouble, _ request: RequestID? = nil) {
-    // As documented: VSA503 has its context in the message, AAPL in the details.
+    // As the original API documents: VSA503 has its context in the message, AAPL_ERROR in the details.
     let isInMessage = trouble.id == .platformRequestFailed
     let message = isInMessage && !trouble.context.isEmpty ? trouble.context : trouble.id.sentence
     let extras = isInMessage || trouble.context.isEmpty ? [:] : ["details": trouble.context]
@@ -60,7 +67,9 @@ extension Machine {
 
   // MARK: setRequestor
 
-  /// Asks the daemon while the services are asked: what it says is looked at after they have answered.
+  /// Sends the status request to the daemon together with the requests to the services.
+  ///
+  /// The response is used after theirs.
   mutating func askEarly() {
     guard usesPlatform else { return }
     early = EarlyQuestion(call: ask(.status, for: .joining), asked: now)
@@ -72,7 +81,7 @@ extension Machine {
     early = nil
   }
 
-  /// Sends the first step of the exchange ahead, when all that is known says that there will be one.
+  /// Sends the first request of the exchange early if the responses so far say that the exchange will follow.
   mutating func requestEarly() {
     guard case .synchronizing = phase, var asked = early, asked.request == nil, asked.isFresh(at: now),
       let answer = asked.answer, validAuthentication == nil,
@@ -166,7 +175,7 @@ extension Machine {
     configured(joining.requests)
   }
 
-  /// The configuration phase is over, and so is what belongs to it.
+  /// Ends the configuration: reports it to the app and runs the queued calls.
   mutating func configured(_ requests: [RequestID]) {
     phase = .ready
     for request in requests {
@@ -176,7 +185,7 @@ extension Machine {
     runQueue()
   }
 
-  /// The exchange at the service that has this provider.
+  /// An exchange with the service that has this provider; nil if no service has it.
   func newExchange(_ provider: String) -> PlatformExchange? {
     let responder = responders.first { one in one.providers.contains { $0.id.isSameText(as: provider) } }
     return responder.map { PlatformExchange(provider: provider, service: $0.service, step: .request) }

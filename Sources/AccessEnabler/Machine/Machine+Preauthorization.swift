@@ -1,15 +1,17 @@
 import RegentPairing
 import RegentPairingWire
 
-// Which of these? Answered from memory where that is allowed, else by one call; by several, one after the other, where
-// the service takes fewer resources at once.
+// Preauthorization. Answered from the cache if allowed, otherwise by one request, or by several in turn if the
+// service limits the resources in one request.
 
-/// What a service answered: good for exactly these resources.
+/// A cached answer of a service.
+///
+/// It is valid for exactly these resources.
 struct Preauthorization: Hashable, Sendable {
   var asked: [String]
   var allowed: [String]
 
-  // Byte by byte, as services take names: to `==` an é is an e with an accent behind it.
+  // Compares byte by byte, as services do. Swift's `==` treats `é` and `e` with a combining accent as equal.
 
   func isAbout(_ resources: [String]) -> Bool {
     asked.elementsEqual(resources) { $0.isSameText(as: $1) }
@@ -21,15 +23,15 @@ struct Preauthorization: Hashable, Sendable {
   }
 }
 
-/// A question about many resources under way.
+/// A preauthorization in progress.
 struct Preauthorizing: Hashable, Sendable {
   var resources: [String]
-  /// Those that have not been asked about yet.
+  /// The resources that no request has named yet.
   var rest: [String]
-  /// Those of the call under way.
+  /// The resources in the current request.
   var asked: [String] = []
   var allowed: [String] = []
-  /// The pause that a service wanted between two calls.
+  /// The timer of a pause that the service required between two requests.
   var timer: TimerID?
 }
 
@@ -56,16 +58,17 @@ extension Machine {
     _ = send(.preauthorize(work.asked), to: service, for: .pendingCall(request))
   }
 
-  /// Takes a failure that is only about how many resources were asked for, or how soon.
+  /// Continues after a failure that only says that there were too many resources or requests.
   ///
-  /// - Returns: whether the question goes on.
+  /// - Returns: whether the preauthorization continues.
   private mutating func goOn(
     with work: Preauthorizing, after failure: ServiceFailure, _ request: RequestID
   ) -> Bool {
     guard let service = tokens.authentication?.service else { return false }
     var work = work
     work.rest = work.asked + work.rest
-    // "at most 5 resources at once"; a service that was not asked for enhanced errors gives no code besides.
+    // The message has the form "at most 5 resources at once". Without enhanced errors the service sends no code for
+    // it.
     let limit = failure.details.flatMap { $0.hasPrefix("at most ") ? Int($0.dropFirst(8).prefix { $0.isNumber }) : nil }
     switch failure.status {
     case 403? where work.asked.count > 1 && (limit != nil || failure.code == .tooManyResources):

@@ -1,12 +1,12 @@
 import RegentPairing
 
-/// The rules of the enabler: events in, actions out.
+/// The state machine of the enabler: events in, actions out.
 ///
-/// No clock, no socket, no file: the time comes with each event, and what must be done goes out as actions. Whatever
-/// can happen in whatever phase is decided here; `Tests/AccessEnablerTests` holds the whole table.
+/// It has no clock, socket or file: each event comes with the time, and the caller carries out the returned actions.
+/// Every decision is made here; `Tests/AccessEnablerTests` tests each event in each phase.
 ///
-/// Three promises hold in every history: each call of the app is finished once, nothing is told for a call after it was
-/// cancelled or finished, and calls that had to wait run in the order they came.
+/// Three things hold always: each call of the app is finished exactly once; no event is reported for a call after it
+/// was cancelled or finished; queued calls run in the order in which the app made them.
 struct Machine: Sendable {
   let settings: MachineSettings
   var phase = Phase.unconfigured
@@ -16,31 +16,37 @@ struct Machine: Sendable {
   var responders: [Responder] = []
   var tokens = RequestorTokens()
   var options = EnablerOptions()
-  /// Whom the app chose while nobody was signing in.
+  /// The provider that the app selected while no sign-in was running.
   var selection = Selection.usual
-  /// Why no service answered the last `setRequestor`.
+  /// Why the last `setRequestor` got no answer from any service.
   var configurationProblem: EntitlementError?
-  /// The last answer of its kind: for this run of the app, and for this sign-in.
+  /// The last preauthorization, cached for this run of the app and this sign-in.
   var preauthorization: Preauthorization?
-  /// How many resources a service takes in one call, once one has refused more.
+  /// The number of resources that a service accepts in one request, known after it has refused more.
   var preauthorizationLimit: Int?
-  /// Calls of the app that wait for the configuration or for the end of signing out, in order.
+  /// Calls of the app that wait for the end of the configuration or of a sign-out, in order.
   var queue: [QueuedCall] = []
   private var isQueueFull = false
   var pendingCalls: [RequestID: PendingCall] = [:]
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
   var hold = HoldLength()
-  /// Whether a daemon's socket is there: it may have a platform account for this app.
+  /// Whether the daemon's socket exists.
+  ///
+  /// The daemon may have a platform account for this app.
   var platformIsThere = false
-  /// What the daemon is asked at a start, until the services have answered.
+  /// The status request to the daemon that was sent early, until the services have answered.
   var early: EarlyQuestion?
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)
-  /// Measures how long calls took: `now` follows the services' `Date` and may jump.
+  /// For measuring how long requests took.
+  ///
+  /// ``now`` follows the `Date` of the services and may jump.
   private(set) var uptime = Uptime(milliseconds: 0)
-  /// The call of the app that is being worked on beside a sign-in; what is told meanwhile is told for it.
+  /// The app's call that is being handled beside a sign-in.
+  ///
+  /// Events without a call of their own are reported for it.
   private var inHand: RequestID?
   private var actions: [MachineAction] = []
 
@@ -48,7 +54,7 @@ struct Machine: Sendable {
     self.settings = settings
   }
 
-  /// Takes what happened and says what to do, in order.
+  /// Handles one event and returns the actions to carry out, in order.
   mutating func handle(_ event: MachineEvent, at now: Instant, uptime: Uptime) -> [MachineAction] {
     self.now = now
     self.uptime = uptime
@@ -68,7 +74,7 @@ struct Machine: Sendable {
       return handle(.app(request, call), at: now, uptime: uptime)
     case .cancel(let request): cancel(request)
     case .setOptions(let options):
-      // Another profile has other rules.
+      // The limit depends on the application profile.
       if options.applicationProfile != self.options.applicationProfile {
         preauthorization = nil
         preauthorizationLimit = nil
@@ -116,7 +122,9 @@ struct Machine: Sendable {
     }
   }
 
-  /// Routes an answer to whoever asked; answers to calls that nobody waits for any more are dropped here.
+  /// Passes an answer to the code that sent the request.
+  ///
+  /// Answers to cancelled requests are dropped.
   private mutating func take(_ answer: ServiceAnswer, of id: CallID) {
     guard let purpose = calls.removeValue(forKey: id) else { return }
     switch purpose {
@@ -135,58 +143,62 @@ struct Machine: Sendable {
   }
 }
 
-/// Whom the app chose while nobody was signing in.
+/// The provider that the app selected while no sign-in was running.
 enum Selection: Hashable, Sendable {
-  /// The provider of the sign-in, else the one of the last time.
+  /// No selection: the provider of the sign-in counts, or else the last one.
   case usual
-  /// The next sign-in goes there without a picker.
+  /// The next sign-in uses this choice without a picker.
   case ahead(ProviderChoice)
-  /// The viewer went back.
+  /// The viewer left the picker, so no provider is selected.
   case nobody
 }
 
-/// What a machine knows from the beginning.
+/// The settings of a machine that do not change.
 struct MachineSettings: Sendable {
   var login = LoginMethod.secondScreen
   var sheetRedirectURL: String?
-  /// Whether the configuration names a browser.
+  /// Whether the configuration names a program that opens the browser.
   var opensBrowser = false
   var services: [String] = []
   var timing = EnablerTiming()
   var deviceID = ""
   var exposesDeviceID = false
-  /// Device type, client type and system, as tracking data wants them.
+  /// Device type, client type and operating system for tracking events.
   var tracked = ["unknown", "linux", "Linux"]
 }
 
-/// A call that has to wait.
+/// A call of the app that waits.
 struct QueuedCall: Hashable, Sendable {
   let request: RequestID
   let call: AppCall
 }
 
-/// A service that answered the configuration call, and what it offers that no faster one did.
+/// A service that answered the configuration request, with the providers that no faster service has.
 struct Responder: Hashable, Sendable {
   var service: String
   var providers: [MVPD]
   var domains: [String]
-  /// Whether the requestor's apps may read the device id there.
+  /// Whether the service lets the requestor's apps read the device id.
   var exposesDeviceID = false
 }
 
-/// What the answer to a call is for.
+/// Why a request was sent, which decides what handles its answer.
 enum Purpose: Hashable, Sendable {
   case configuration(service: String)
   case synchronization(service: String)
-  /// A sign-out that an earlier run could not tell the service.
+  /// Repeats a sign-out that did not reach the service in an earlier run.
   case openLogout(service: String)
-  /// The platform account at setRequestor; the phase knows what it waits for.
+  /// Part of the platform exchange at setRequestor.
+  ///
+  /// The phase holds the step.
   case joining
-  /// The phase knows what it waits for.
+  /// Part of a sign-in.
+  ///
+  /// The phase holds the step.
   case login
   case logout(service: String, requestor: String)
   case pendingCall(RequestID)
-  /// Nobody waits: a code that is given back.
+  /// The answer is ignored, as when a code is deleted.
   case nothing
 }
 
@@ -196,7 +208,7 @@ extension Machine {
     return lastNumber
   }
 
-  /// Tells the app: for one of its calls, else for those that wait for the sign-in under way.
+  /// Reports an event for one call of the app, or else for all calls that wait for the running sign-in.
   mutating func tell(_ event: EntitlementEvent, _ request: RequestID? = nil) {
     let one = request ?? inHand
     let all = one.map { [$0] } ?? phase.login?.waiters.map(\.request) ?? []
@@ -220,13 +232,15 @@ extension Machine {
     finish(request, .failed(error))
   }
 
-  /// Changes the tokens here and on disk.
+  /// Changes the tokens in memory and on disk.
   mutating func store(_ change: StoreChange) {
     tokens.apply(change)
     actions.append(.store(change, requestor: requestor))
   }
 
-  /// Calls a service; `isWatched` where the wait for a code asks again by itself.
+  /// Sends a request to a service.
+  ///
+  /// With `isWatched`, the request is not repeated here, because the wait for a code repeats it.
   mutating func send(
     _ operation: OutgoingCall.Operation, to service: String, for purpose: Purpose, isWatched: Bool = false
   ) -> CallID {
@@ -244,7 +258,7 @@ extension Machine {
     of operation: OutgoingCall.Operation, for purpose: Purpose
   ) -> Duration {
     if case .awaitCode = operation {
-      // What the service may hold the answer for, and time for the rest.
+      // The time for which the service may hold the response, plus the time of a normal request.
       return .seconds(settings.timing.wait) + settings.timing.call
     }
     if case .platform(let question) = operation { return settings.timing.platform(question) }
@@ -266,7 +280,9 @@ extension Machine {
     return timer
   }
 
-  /// For what somebody waits for; pauses before asking again are spread instead.
+  /// Starts a timer of exactly this length.
+  ///
+  /// The pauses of ``startTimer(_:)`` are randomly lengthened instead.
   mutating func startDeadline(_ time: Duration) -> TimerID {
     let timer = TimerID(number: number())
     actions.append(.startDeadline(timer, time))
@@ -280,12 +296,14 @@ extension Machine {
   /// All providers, in the order to show.
   var providers: [MVPD] { responders.flatMap(\.providers) }
 
-  /// The sign-in that counts now.
+  /// The stored sign-in if it has not expired.
   var validAuthentication: StoredAuthentication? {
     tokens.authentication.flatMap { $0.isValid(at: now) ? $0 : nil }
   }
 
-  /// More than an app makes before it names its requestor; one in a loop that never does must not fill the memory.
+  /// The maximum number of queued calls.
+  ///
+  /// An app makes fewer before `setRequestor`; one that calls in a loop must not fill the memory.
   static let mostQueued = 1_024
 
   private mutating func enqueue(_ call: QueuedCall) {
@@ -296,7 +314,7 @@ extension Machine {
     fail(call.request, EntitlementError(.outOfOrder, message: why))
   }
 
-  /// Runs the calls that had to wait, in order, until one of them makes the rest wait again.
+  /// Runs the queued calls in order, until one of them starts a phase that queues calls again.
   mutating func runQueue() {
     while !phase.queuesCalls, !queue.isEmpty {
       let next = queue.removeFirst()

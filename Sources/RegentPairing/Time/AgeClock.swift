@@ -1,37 +1,39 @@
-/// The time by which things are deleted for their age.
+/// The clock by which old rows are deleted.
 ///
-/// A wall clock that is a month ahead for ten seconds must not end what a month would end: what is deleted does not
-/// come back when the clock is right again. So this clock goes on from the last time that was believed, as fast as the
-/// boot clock does. When the wall clock is suddenly later than that, it is believed only after it has gone evenly for a
-/// day; until then age is counted by the earlier time, and less is deleted. An earlier wall clock is believed at once.
+/// A wall clock that is a month ahead for ten seconds must not delete a month's rows, because deleted rows do not
+/// come back when the clock is corrected. So this clock continues from the last trusted time at the rate of the boot
+/// clock. If the wall clock is suddenly later, it is trusted only after it has run evenly for a day; until then ages
+/// are measured by the earlier time, so fewer rows are deleted. A wall clock that is earlier is trusted at once.
 public struct AgeClock: Hashable, Sendable {
-  /// Clocks are corrected in small steps all the time, and that is no jump.
+  /// How far the wall clock may step forward without being doubted.
+  ///
+  /// Time services correct clocks in small steps.
   public static let tolerance: Duration = .seconds(300)
-  /// A machine may be off for so long before its clock is doubted.
+  /// How long a machine may be off without its wall clock being doubted at start.
   public static let pause: Duration = .seconds(86_400)
-  /// For how long a clock that was doubted must go evenly.
+  /// How long a doubted wall clock must run evenly until it is trusted.
   public static let trial: Duration = .seconds(86_400)
 
-  /// Two clocks at one moment.
+  /// The wall clock and the boot clock at one moment.
   private struct Reading: Hashable {
     var wall: Instant
     var boot: Uptime
 
-    /// What the wall clock would show now.
+    /// The wall time at `now`, counted from this reading by the boot clock.
     func wall(at now: Uptime) -> Instant { wall + now.since(boot) }
   }
 
   private var believed: Reading
   private var doubted: Reading?
-  /// How much later the wall clock is than the time that is believed, while it is doubted.
+  /// How far the wall clock is ahead of the trusted time, while it is doubted.
   public private(set) var ahead: Duration?
 
-  /// Begins with the time that was believed last.
+  /// Starts from the last trusted time.
   ///
   /// - Parameters:
-  ///   - kept: that time; nil when there is none.
-  ///   - wall: what the wall clock shows.
-  ///   - boot: what the boot clock shows.
+  ///   - kept: the last trusted time that was stored; nil if there is none.
+  ///   - wall: the wall clock's time now.
+  ///   - boot: the boot clock's time now.
   public init(kept: Instant?, wall: Instant, boot: Uptime) {
     believed = Reading(wall: wall, boot: boot)
     guard let kept, wall.since(kept) > Self.pause else { return }
@@ -39,7 +41,7 @@ public struct AgeClock: Hashable, Sendable {
     _ = time(wall: wall, boot: boot)
   }
 
-  /// The time by which things may be deleted now: never later than either clock says.
+  /// The time by which rows may be deleted now, never later than the wall clock.
   public mutating func time(wall: Instant, boot: Uptime) -> Instant {
     let expected = believed.wall(at: boot)
     let difference = wall.since(expected)
@@ -60,7 +62,7 @@ public struct AgeClock: Hashable, Sendable {
     return expected
   }
 
-  /// After how long the wall clock is believed, if it goes on as it does; nil when it is believed.
+  /// After how long the wall clock will be trusted if it continues to run evenly; nil if it is trusted now.
   public func trialLeft(at boot: Uptime) -> Duration? {
     doubted.map { max(.zero, Self.trial - boot.since($0.boot)) }
   }
