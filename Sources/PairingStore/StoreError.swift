@@ -18,7 +18,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case notFound(what: String)
   /// The code, or id, is in use.
   ///
-  /// Draw a new one and try again.
+  /// Generate a new one and try again.
   case codeTaken
   /// The limit of pending codes is reached.
   case tooManyLiveCodes(limit: Int)

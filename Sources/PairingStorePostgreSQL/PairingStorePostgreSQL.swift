@@ -4,9 +4,10 @@
 // compiles. The wire protocol is in PostgreSQL, the algorithms are in RegentCryptography.
 //
 // Only one transaction in the whole cluster writes at a time: each one locks the row of `cluster` first. SQLite gives
-// the same guarantee, so the verbs are correct for the same reason; docs/decisions/0015-one-set-of-verbs.md discusses
-// what could replace this. Start with Threads/Lane.swift; Words.swift maps the names of the shared verbs to
-// PostgreSQL's.
+// the same guarantee, so the verbs are correct for the same reason. docs/decisions/0015-one-set-of-verbs.md has the
+// measurements behind this choice.
+//
+// Start with Threads/Lane.swift. Words.swift maps the names of the shared verbs to PostgreSQL's.
 
 public import PairingStore
 public import PostgreSQL
@@ -18,7 +19,6 @@ public import RegentPairing
 /// Every verb that writes is one request to the lane, the thread with this store's only writing connection. It runs
 /// many requests in one transaction and answers after the COMMIT. Verbs that usually write nothing check on a reader
 /// first.
-/// transaction, answered after the COMMIT. Verbs that usually write nothing look on a reader first.
 public final class PostgreSQLStore: Store {
   let database: Database
   let vault: Vault

@@ -9,7 +9,7 @@ public struct AuditEntry: Hashable, Sendable {
     case `operator`(OperatorName)
     /// A viewer in a phone's browser.
     case viewer(Viewer)
-    /// A device, named by the requestor whose key signed its call.
+    /// A device, named by the requestor whose key signed its request.
     case device(RequestorID)
     /// The service itself, without a request from an operator, viewer or device.
     case service

@@ -28,7 +28,7 @@ public struct ClientInvitationRecord: Hashable, Sendable {
     self.used = used
   }
 
-  /// The most valid invitations that one requestor may have at a time.
+  /// The maximum number of valid invitations that one requestor may have at a time.
   public static let mostOfRequestor = 64
   /// The largest value that `uses` may have.
   public static let mostUses = 10_000

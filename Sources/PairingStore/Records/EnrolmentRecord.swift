@@ -33,9 +33,9 @@ public struct EnrolmentRecord: Hashable, Sendable {
     self.boxes = boxes
   }
 
-  /// The most valid invitations that one requestor may have at a time.
+  /// The maximum number of valid invitations that one requestor may have at a time.
   public static let mostOfRequestor = 64
-  /// The most boxes of one invitation: enough for a classroom, not for a fleet.
+  /// The maximum number of boxes of one invitation: enough for a classroom, not for a fleet.
   public static let mostUses = 100
 
   public func isValid(at now: Instant) -> Bool { now < expires }

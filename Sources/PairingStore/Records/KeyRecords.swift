@@ -14,9 +14,10 @@ public struct KeyPair: Hashable, Sendable {
   }
 
   public enum State: String, Hashable, Sendable, CaseIterable {
-    /// The pair signs new requests or rows, and its earlier signatures are accepted.
+    /// The pair is in use.
     case active
-    /// The pair signs no new rows; what it has signed stays valid.
+    /// No new rows are signed with it, but what it has signed stays valid, and requests that it signs are still
+    /// accepted.
     case retired
     /// Signatures of the pair are no longer accepted.
     case revoked

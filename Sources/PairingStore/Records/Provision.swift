@@ -1,8 +1,6 @@
 public import RegentPairing
 
-/// A record that operators create.
-///
-/// These records must exist before a device can pair.
+/// A record that operators, and not devices or viewers, create.
 public enum Provision: Hashable, Sendable {
   case requestor(Requestor)
   case provider(Provider)

@@ -9,11 +9,11 @@ public struct SessionRecord: Hashable, Sendable {
   /// The last use is written at most once in 5 minutes, so that a page that renews its lease does not write to disk
   /// each time.
   public static let touchInterval: Duration = .seconds(300)
-  /// The most sessions of one account.
+  /// The maximum number of sessions of one account.
   ///
   /// A new session ends the one that was unused for longest.
   public static let mostOfAccount = 50
-  /// The most sessions of all guests of one provider together, because guests have no account to count by.
+  /// The maximum number of sessions of all guests of one provider together, because guests have no account to count by.
   public static let mostOfGuests = 10_000
 
   /// The id that lists and claims use instead of the secret cookie.

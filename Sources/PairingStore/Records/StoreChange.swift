@@ -18,9 +18,9 @@ public enum StoreChange: Hashable, Sendable {
 
 /// A reader's position in the change log.
 ///
-/// Each writer numbers its own entries, so that a reader notices a missing one.
+/// Only the store interprets it; the service passes back what it got.
 public struct ChangePosition: Hashable, Sendable {
-  /// The last number that was read, for each writer.
+  /// The last number that was read, for each numbered sequence of the store.
   public var numbers: [Int64: Int64]
 
   public init(_ numbers: [Int64: Int64] = [:]) { self.numbers = numbers }

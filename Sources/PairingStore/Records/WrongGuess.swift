@@ -14,9 +14,9 @@ public struct WrongGuess: Hashable, Sendable {
     case app(RequestorID)
     /// A software statement at registration, or client credentials at the token endpoint, from an app's installation.
     case client
-    /// The credentials of an OAuth client.
+    /// A secret, assertion, software statement or token of an OAuth client.
     case program
-    /// The code of a box invitation.
+    /// The secret part of the code of a box invitation.
     case enrolment
   }
 

@@ -4,7 +4,7 @@ public import RegentPairing
 public struct AuditRetention: Hashable, Sendable {
   /// The age at which a line is deleted.
   public var age: Duration
-  /// The most lines that are kept, of any age.
+  /// The maximum number of lines that are kept, of any age.
   ///
   /// A million lines take about 300 MB.
   public var most: Int64

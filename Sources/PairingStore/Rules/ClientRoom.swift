@@ -9,8 +9,8 @@ public import RegentPairing
 /// limit is 460 registrations an hour (`RequestLimits`). Many addresses together can, and then new clients are refused
 /// until the hour has passed.
 public struct ClientRoom: Hashable, Sendable {
-  /// The most clients that may register themselves with a requestor that accepts registrations without a statement or
-  /// invitation.
+  /// The maximum number of clients that may register themselves with a requestor that accepts registrations without a
+  /// statement or invitation.
   public static let mostOpen = 10_000
   /// The age at which a client is deleted if it registered itself, with or without a software statement, and never
   /// paired.

@@ -95,7 +95,7 @@ public struct ApprovalRequest: Hashable, Sendable {
   public let by: By
   /// The id of the authentication to create.
   ///
-  /// The caller draws it, so that the store recognises a repeated request.
+  /// The caller generates it, so that the store recognises a repeated request.
   public let authentication: AuthenticationID
 
   public init(by: By, authentication: AuthenticationID) {

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// The most password-hash formats that are looked up for one provider.
+/// The maximum number of password-hash formats that are looked up for one provider.
 ///
 /// The service allows only a few. An attacker who can write the database file could add a different one in every row.
 public let mostPasswordForms = 32

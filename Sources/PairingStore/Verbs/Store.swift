@@ -13,7 +13,7 @@
 /// **Every verb treats a row with an invalid signature as missing**, and the store appends `row.tampered` to the audit
 /// log, once for each row and start.
 ///
-/// Times, ids, hashes and secrets are arguments. The only random values that a store draws are those of
+/// Times, ids, hashes and secrets are arguments. The only random values that a store generates are those of
 /// ``KeyStore/keyMaterial(for:)``.
 ///
 /// Cost: a poll of a waiting device calls no verb, because the service keeps pending codes in memory. An approval, a

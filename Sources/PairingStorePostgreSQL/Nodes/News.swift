@@ -55,7 +55,7 @@ final class News: @unchecked Sendable {
   /// have no reason to send any.
   private static let mostRings = 10_000
   private static let mostStrange = 100
-  /// The most rows that one query reads.
+  /// The maximum number of rows that one query reads.
   private static let page = 1_000
 
   init(

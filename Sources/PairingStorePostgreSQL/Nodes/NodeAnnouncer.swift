@@ -52,15 +52,15 @@ final class NodeAnnouncer: @unchecked Sendable {
   private let orders = Monitor(Orders())
   /// The time between two notifications, because each briefly takes a lock of the whole server.
   private static let pause: UInt64 = 2_000_000
-  /// The most batches that may wait.
+  /// The maximum number of batches that may wait.
   ///
   /// Above it, sharing fails.
   private static let most = 1_000
-  /// The most nonces that are kept while no other node is present.
+  /// The maximum number of nonces that are kept while no other node is present.
   ///
   /// Further ones are sent to the database.
   private static let mostKept = 16_384
-  /// The most attempts to get the name, one every quarter of a second.
+  /// The maximum number of attempts to get the name, one every quarter of a second.
   ///
   /// Together they take longer than the name of a crashed node is reserved.
   private static let turns = 25

@@ -120,11 +120,11 @@ extension PostgreSQLStore {
   }
 }
 
-/// The most rows that one step of the upkeep deletes.
+/// The maximum number of rows that one step of the upkeep deletes.
 ///
 /// A step runs every few seconds.
 private let trimmedAtOnce = 20_000
-/// The most rows that are kept.
+/// The maximum number of rows that are kept.
 ///
 /// A row of the change log is for one transaction; a row of nonces is for what one node used in two milliseconds.
 private let mostChanges = 1_000_000

@@ -3,7 +3,7 @@ import RegentSQL
 extension Schema {
   /// The changes after the first tables, oldest first.
   ///
-  /// A released change is never changed.
+  /// A released change is never edited.
   ///
   /// A change only adds, so that services of the previous release can go on during an upgrade. What is not needed any
   /// more is removed one release later.

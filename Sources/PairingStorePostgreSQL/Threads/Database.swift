@@ -17,7 +17,7 @@ final class Database: Sendable {
   private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
-  /// The most requests that wait for one kind of thread.
+  /// The maximum number of requests that wait for one kind of thread.
   ///
   /// Above it, requests fail at once.
   private static let most = 20_000

@@ -22,9 +22,9 @@ final class Reader: @unchecked Sendable {
 
   init(_ options: PostgreSQLStoreOptions, _ health: Health) { link = DatabaseLink(options, health) }
 
-  /// The most reads in one transaction.
+  /// The maximum number of reads in one transaction.
   private static let most = 64
-  /// The most round trips of reads that share a transaction.
+  /// The maximum number of round trips of reads that share a transaction.
   ///
   /// A read that needs more continues alone, instead of being run again and again.
   private static let mostRounds = 8
@@ -82,7 +82,7 @@ final class Reader: @unchecked Sendable {
         return false
       }
       guard !open.isEmpty else { break }
-      // A query that fails concerns only the reads that need it, or the idle connection was broken. Run them alone.
+      // After a failure the reads run alone: one bad query must not fail them all, and an idle connection may break.
       do { try context.fetch() } catch { break }
     }
     return open

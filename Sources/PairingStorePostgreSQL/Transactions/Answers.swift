@@ -5,7 +5,6 @@ import RegentSQL
 ///
 /// The queries run while the transaction holds the lock of the cluster's row, so no other transaction can change their
 /// results. Other queries run when a verb needs them.
-/// is asked when it is wanted.
 struct Answers {
   /// Queries with the same SQL text, which differ in their bound values.
   private struct Form {

@@ -20,7 +20,7 @@ enum BatchedStatements {
 
   // MARK: - Rows
 
-  /// The most rows in one INSERT.
+  /// The maximum number of rows in one INSERT.
   ///
   /// The server can still parse a statement with a few thousand values in milliseconds.
   private static let mostRows = 64
@@ -40,7 +40,7 @@ enum BatchedStatements {
 
   // MARK: - Questions
 
-  /// The most queries in one statement.
+  /// The maximum number of queries in one statement.
   private static let mostQuestions = 256
 
   /// A statement that contains the queries with these indexes.

@@ -11,7 +11,8 @@ final class TamperLog: Sendable {
     var untold: [TamperedRow] = []
   }
 
-  /// The most rows that are remembered, so that a completely corrupt file fills neither the memory nor the log.
+  /// The maximum number of rows that are remembered, so that a completely corrupt file fills neither the memory nor the
+  /// log.
   private static let capacity = 100_000
   private let state = Locked(State())
 
