@@ -1,7 +1,6 @@
 // PairingStorePostgreSQL: the store on a PostgreSQL database that several services may share. It defines the schema,
-// the
-// threads, and what one node must know of another; the rows and verbs are those of PairingStoreRows, whose sources it
-// compiles. The wire protocol is in PostgreSQL, the algorithms are in RegentCryptography.
+// the threads, and what one node must know of another; the rows and verbs are those of PairingStoreRows, whose sources
+// it compiles. The wire protocol is in PostgreSQL, the algorithms are in RegentCryptography.
 //
 // Only one transaction in the whole cluster writes at a time: each one locks the row of `cluster` first. SQLite gives
 // the same guarantee, so the verbs are correct for the same reason. docs/decisions/0015-one-set-of-verbs.md has the

@@ -1,8 +1,7 @@
 // PairingStoreSQLite: the store on one SQLite file. It defines the schema, its migrations and copies; the rows and
-// verbs
-// are those of PairingStoreRows, whose sources it compiles. It contains no rule of pairing, because RegentPairing and
-// PairingStore decide inside its transactions, and no file format, thread or fsync, which are in SQLite; the algorithms
-// are in RegentCryptography.
+// verbs are those of PairingStoreRows, whose sources it compiles. It contains no rule of pairing, because RegentPairing
+// and PairingStore decide inside its transactions, and no file format, thread or fsync, which are in SQLite; the
+// algorithms are in RegentCryptography.
 //
 // Start with PairingStoreRows. Words.swift maps its names to those of SQLite.
 

@@ -7,8 +7,8 @@ public import RegentPairing
 public struct RegistrationRecord: Hashable, Sendable {
   /// The state of the code.
   ///
-  /// It is the first field because a poll reads nothing else: there it lies in the same cache line as the object
-  /// header.
+  /// It is the first field because a poll reads nothing else: so it lies next to the header of the object that holds
+  /// the record, in memory that the poll loads anyway.
   public internal(set) var flow: PairingFlow
   /// The id that lists, logs and pages use instead of the secret code.
   public let id: RegistrationID

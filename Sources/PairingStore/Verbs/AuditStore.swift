@@ -4,7 +4,7 @@ public import RegentPairing
 ///
 /// Lines are only appended, numbered without gaps, and deleted from the oldest on.
 ///
-/// From a full log, lines that untrusted clients caused are deleted first; one summary line replaces them.
+/// From a full log, lines that untrusted clients caused are deleted first; a summary line replaces each run of them.
 public protocol AuditStore: Sendable {
   func append(_ entry: AuditEntry) async throws(StoreError)
 

@@ -30,9 +30,9 @@ public protocol MaintenanceStore: Sendable {
   /// themselves (with or without a statement) and never paired within ``ClientRoom/unpairedLifetime``, old login
   /// failures, and signing keys that no valid token needs.
   ///
-  /// Temporary passes: keeps those that still run, and the newest `passes` of the others. So a pass that is used up
-  /// stays used up until that many later passes have begun. Login failures: keeps `failures` of them and deletes those
-  /// with the lowest counts first, of these the oldest.
+  /// Temporary passes: keeps the newest `passes` of them and all that still run. So a pass that is used up stays used
+  /// up until that many later passes have begun. Login failures: keeps `failures` of them and deletes those with the
+  /// lowest counts first, of these the oldest.
   ///
   /// - Returns: the number of deleted rows; zero when none was left to delete.
   func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int) async throws(StoreError) -> Int
