@@ -2,34 +2,40 @@ import PairingStore
 package import PostgreSQL
 import RegentJSON
 
-// What the shared verbs call PostgreSQL's things; see PairingStoreRows. Its contexts are in Transactions/.
+// Maps the names that the shared verbs use to PostgreSQL's; see PairingStoreRows. The contexts are in Transactions/.
 
 package typealias RowStore = PostgreSQLStore
 package typealias Row = PostgreSQL.Row
 typealias DatabaseError = PostgreSQLError
 
-/// The words that PostgreSQL does not share with other databases.
+/// The SQL fragments for PostgreSQL where databases differ.
 enum Dialect {
-  /// Where a row lies in its table.
+  /// The expression for a row's physical position.
   static let place = "ctid"
-  /// No limit, for an OFFSET.
+  /// A LIMIT that limits nothing.
   static let noLimit = "LIMIT ALL"
-  /// The bytes of a provider's name.
+  /// The bytes of a provider's name, in hexadecimal.
   static let providerInHex = "upper(encode(convert_to(provider, 'UTF8'), 'hex'))"
-  /// A provider's name; the planner knows by itself that the index by provider does not help.
+  /// A provider's name.
+  ///
+  /// PostgreSQL's planner avoids the index on it without help.
   static let providerWithoutIndex: StaticString = "provider"
 
-  /// What an index has of a long text, as its rows take 2,700 bytes: the SHA-256 of its bytes.
+  /// The expression by which indexes contain a long text: the SHA-256 of its bytes, because an index entry is limited
+  /// to about 2,700 bytes.
   ///
-  /// Nobody finds two texts with one, so it may be unique. The way by `decode` is one that an index may go. Indexes
-  /// were made with these words (`Schema.migrations`) and serve no others.
+  /// SHA-256 is collision-resistant, so the index may be unique. `decode` is used because an index allows only
+  /// immutable functions. The expression must not change: existing indexes (`Schema.migrations`) serve only queries
+  /// with exactly this one.
   static func hash(of column: String) -> String {
     #"sha256(decode(replace(\#(column), '\', '\\'), 'escape'))"#
   }
 }
 
 extension SQL.StringInterpolation {
-  /// The condition that a column holds one of these names, which have no spaces, in one text however many they are.
+  /// The condition that a column equals one of these names, which contain no spaces.
+  ///
+  /// The SQL text is the same for any number of names.
   mutating func appendInterpolation(_ column: StaticString, among names: [String]) {
     appendLiteral(column)
     appendLiteral(" = ANY(string_to_array(")
@@ -37,9 +43,12 @@ extension SQL.StringInterpolation {
     appendLiteral(", ' '))")
   }
 
-  /// The condition that a device may say this of its visitor, which whoever reads the row looks at again.
+  /// The condition that a device description may contain this visitor id.
   ///
-  /// By the text, and not by PostgreSQL's JSON: a row that somebody changed into what is no JSON would be an error.
+  /// The caller checks the decoded row again.
+  ///
+  /// It searches the text instead of using JSON functions, because PostgreSQL would raise an error for a row that an
+  /// attacker has changed to invalid JSON.
   mutating func appendInterpolation(about visitorID: String) {
     appendLiteral(" AND strpos(about, ")
     appendInterpolation(String(decoding: JSONValue.string(visitorID).bytes(), as: UTF8.self))
@@ -48,11 +57,9 @@ extension SQL.StringInterpolation {
 }
 
 extension PostgreSQL.Row {
-  /// Whether the column holds exactly this value.
   func holds(_ other: SQLValue, at column: Int) throws(PostgreSQLError) -> Bool { try value(column) == other }
 }
 
-/// A type that a column can be read as.
 protocol SQLDecodable {
   init(row: borrowing Row, column: Int) throws(PostgreSQLError)
 }
@@ -70,7 +77,7 @@ extension String: SQLDecodable {
 }
 
 extension PostgreSQLStore {
-  /// A part of a transaction of the lane, which asks ahead what is named.
+  /// Runs a part of a transaction of the lane, which runs the declared queries in advance.
   func transaction<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])?,
     thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])?,
@@ -81,15 +88,16 @@ extension PostgreSQLStore {
 }
 
 extension WriteContext {
-  /// The head of the audit log, when this transaction wrote it: it need not be asked for, nor whether there are lines
-  /// behind it.
+  /// The head of the audit log, if this transaction has written it.
+  ///
+  /// Then neither the head nor the newest line must be queried.
   var writtenAuditHead: Stored<AuditHead>? { transaction.auditHead }
 
   func note(written head: Stored<AuditHead>) { transaction.auditHead = head }
 
-  /// Tells the other nodes to look at something anew, if this is committed.
+  /// Records a change that other nodes must read, if the transaction commits.
   func changed(_ change: @autoclosure () -> StoreChange) { transaction.note(change()) }
 
-  /// Whether something in this transaction may have ended what grants stand on: nobody keeps count here, so yes.
+  /// Always true: this store has no change counter, so it must assume that grants may have ended.
   var movesMark: Bool { true }
 }

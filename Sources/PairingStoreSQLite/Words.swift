@@ -2,7 +2,7 @@ import PairingStore
 import RegentJSON
 package import SQLite
 
-// What the shared verbs call SQLite's things; see PairingStoreRows.
+// Maps the names that the shared verbs use to SQLite's; see PairingStoreRows.
 
 package typealias RowStore = SQLiteStore
 package typealias ReadContext = SQLite.ReadContext
@@ -11,24 +11,27 @@ package typealias Querying = SQLite.Querying
 package typealias Row = SQLite.Row
 typealias DatabaseError = SQLiteError
 
-/// The words that SQLite does not share with other databases.
+/// The SQL fragments for SQLite where databases differ.
 enum Dialect {
-  /// Where a row lies in its table.
+  /// The expression for a row's physical position.
   static let place = "rowid"
-  /// No limit, for an OFFSET that wants one beside it.
+  /// SQLite allows OFFSET only after a LIMIT; this one limits nothing.
   static let noLimit = "LIMIT -1"
-  /// The bytes of a provider's name.
+  /// The bytes of a provider's name, in hexadecimal.
   static let providerInHex = "hex(provider)"
-  /// A provider's name, with a plus that keeps SQLite from the index by provider: it would sort all that is left for
-  /// each page.
+  /// A provider's name.
+  ///
+  /// The plus keeps SQLite from using the index on it, with which it would sort all remaining rows for each page.
   static let providerWithoutIndex: StaticString = "+provider"
 
-  /// What an index has of a long text: all of it.
+  /// Nil: SQLite's indexes contain long texts as they are.
   static func hash(of _: String) -> String? { nil }
 }
 
 extension SQL.StringInterpolation {
-  /// The condition that a column holds one of these names, in one text however many they are.
+  /// The condition that a column equals one of these names.
+  ///
+  /// The SQL text is the same for any number of names.
   mutating func appendInterpolation(_ column: StaticString, among names: [String]) {
     appendLiteral(column)
     appendLiteral(" IN (SELECT value FROM json_each(")
@@ -36,11 +39,12 @@ extension SQL.StringInterpolation {
     appendLiteral("))")
   }
 
-  /// The condition that a device says this of its visitor.
+  /// The condition that a device description has this visitor id.
   mutating func appendInterpolation(about visitorID: String) {
-    // SQLite's JSON ends a text at a zero.
+    // SQLite's JSON functions cut a text at a NUL character.
     guard !visitorID.utf8.contains(0) else { return }
-    // Whoever may write the file may have put something there that is no JSON: that row is left out, no more.
+    // An attacker who can write the file may store invalid JSON in the column. Such a row does not match, and causes no
+    // error.
     appendLiteral(" AND CASE WHEN json_valid(about) THEN json_extract(about, '$.visitorID') = ")
     appendInterpolation(visitorID)
     appendLiteral(" END")
@@ -48,12 +52,14 @@ extension SQL.StringInterpolation {
 }
 
 extension Querying where Self: ~Copyable {
-  /// The rows of a query of which perhaps few are wanted: SQLite makes each as it is asked for.
+  /// Passes the rows of a query to `body`.
+  ///
+  /// SQLite computes each row only when it is requested.
   borrowing func walk(_ sql: SQL, expecting _: Int, _ body: (borrowing Row) throws -> Void) throws {
     try each(sql, body)
   }
 
-  /// The next rows of a table, in the order of their numbers.
+  /// The next rows of a table, sorted by rowid.
   borrowing func page(of table: String, from: Int64, step: Int) throws -> TablePage {
     let places: [Int64] = try all(
       "SELECT rowid FROM \(unsafeRawSQL: table) WHERE rowid >= \(from) ORDER BY rowid LIMIT \(step)"
@@ -63,7 +69,9 @@ extension Querying where Self: ~Copyable {
       count: places.count, condition: "rowid >= \(from) AND rowid <= \(last)", next: last < .max ? last + 1 : nil)
   }
 
-  /// Asks a question, whose answer costs too little here to be kept.
+  /// Runs a query.
+  ///
+  /// It is not cached, because a query costs too little here.
   borrowing func each(_ question: Question, _ body: (borrowing Row) throws -> Void) throws {
     try each(question.sql, body)
   }
@@ -72,7 +80,9 @@ extension Querying where Self: ~Copyable {
 }
 
 extension SQLiteStore {
-  /// One transaction of the writer; asking costs no way here, so nothing is asked ahead.
+  /// Runs a transaction on the writer thread.
+  ///
+  /// It does not run queries in advance, because a query has no round trip here.
   func transaction<Value: Sendable>(
     asking _: (@Sendable () -> [Question])?, thenAsking _: (@Sendable (borrowing ReadContext) throws -> [Question])?,
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
@@ -80,30 +90,35 @@ extension SQLiteStore {
     try await database.write(body)
   }
 
-  /// Nothing: each write needs room in the log, so one that is committed has shown that there is some.
+  /// Does nothing: every write needs space in the write-ahead log, so a committed one has shown that there is some.
   func requireRoom() async throws(StoreError) {}
 }
 
 extension WriteContext {
-  /// The head of the audit log, when this transaction wrote it; not kept here, as asking costs too little.
+  /// The head of the audit log, if this transaction has written it.
+  ///
+  /// Nil here, because a query costs too little to cache it.
   var writtenAuditHead: Stored<AuditHead>? { nil }
 
   borrowing func note(written _: Stored<AuditHead>) {}
 
-  /// Runs a statement; nothing here was asked ahead that a touched row could make untrue.
+  /// Runs a statement.
+  ///
+  /// No query was run in advance, so there is no result that the touched row could invalidate.
   borrowing func run(_ sql: SQL, touching _: @autoclosure () -> TouchedRow) throws(SQLiteError) { try run(sql) }
 
-  /// Runs a statement to its end and says how many rows it changed.
   borrowing func runCounting(_ sql: SQL) throws(SQLiteError) -> Int { try run(sql) }
 
-  /// Changes one row; that another one changed it meanwhile is an error.
+  /// Changes one row; throws `changedMeanwhile` when the row has changed since it was read.
   borrowing func changeOne(
     _ sql: SQL, of table: String, touching _: @autoclosure () -> [TouchedRow]
   ) throws {
     guard try run(sql) == 1 else { throw StoreError.changedMeanwhile(what: table) }
   }
 
-  /// Writes a row, also where one is that may be deleted for it.
+  /// Inserts a row.
+  ///
+  /// If that violates a constraint, deletes the conflicting row and inserts again.
   borrowing func insert(
     _ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching _: @autoclosure () -> TouchedRow
   ) throws {
@@ -116,7 +131,9 @@ extension WriteContext {
     }
   }
 
-  /// Writes a row unless it would be in another one's place, and says whether it did: `careful` writes nothing then.
+  /// Inserts a row unless it conflicts with an existing one, and returns whether it did.
+  ///
+  /// `careful` is the statement that writes nothing on a conflict.
   borrowing func insertNew(
     _ plain: String, _ careful: String, _ values: [SQLValue], touching _: @autoclosure () -> TouchedRow
   ) throws -> Bool {

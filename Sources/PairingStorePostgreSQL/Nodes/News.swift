@@ -2,10 +2,10 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// The thread that hears what other nodes write: it waits for the bell and reads the log of changes.
+/// The thread that learns of other nodes' changes: it waits for notifications and reads the change log.
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
-// 2. only that thread calls `serve`, and nothing else touches what is kept here.
+// 2. only that thread calls `serve`, and no other code accesses its properties.
 final class News: @unchecked Sendable {
   private let link: DatabaseLink
   private let lane: Int64
@@ -14,41 +14,48 @@ final class News: @unchecked Sendable {
   private let deafness: Condition
   private let flood: Condition
   private let usesBell: Bool
-  /// Bells since the last look, and those of them that are no node's.
+  /// The notifications since the last query, and how many of them had an invalid payload.
   private var rings = (all: 0, strange: 0)
-  /// Until then the bell is not listened to, because of a flood.
+  /// Until then this node does not listen, because an attacker floods it with notifications.
   private var quietUntil: UInt64 = 0
   private let floodPause: UInt64
-  /// The connection that listens.
+  /// The connection that executes LISTEN.
   private var listener: Connection?
   private var listensSince: UInt64 = 0
-  /// When our own bell was heard last, and since when we wait to hear it.
+  /// When this node's own notification was last received, and since when it waits to receive one.
   private var heard: UInt64 = 0
   private var rung: UInt64?
-  /// When somebody else's bell was heard last; at the beginning somebody may be there.
+  /// When another node's notification was last received.
+  ///
+  /// At the start another node is assumed to exist.
   private var heardOther = Clocks.monotonicNanoseconds()
-  /// How far a look came that left nothing, over which connection, and when it began.
+  /// The position and connection of the last query if it found no further entries, and when that query began.
   private var looked: (upTo: ChangePosition, over: Connection)?
   private var lookedAt: UInt64 = 0
   private var isEnding: () -> Bool = { false }
 
-  /// Between two looks when the bell is heard, and when it is not.
+  /// The time between two queries while notifications arrive, and the shorter one while they do not.
   private let usualPause: UInt64
   private static let shortPause: UInt64 = 20_000_000
-  /// So long the thread does not hear that it is to end.
+  /// How long the thread may take to notice that it must end.
   private static let slice: UInt64 = 250_000_000
-  /// So often our own bell is rung, to hear whether it is heard; after so long without it nobody is heard.
+  /// How often this node notifies itself as a test, and after how long without receiving it the node counts as deaf.
   private static let trialPause: UInt64 = 500_000_000
   private static let deafAfter: UInt64 = 1_000_000_000
-  /// Who listens rings twice in this time, to hear himself: whoever hears nobody else for so long is alone.
+  /// Each listening node notifies itself at least twice in this time.
+  ///
+  /// A node that receives no other's notification for so long is alone.
   private static let aloneAfter: UInt64 = 1_500_000_000
   private static let alone: UInt64 = 1_500_000_000
-  /// Between two looks, however many nodes ring: each rings at most so often.
+  /// The shortest time between two queries, however many nodes send notifications.
+  ///
+  /// Each node sends at most one in this time.
   private static let leastPause: UInt64 = 2_000_000
-  /// Between two looks so many bells may come: a node rings 500 times a second at most, and nobody else has to ring.
+  /// More notifications than this between two queries are a flood: a node sends at most 500 a second, and other clients
+  /// have no reason to send any.
   private static let mostRings = 10_000
   private static let mostStrange = 100
-  /// Rows of one look.
+  /// The maximum number of rows that one query reads.
   private static let page = 1_000
 
   init(
@@ -84,7 +91,8 @@ final class News: @unchecked Sendable {
     do {
       return try look(request, queue)
     } catch {
-      // Whoever may connect can ring. What is queued goes with the connection, and another one does not listen.
+      // Any role that may connect can send notifications. Closing the connection discards the queued ones, and the next
+      // connection does not listen.
       guard link.isFlooded || isFlood else { throw error }
       link.close()
       (listener, rings) = (nil, (0, 0))
@@ -102,7 +110,7 @@ final class News: @unchecked Sendable {
     while true {
       let connection = try listening()
       let hearsBell = listener === connection
-      // Whoever has read everything and comes back is told by the bell that there is more.
+      // If everything has been read, wait for a notification instead of querying again.
       if !(hearsBell && mayWait && looked?.upTo == position && looked?.over === connection) {
         rest(until: lookedAt + Self.leastPause, queue)
         let page = try read(connection, after: position)
@@ -124,9 +132,9 @@ final class News: @unchecked Sendable {
     _ = queue.wait(until: moment) { $0.isClosed ? true : nil }
   }
 
-  /// A connection that hears the bell, if there is one to hear.
+  /// A connection that listens, if notifications are in use.
   private func listening() throws(PostgreSQLError) -> Connection {
-    // A connection may be there that hears nothing: half open, or a pooler's.
+    // The connection may receive nothing because it is half open or a pooler's.
     if deafness.isSo, listener != nil, age(of: listensSince) > Self.deafAfter {
       link.close()
       listener = nil
@@ -136,15 +144,15 @@ final class News: @unchecked Sendable {
     try connection.listen(to: Bell.channel, by: link.deadline)
     let now = Clocks.monotonicNanoseconds()
     (listener, listensSince, heard, rung) = (connection, now, now, now)
-    // Who was alone hears that somebody listens now.
+    // Nodes that believed to be alone learn from this that another node listens.
     announcer.ring(.trial)
     return connection
   }
 
-  /// Waits until somebody else has rung, or it is time to look without that.
+  /// Waits until another node has written something or the next query is due.
   private func wait(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) {
     let began = Clocks.monotonicNanoseconds()
-    // Perhaps rung after the last look had begun.
+    // A notification may have arrived after the last query began.
     if try hear(connection, until: began) { return }
     if let rung, age(of: rung) > Self.deafAfter {
       deafness.note(true)
@@ -164,9 +172,9 @@ final class News: @unchecked Sendable {
     return now > moment ? now - moment : 0
   }
 
-  /// Hears the bells that were rung.
+  /// Receives notifications.
   ///
-  /// - Returns: whether one of them was somebody else's who wrote something.
+  /// - Returns: whether another node announced a change.
   private func hear(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) -> Bool {
     let now = Clocks.monotonicNanoseconds()
     let left = Duration.nanoseconds(Int64(end > now ? end - now : 0))
@@ -213,7 +221,7 @@ final class News: @unchecked Sendable {
     var next = position
     let (changes, isWhole) = try readChanges(results[0], &next)
     let (nonces, guesses) = try readWords(results[1], &next)
-    // Another history: what was read of the one before may not be in it.
+    // After a fail-over the database may lack changes that were read from the earlier primary.
     let isSame = position.timeline == nil || position.timeline == link.timeline
     next.timeline = link.timeline
     let hasMore = results.contains { $0.count == Self.page }
@@ -225,15 +233,15 @@ final class News: @unchecked Sendable {
     guard let cluster = rows.first else {
       throw SchemaFailure.damaged("the row of the table “cluster” is missing")
     }
-    // Whoever reads on from a database that was moved away would say yes to what was ended elsewhere.
+    // A moved database must not be read any further: it would still report sign-ins as valid that have ended elsewhere.
     try Schema.check(state: cluster.text(4), version: cluster.integer(5))
     let newest = try cluster.integer(0)
     let before = position.change
     position.change = newest
-    // Behind where we were: what was acknowledged is gone, or it is another database.
+    // The log ends before this node's position: acknowledged changes were lost, or it is another database.
     guard newest >= before else { return ([], false) }
     let some = try rows.filter { try !$0.isNull(1) }
-    // Numbers have no gaps: one that is missing was forgotten before it was read.
+    // Numbers have no gaps, so a missing entry was deleted before this node read it.
     guard newest == before || some.first != nil, try some.first.map({ try $0.integer(1) == before + 1 }) ?? true else {
       return ([], false)
     }
@@ -249,7 +257,7 @@ final class News: @unchecked Sendable {
   }
 
   private func readWords(_ rows: Rows, _ position: inout ChangePosition) throws -> ([UsedNonce], [WrongGuess]) {
-    // No row: nobody has shared any since the tables were made, or the server crashed.
+    // Without a row no node has shared anything since the tables were made or the server crashed.
     guard let newest = try rows.first?.integer(0) else { return ([], []) }
     guard newest >= position.nonce else {
       position.nonce = 0
@@ -265,18 +273,22 @@ final class News: @unchecked Sendable {
   }
 }
 
-/// A question for news.
+/// A request for other nodes' changes.
 struct PendingNews: Sendable {
   let position: ChangePosition
-  /// On the monotonic clock.
+  /// The deadline, on the monotonic clock.
   let ends: UInt64
   let completion: @Sendable (Result<ChangePage, any Error>) -> Void
 }
 
-/// The changes of this store whose outcome everybody who asked for them was told: nobody here need read them.
+/// Changes of this store whose callers have all been told the outcome.
+///
+/// This node need not read them from the log.
 final class ToldChanges: Sendable {
   private let numbers = Locked(Set<Int64>())
-  /// Beyond so many, because nobody reads, they are forgotten: reading one's own costs a look, no more.
+  /// Above this number they are forgotten, in case they are never read.
+  ///
+  /// Then this node reads its own changes once more, which does no harm.
   private static let most = 10_000
 
   func note(_ number: Int64) {
@@ -286,7 +298,7 @@ final class ToldChanges: Sendable {
     }
   }
 
-  /// Those up to a number, which are asked for no more.
+  /// Returns and removes the numbers up to `last`.
   func take(upTo last: Int64) -> Set<Int64> {
     numbers.withLock { numbers in
       let taken = numbers.filter { $0 <= last }
@@ -300,7 +312,8 @@ extension ChangePage {
   fileprivate var isNothing: Bool { changes.isEmpty && nonces.isEmpty && guesses.isEmpty && isWhole }
 }
 
-/// In a position: the log has one row of numbers, the nonces another, and both are of one history.
+/// A position holds three numbers: the position in the change log, the position in the nonces, and the timeline of the
+/// database (see ``Timelines``).
 extension ChangePosition {
   var change: Int64 {
     get { numbers[0] ?? 0 }

@@ -1,43 +1,46 @@
 import PostgreSQL
 import RegentSQL
 
-/// A lock that has no table, so that whoever may connect can take it: it counts when its holder may write our tables.
+/// An advisory lock.
 ///
-/// Where there are none yet, when he may make them.
+/// Any role that may connect can take it, so it counts only if its holder may write the tables, or may create them if
+/// there are none.
 ///
-/// The lock of a table would ask for a right by itself, and for a transaction that is open as long as the service.
+/// A table lock would check privileges by itself, but would need a transaction that is open as long as the service.
 struct TablelessLock: Sendable {
-  /// "RGN1": who uses the database.
+  /// "RGN1" in ASCII: held by processes that use the database.
   static let use = TablelessLock(number: "1380404785")
-  /// "RGNT": who makes the tables.
+  /// "RGNT" in ASCII: held by a process that creates tables.
   static let tables = TablelessLock(number: "1380404820")
 
   private let number: SQL
 
-  /// What functions take; two schemas of one database are none of each other's business.
+  /// The arguments of the lock functions.
+  ///
+  /// The schema is part of them, because two schemas of one database are independent.
   var key: SQL { "\(part: number), coalesce(hashtext(current_schema()), 0)" }
 
-  /// Somebody else who has it, or waits for it.
+  /// Another session that holds the lock or waits for it.
   struct Holder: Hashable, Sendable {
     let process: Int64
     let role: String
-    /// Whether this keeps anybody from anything.
+    /// Whether the lock has any effect, because the holder may write the tables.
     let counts: Bool
 
-    /// A transaction that was prepared for a COMMIT in two steps goes on without a process.
+    /// A prepared transaction (two-phase commit) has no process.
     private var isPrepared: Bool { process == 0 }
 
     var words: String {
       isPrepared ? "a transaction in pg_prepared_xacts" : "the role “\(role)” (process \(process))"
     }
 
-    /// What a superuser types against it.
+    /// What a superuser must type to end the holder.
     var ending: String {
       isPrepared ? "ROLLBACK PREPARED with its name, gid" : "SELECT pg_terminate_backend(\(process))"
     }
   }
 
-  /// The question for the others.
+  /// The query for the other holders.
   func others(alone: Bool = false) -> SQL {
     let kind: SQL = alone ? "AND l.mode = 'ExclusiveLock'" : ""
     return """
@@ -55,7 +58,7 @@ struct TablelessLock: Sendable {
       """
   }
 
-  /// The answer to that.
+  /// Decodes the result of that query.
   static func holders(_ rows: Rows) throws(PostgreSQLError) -> [Holder] {
     var found: [Holder] = []
     for row in rows {
@@ -64,7 +67,7 @@ struct TablelessLock: Sendable {
     return found
   }
 
-  /// The others; `alone` leaves out those who share it.
+  /// The other holders; `alone` leaves out those that hold the lock shared.
   func holders(_ connection: Connection, alone: Bool = false, by deadline: Deadline) throws(PostgreSQLError) -> [Holder]
   {
     try Self.holders(connection.run(others(alone: alone), by: deadline))

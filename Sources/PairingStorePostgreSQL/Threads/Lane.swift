@@ -2,12 +2,12 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// The thread that writes: takes requests, runs them in one transaction, commits, and only then answers.
+/// The thread that writes: it takes requests, runs them in one transaction, commits, and answers only then.
 ///
-/// Each transaction has a number in the row of `lane` that is this store's own. When nobody knows whether a COMMIT
-/// happened, that number tells: the next connection takes the cluster's row, for which it has to wait until the lost
-/// transaction has ended, reads the number, and commits; the answers are released after that COMMIT, because it is the
-/// one that has waited for the standby.
+/// Each transaction stores its number in this store's own row of the table `lane`. If the outcome of a COMMIT is
+/// unknown, the lane finds it out over a new connection. It locks the cluster's row, for which it must wait until the
+/// lost transaction has ended, reads the number, and commits. It answers the requests after that COMMIT, because that
+/// is the one that has waited for the standby.
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`.
@@ -25,7 +25,9 @@ final class Lane: @unchecked Sendable {
   private static let batchSize = 256
   private static let tries = 5
 
-  /// `lane` is its row; drawn, so that no two stores have one together, also of one name.
+  /// `lane` identifies its row.
+  ///
+  /// It is random, so that two stores never share a row, even with the same node name.
   init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ToldChanges) {
     self.lane = lane
     self.announcer = announcer
@@ -35,11 +37,11 @@ final class Lane: @unchecked Sendable {
     node = options.node
   }
 
-  /// Connects now, and not with the first write: until then nobody would know that a service is there, and a copy that
-  /// needs the database to itself would get it.
+  /// Connects at once instead of with the first write.
+  ///
+  /// Otherwise a copy would not notice that a service uses the database.
   func open() throws(PostgreSQLError) { _ = try link.opened() }
 
-  /// Serves requests until the queue is closed and empty.
   func serve(_ queue: Monitor<Queue<Request>>) {
     isEnding = { queue.withLock { $0.isClosed } }
     while true {
@@ -51,13 +53,15 @@ final class Lane: @unchecked Sendable {
     link.close()
   }
 
-  /// Writes requests in one transaction; when that fails each in one of its own.
+  /// Runs requests in one transaction.
+  ///
+  /// If that fails, runs each in a transaction of its own.
   private func write(_ requests: [Request]) {
     guard !requests.isEmpty else { return }
     switch attempt(requests, isShared: true) {
     case .settled: return
     case .away(let error): for request in requests { request.fail(error) }
-    // Not those of which somebody was told that their outcome is unknown.
+    // Not the requests whose callers have been told that the outcome is unknown.
     case .again: for request in requests where request.isOpen { writeAlone(request) }
     }
   }
@@ -73,28 +77,30 @@ final class Lane: @unchecked Sendable {
     }
   }
 
-  /// Whether what has written nothing may come out otherwise the next time, while somebody waits for it.
+  /// Whether a request that has failed without writing may succeed when it is repeated.
   ///
-  /// A new connection has its statements parsed anew, for which the server takes the locks of their tables: whoever
-  /// holds one of them has it wait there, and not in the COMMIT.
+  /// This includes a missed deadline: on a new connection the server must parse the statements again, for which it
+  /// locks their tables. If another session holds such a lock, the statement fails there and not in the COMMIT, so
+  /// nothing was written.
   private static func mayBeRepeated(_ error: any Error) -> Bool {
     guard let error = error as? PostgreSQLError else { return false }
     return error.mayBeRepeated || error.kind == .deadline || error.kind == .lost
   }
 
   private enum Outcome {
-    /// Everybody was answered, or gave up.
+    /// All requests are answered, or their callers have given up.
     case settled
-    /// Nothing was written, and nothing else would be.
+    /// Nothing was written, and further attempts would fail, too.
     case away(any Error)
-    /// Nothing was written.
+    /// Nothing was written, and another attempt may succeed.
     case again(any Error)
   }
 
   private func attempt(_ requests: [Request], isShared: Bool) -> Outcome {
     let transaction: Transaction
     do {
-      // Alone nothing is asked ahead: a question that cannot be asked is then the request's own error, and no other's.
+      // A request on its own declares no queries in advance, so that an error of one of them becomes an error of this
+      // request.
       transaction = try begin(isShared: isShared, asking: isShared ? requests.flatMap(\.questions) : [])
       if isShared { try transaction.askAhead(requests.compactMap(\.moreQuestions)) }
     } catch {
@@ -122,11 +128,11 @@ final class Lane: @unchecked Sendable {
       transaction.rollBack()
       link.note(transaction.failure)
       if let failure = transaction.failure { health.noteRollback(failure) }
-      // A statement before the COMMIT: whatever broke, nothing was written. Each alone would wait as long again for a
-      // database that does not answer.
+      // The failure came before the COMMIT, so nothing was written. If the connection is lost, running each request
+      // alone would only wait as long again.
       return link.isOpen ? .again(failure) : .away(failure)
     }
-    // What was refused stands on what this transaction has read, so it is told after it, too.
+    // A refusal may depend on what this transaction read, so refused requests are also answered after the COMMIT.
     func settle() {
       var isTold = true
       for (request, deliver) in answers where !request.release(deliver) { isTold = false }
@@ -168,7 +174,9 @@ final class Lane: @unchecked Sendable {
     }
   }
 
-  /// Begins a transaction; over a new connection when the one there was is found broken, as nothing was asked yet.
+  /// Begins a transaction.
+  ///
+  /// If the connection turns out to be broken, it begins on a new one, because nothing was sent yet.
   private func begin(isShared: Bool, asking questions: [Question] = []) throws -> Transaction {
     let connection = try link.opened()
     do {
@@ -183,7 +191,7 @@ final class Lane: @unchecked Sendable {
     }
   }
 
-  /// The statement that puts a number into the lane's row.
+  /// The statement that stores a number in the lane's row.
   private func entry(_ number: Int64) -> SQL {
     """
     INSERT INTO lane (lane, node, n) VALUES (\(lane), \(node), \(number))
@@ -193,15 +201,15 @@ final class Lane: @unchecked Sendable {
 
   /// Finds out whether a transaction was committed, however long that takes.
   ///
-  /// - Returns: whether it was; not before that is as durable as a COMMIT can be.
+  /// - Returns: whether it was committed. If so, it is as durable as a COMMIT makes it.
   private func resolve(_ wanted: Int64, after error: PostgreSQLError, _ requests: [Request]) -> Bool {
     while true {
       do {
-        // With the cluster's row: whoever has it knows that no earlier transaction of this lane goes on.
+        // The lock on the cluster's row shows that no earlier transaction of this lane is still running.
         let transaction = try begin(isShared: false)
         let rows = try transaction.ask("SELECT n FROM lane WHERE lane = \(lane)")
         let isCommitted = try rows.first.map { try $0.integer(0) == wanted } ?? false
-        // It must write something, or its COMMIT would not wait for the standby.
+        // The transaction must write something. Otherwise its COMMIT would not wait for the standby.
         let touch = entry(isCommitted ? wanted : wanted + 1)
         if case .committed = transaction.commit(touch) {
           number = isCommitted ? wanted : wanted + 1
@@ -210,23 +218,25 @@ final class Lane: @unchecked Sendable {
       } catch let error as PostgreSQLError {
         link.note(error)
       } catch {
-        // The tables are another version's now, or closed: it may be in them or not, and nothing more is written.
+        // The tables have another version now, or the database is closed. The transaction may or may not be in it, and
+        // this store can write no more.
         for request in requests { request.fail(StoreError.unknownOutcome(reason: "\(error)")) }
         return true
       }
-      // Nobody waits for it any more, and the database is away: it keeps what it has.
+      // All callers have given up, and the store is closing while the database is unreachable. The outcome stays
+      // unknown.
       if isEnding(), !requests.contains(where: \.isOpen) { return true }
       link.pause()
     }
   }
 
-  /// Takes its row out, so that rows of lanes that ended do not pile up.
+  /// Deletes the lane's row, so that rows of ended lanes do not accumulate.
   private func forgetLane() {
     guard number > 0 else { return }
     do {
       try link.opened().run("DELETE FROM lane WHERE lane = \(lane)", by: link.deadline)
     } catch {
-      // One row of a service that ended while its database was away.
+      // One row remains when a service ends while its database is unreachable.
     }
   }
 }

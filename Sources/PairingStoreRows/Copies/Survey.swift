@@ -3,15 +3,17 @@ import RegentCryptography
 internal import RegentEncodings
 import RegentSQL
 
-/// One walk over everything in a store as it is at one moment: each row is verified, counted, hashed and handed on.
+/// Reads a whole store as of one moment: verifies, counts and hashes each row and passes it on.
 struct Survey {
   let vault: Vault
-  /// How many rows are looked at in one go.
+  /// The number of rows in a page.
   var step = 500
-  /// Told how many rows there were so far.
+  /// Called with the number of rows read so far.
   var seen: @Sendable (Int) -> Void = { _ in }
 
-  /// Goes through all tables of a store; `take` gets the rows of each, a page at a time.
+  /// Reads all tables of a store.
+  ///
+  /// `take` receives the rows, one page at a time.
   func walk<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ take: (CopiedRows) throws -> Void = { _ in }
   ) throws -> StoreSurvey {
@@ -23,7 +25,8 @@ struct Survey {
     for table in Tables.all {
       let isAudit = table.name == Tables.audit.name
       try walk(context, RowForm(table), &found, take) { page in
-        // Anew for each page: a store that is wrong from end to end must not fill the memory with what is wrong.
+        // One instance for each page: it collects every row that fails verification, and a completely corrupt store
+        // must not exhaust the memory.
         let rows = SignedRows(vault, known)
         var bad = 0
         for values in page {
@@ -70,7 +73,7 @@ struct Survey {
       }
       place = page.next
     } while place != nil
-    // An index that leaves rows out would leave them out of the copy, too.
+    // Compare with a count: a corrupt index that leaves rows out would leave them out of the copy, too.
     let there: Int = try context.value("SELECT count(*) FROM \(unsafeRawSQL: form.name)") ?? 0
     guard there == count else {
       throw StoreError.unavailable(
