@@ -2,9 +2,7 @@ public import Glibc
 
 /// A user of this machine.
 public struct UserAccount: Equatable, Sendable {
-  /// The login name.
   public let name: String
-  /// The number that the kernel uses.
   public let id: uid_t
   /// The primary group.
   public let group: gid_t
@@ -12,14 +10,14 @@ public struct UserAccount: Equatable, Sendable {
   public let home: String
 }
 
-/// Looks users and groups up.
+/// Looks up users and groups.
 ///
-/// The answers may come from the network (LDAP): ask at start-up or off the event loop.
+/// The answers may come from the network (LDAP), so call it at start-up or outside the event loop.
 public enum Accounts {
-  /// The user this process acts as.
+  /// The effective user id of this process.
   public static var effectiveUser: uid_t { geteuid() }
 
-  /// The user of that name.
+  /// Looks up a user by login name.
   ///
   /// - Parameter name: a login name.
   /// - Returns: `nil` when there is none.
@@ -34,7 +32,7 @@ public enum Accounts {
     }
   }
 
-  /// The user of that number.
+  /// Looks up a user by id.
   ///
   /// - Parameter id: a user number.
   /// - Returns: `nil` when there is none.
@@ -48,7 +46,7 @@ public enum Accounts {
     }
   }
 
-  /// What to call a user in a sentence: the login name, or the number when nobody is called so or nobody can tell.
+  /// The name of a user for messages: the login name, or the id when there is no such user or the look-up fails.
   ///
   /// - Parameters:
   ///   - id: a user number.
@@ -58,7 +56,7 @@ public enum Accounts {
     (try? user(id: id))??.name ?? "\(sign)\(id)"
   }
 
-  /// The number of the group of that name.
+  /// Looks up the id of a group by name.
   ///
   /// - Parameter name: a group name.
   /// - Returns: `nil` when there is none.
@@ -87,7 +85,7 @@ public enum Accounts {
       case 0: return found
       case EINTR: continue
       case ERANGE where size < 1_048_576: size *= 4
-      // What some name services say instead of "not found".
+      // Some name services return these instead of "not found".
       case ENOENT, ESRCH, EBADF, EPERM: return nil
       default: throw SystemError(operation: operation, subject: subject, code: code)
       }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Running another program and waiting for it.
+/// Runs another program and waits for it.
 public enum ChildProgram {
-  /// Runs a program, which reads and writes where this one does.
+  /// Runs a program, which uses the standard input, output and error of this one.
   ///
   /// - Parameters:
   ///   - program: its path, or a name that `PATH` has.
