@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// How much room there is where something is written.
+/// The free space and the size of a file system.
 public struct DiskSpace: Sendable {
   /// The bytes that this user may still write.
   public let free: Int64
-  /// The bytes of the whole disk.
+  /// The bytes of the whole file system.
   public let size: Int64
 
   public init(free: Int64, size: Int64) { (self.free, self.size) = (free, size) }
 
-  /// The disk that a path lies on.
+  /// Measures the file system that contains a path.
   ///
   /// - Throws: `SystemError`.
   public init(at path: String) throws(SystemError) {
