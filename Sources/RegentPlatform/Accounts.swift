@@ -19,9 +19,7 @@ public enum Accounts {
 
   /// Looks up a user by login name.
   ///
-  /// - Parameter name: a login name.
-  /// - Returns: `nil` when there is none.
-  /// - Throws: `SystemError` when the look-up itself failed.
+  /// Returns nil when there is none.
   public static func user(named name: String) throws(SystemError) -> UserAccount? {
     try refuseNUL(in: name, operation: "look up user")
     return try unsafe lookUp("look up user", name) { buffer, size in
@@ -34,9 +32,7 @@ public enum Accounts {
 
   /// Looks up a user by id.
   ///
-  /// - Parameter id: a user number.
-  /// - Returns: `nil` when there is none.
-  /// - Throws: `SystemError` when the look-up itself failed.
+  /// Returns nil when there is none.
   public static func user(id: uid_t) throws(SystemError) -> UserAccount? {
     try unsafe lookUp("look up user", String(id)) { buffer, size in
       var record = unsafe passwd()
@@ -48,19 +44,14 @@ public enum Accounts {
 
   /// The name of a user for messages: the login name, or the id when there is no such user or the look-up fails.
   ///
-  /// - Parameters:
-  ///   - id: a user number.
-  ///   - sign: what stands before a number, such as `#` for `sudo -u`.
-  /// - Returns: a text for people.
+  /// `sign` is put before an id, such as the `#` that `sudo -u` needs.
   public static func title(of id: uid_t, numberedBy sign: String = "") -> String {
     (try? user(id: id))??.name ?? "\(sign)\(id)"
   }
 
   /// Looks up the id of a group by name.
   ///
-  /// - Parameter name: a group name.
-  /// - Returns: `nil` when there is none.
-  /// - Throws: `SystemError` when the look-up itself failed.
+  /// Returns nil when there is none.
   public static func group(named name: String) throws(SystemError) -> gid_t? {
     try refuseNUL(in: name, operation: "look up group")
     return try unsafe lookUp("look up group", name) { buffer, size in

@@ -7,8 +7,6 @@ public enum Clocks {
   /// The wall clock in milliseconds since 1970, for expiry times.
   ///
   /// It may jump in both directions.
-  ///
-  /// - Returns: epoch milliseconds.
   public static func wallMilliseconds() -> Int64 {
     let time = read(CLOCK_REALTIME)
     return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
@@ -17,8 +15,6 @@ public enum Clocks {
   /// Nanoseconds since the machine started, including sleep, for intervals and lock-outs.
   ///
   /// This clock never jumps.
-  ///
-  /// - Returns: nanoseconds since boot.
   public static func bootNanoseconds() -> UInt64 {
     nanoseconds(read(CLOCK_BOOTTIME))
   }

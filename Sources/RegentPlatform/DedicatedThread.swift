@@ -68,12 +68,12 @@ import Synchronization
   /// Starts a thread.
   ///
   /// - Parameters:
-  ///   - name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
-  ///   - blocking: which signals it does not take.
-  ///   - turns: how long it keeps a core that others want.
-  ///   - body: what the thread does.
-  /// - Returns: the thread, to wait for.
-  /// - Throws: `SystemError` when the kernel has no thread to give.
+  ///   - name: the name that `top -H` and a debugger show; the kernel keeps 15 bytes.
+  ///   - blocking: the signals that the thread does not receive.
+  ///   - turns: how long it keeps a core that other threads want.
+  ///   - body: the code that the thread runs.
+  /// - Returns: the thread, for ``join()``.
+  /// - Throws: `SystemError` when the kernel cannot start another thread.
   @discardableResult
   public static func start(
     named name: String, blocking: BlockedSignals = .brokenPipe, turns: Turns = .usual,
@@ -136,7 +136,9 @@ private final class ThreadBody: Sendable {
   }
 }
 
-/// At file scope: a closure that is passed to C from an actor-isolated place would trap on another thread.
+/// The start routine of the thread.
+///
+/// It is at file scope because a closure passed to C from an actor-isolated place would trap on another thread.
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context = unsafe context else { return nil }
   let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()

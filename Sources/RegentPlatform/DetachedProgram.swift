@@ -6,9 +6,9 @@ public enum DetachedProgram {
   /// Starts a program with only the three standard descriptors of this one.
   ///
   /// - Parameters:
-  ///   - program: its path, or a name that `PATH` has.
+  ///   - program: its path, or a name to find in `PATH`.
   ///   - arguments: its arguments, without its name.
-  /// - Throws: `SystemError` when there is no such program, or no room for another one.
+  /// - Throws: `SystemError` when there is no such program, or too many processes are running.
   public static func start(_ program: String, _ arguments: [String]) throws(SystemError) {
     let words = try programWords(program, arguments, operation: "start")
     var actions = unsafe posix_spawn_file_actions_t()

@@ -23,9 +23,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
   /// Closes now and reports errors.
   ///
-  /// On some file systems a failed write is only reported by `close`.
-  ///
-  /// - Throws: `SystemError` when the kernel reports a late write error.
+  /// On some file systems only `close` reports a failed write.
   public consuming func close() throws(SystemError) {
     let number = number
     discard self
@@ -35,9 +33,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Gives up ownership: the caller must close the number.
-  ///
-  /// - Returns: the open number.
+  /// Gives up ownership and returns the number, which the caller must close.
   public consuming func release() -> CInt {
     let number = number
     discard self
@@ -48,14 +44,10 @@ public struct FileDescriptor: ~Copyable, Sendable {
 extension FileDescriptor {
   /// Opens a path.
   ///
-  /// `O_CLOEXEC` is always added, so that no child process inherits the descriptor by accident.
+  /// Refuses a path with a NUL byte.
   ///
-  /// - Parameters:
-  ///   - path: what to open; a NUL byte inside is refused.
-  ///   - flags: `O_RDONLY` and friends.
-  ///   - mode: the mode of a file that is created.
-  /// - Returns: the open descriptor.
-  /// - Throws: `SystemError` naming the path.
+  /// `O_CLOEXEC` is always added, so that no child process inherits the descriptor by accident. `mode` is the mode of a
+  /// file that is created.
   public static func open(
     _ path: String, _ flags: CInt, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
@@ -68,15 +60,9 @@ extension FileDescriptor {
 
   /// Opens a name inside this directory.
   ///
-  /// `O_CLOEXEC` is always added.
+  /// `path` is the whole path, for the error.
   ///
-  /// - Parameters:
-  ///   - name: the name inside the directory.
-  ///   - flags: `O_RDONLY` and friends.
-  ///   - mode: the mode of a file that is created.
-  ///   - path: the whole path, for the error.
-  /// - Returns: the open descriptor.
-  /// - Throws: `SystemError` naming the path.
+  /// `O_CLOEXEC` is always added. `mode` is the mode of a file that is created.
   func openInside(
     _ name: String, _ flags: CInt, mode: mode_t = 0o600, path: String
   ) throws(SystemError) -> FileDescriptor {
@@ -89,10 +75,9 @@ extension FileDescriptor {
 
   /// Writes all bytes, with as many calls as that takes.
   ///
-  /// - Parameters:
-  ///   - bytes: what to write.
-  ///   - subject: the path or name, for the error.
-  /// - Throws: `SystemError`; some of the bytes may have been written then.
+  /// If it throws, a part of them may have been written.
+  ///
+  /// `subject` is the path or name, for the error.
   public func writeAll(_ bytes: [UInt8], to subject: String = "") throws(SystemError) {
     var done = 0
     while done < bytes.count {
@@ -110,11 +95,7 @@ extension FileDescriptor {
   ///
   /// An empty result means the end of the file.
   ///
-  /// - Parameters:
-  ///   - limit: the most to read in this call.
-  ///   - subject: the path or name, for the error.
-  /// - Returns: the bytes that were available.
-  /// - Throws: `SystemError`, also `EAGAIN` on a non-blocking descriptor.
+  /// `subject` is the path or name, for the error. On a non-blocking descriptor without data it throws `EAGAIN`.
   public func read(atMost limit: Int, from subject: String = "") throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -133,8 +114,6 @@ extension FileDescriptor {
   /// Reads at most `limit` bytes at an offset of a file.
   ///
   /// The result is empty at or after the end of the file.
-  ///
-  /// - Throws: `SystemError`.
   public func read(
     atMost limit: Int, at offset: Int64, from subject: String = ""
   ) throws(SystemError) -> [UInt8] {

@@ -2,11 +2,10 @@ import Glibc
 
 /// The limit on open files and sockets of this process.
 public enum OpenFiles {
-  /// Raises the soft limit as far as the hard limit allows.
+  /// Raises the soft limit to `wanted`, as far as the hard limit allows.
   ///
   /// Never lowers it.
   ///
-  /// - Parameter wanted: how many are needed.
   /// - Returns: the limit that is in force now.
   public static func raiseLimit(to wanted: Int) -> Int {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -14,13 +14,11 @@ public enum ProcessEnvironment {
   /// Call it only before other threads exist, because they could be reading the environment.
   public static func setMissing(_ name: String, _ value: String) { _ = unsafe setenv(name, value, 0) }
 
-  /// All variables.
+  /// The values of all variables by name.
   ///
-  /// Read them once at start-up and pass them down as a value.
+  /// Read them once at start-up and pass them down.
   ///
   /// Entries without "=" are left out. If a name occurs twice, the first one counts, as in `getenv`.
-  ///
-  /// - Returns: the values by name.
   public static func all() -> [String: String] {
     var variables: [String: String] = [:]
     guard var entry = unsafe regent_environment() else { return variables }

@@ -6,8 +6,6 @@ public enum ProcessHardening {
   /// Protects secrets in memory from other processes of the same user and from core dumps.
   ///
   /// The process cannot be traced or dumped any more, and files that it creates are private by default (umask 077).
-  ///
-  /// - Throws: `SystemError`.
   public static func apply() throws(SystemError) {
     try forbidDumps()
     umask(0o077)
@@ -16,8 +14,6 @@ public enum ProcessHardening {
   /// Like `apply()`, but leaves the umask; for a program that also writes files for other users and starts programs.
   ///
   /// Programs that this process starts inherit the core size of 0, because their environment may contain a token.
-  ///
-  /// - Throws: `SystemError`.
   public static func forbidDumps() throws(SystemError) {
     try systemCall("forbid dumps of", on: "this process") { regent_prctl(PR_SET_DUMPABLE, 0) }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -32,8 +28,6 @@ public enum ProcessHardening {
   }
 
   /// Prevents this process and its children from gaining rights through set-user-id programs.
-  ///
-  /// - Throws: `SystemError`.
   public static func refuseNewPrivileges() throws(SystemError) {
     try systemCall("refuse new privileges for", on: "this process") {
       regent_prctl(PR_SET_NO_NEW_PRIVS, 1)

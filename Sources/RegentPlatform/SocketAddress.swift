@@ -49,10 +49,6 @@ public struct SocketAddress: Sendable {
   }
 
   /// Copies an address that the kernel or the resolver returned; nil when it is too long.
-  ///
-  /// - Parameters:
-  ///   - address: a socket address of any family.
-  ///   - length: its bytes.
   public init?(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
     guard Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
     var storage = sockaddr_storage()
@@ -86,9 +82,6 @@ public struct SocketAddress: Sendable {
   }
 
   /// Calls `body` with the pointer and length that socket calls need.
-  ///
-  /// - Parameter body: makes the call.
-  /// - Returns: what the body returned.
   public func withPointer<Result>(
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
@@ -102,8 +95,6 @@ public struct SocketAddress: Sendable {
 
 extension SocketAddress {
   /// Calls `body` with a pointer to the storage and its size, for system calls that write an address.
-  ///
-  /// - Returns: what the body returned.
   public mutating func fill(
     _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
   ) -> CInt {

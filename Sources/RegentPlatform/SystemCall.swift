@@ -96,19 +96,16 @@ public struct SystemError: Error, Equatable, Sendable {
 }
 
 extension SystemError: CustomStringConvertible {
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     let what = subject.isEmpty ? operation : "\(operation) \(subject)"
     return "cannot \(what): \(reasonText(of: code))"
   }
 }
 
-/// The kernel's message for an error number.
+/// The kernel's message for an error number, for example "No such file or directory".
 ///
-/// Unlike `strerror` it uses no shared buffer.
-///
-/// - Parameter code: an `errno` value.
-/// - Returns: for example "No such file or directory".
+/// Unlike `strerror` it uses no buffer that other threads could overwrite.
 public func reasonText(of code: CInt) -> String {
   guard let text = unsafe regent_error_words(code) else { return "error \(code)" }
   return unsafe String(cString: text)
@@ -116,8 +113,7 @@ public func reasonText(of code: CInt) -> String {
 
 /// Quotes a text as one word of a shell command, for commands in hints.
 ///
-/// - Parameter text: a path or name.
-/// - Returns: the text, in single quotes if a shell would otherwise split or expand it.
+/// The text gets single quotes only if a shell would otherwise split or expand it.
 public func shellQuoted(_ text: String) -> String {
   let plain = text.utf8.allSatisfy { byte in
     switch byte {

@@ -25,8 +25,9 @@ public enum TaskThreads {
   ///
   /// For a short command with a single task this saves the time to start, wake and wait for another thread while this
   /// one sleeps.
-  /// - Throws: `SystemError` when libdispatch is in use and no thread can be started. A task would then wait for a
-  ///   thread for ever, without an error.
+  ///
+  /// - Throws: `SystemError` when libdispatch is in use and no thread can be started, because a task would otherwise
+  ///   wait for a thread for ever, without an error.
   public static func work(_ body: @escaping @Sendable () async -> Void) throws(SystemError) -> Never {
     guard let pool = TaskThreadsFactory.pool else {
       try DedicatedThread.start(named: "start") {}

@@ -21,8 +21,7 @@ public struct UnixCredentials: Equatable, Sendable {
 
   /// Reads the credentials of a connected Unix socket's peer.
   ///
-  /// - Parameter socket: the socket's number.
-  /// - Throws: `SystemError` when it is not a connected Unix socket.
+  /// Throws for any other descriptor.
   public init(peerOf socket: CInt) throws(SystemError) {
     var peer = regent_credentials()
     var length = socklen_t(MemoryLayout<regent_credentials>.size)

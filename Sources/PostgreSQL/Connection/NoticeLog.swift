@@ -29,7 +29,9 @@ import CPostgreSQL
   }
 }
 
-/// At file scope: a closure that is passed to C from an actor-isolated place would trap on another thread.
+/// Receives libpq's notices.
+///
+/// It is at file scope because a closure passed to C from an actor-isolated place would trap on another thread.
 private func receiveNotice(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {
   guard let context = unsafe context else { return }
   unsafe Unmanaged<NoticeLog>.fromOpaque(context).takeUnretainedValue().add(result)

@@ -65,7 +65,7 @@ extension PostgreSQLError: CustomStringConvertible {
   /// A statement that writes many rows has thousands.
   private static let shown = 500
 
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     let place = sql.map { " in “\($0.prefix(Self.shown))\($0.count > Self.shown ? "…" : "")”" } ?? ""
     guard let state else { return "\(message)\(place)" }

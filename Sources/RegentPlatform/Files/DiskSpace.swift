@@ -10,8 +10,6 @@ public struct DiskSpace: Sendable {
   public init(free: Int64, size: Int64) { (self.free, self.size) = (free, size) }
 
   /// Measures the file system that contains a path.
-  ///
-  /// - Throws: `SystemError`.
   public init(at path: String) throws(SystemError) {
     try refuseNUL(in: path, operation: "measure")
     var status = statvfs()
@@ -24,7 +22,5 @@ public struct DiskSpace: Sendable {
   }
 
   /// The bytes that this user may still write on the disk that a path lies on.
-  ///
-  /// - Throws: `SystemError`.
   public static func free(at path: String) throws(SystemError) -> Int64 { try DiskSpace(at: path).free }
 }

@@ -200,9 +200,6 @@ public enum DurableFile {
   /// Removes a file durably.
   ///
   /// Does nothing when it does not exist.
-  ///
-  /// - Parameter path: the file.
-  /// - Throws: `FileError`.
   public static func remove(_ path: String) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()

@@ -52,7 +52,7 @@ public struct FileError: Error, Equatable, Sendable {
 }
 
 extension FileError: CustomStringConvertible {
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch kind {
     case .missing: "\(path) does not exist"

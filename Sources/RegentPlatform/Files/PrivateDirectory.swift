@@ -51,8 +51,7 @@ public enum PrivateDirectory {
 
   /// Refuses a directory, private or not, in which other users could replace this user's files.
   ///
-  /// - Parameter path: the directory. A symbolic link is followed.
-  /// - Throws: `FileError`.
+  /// A symbolic link is followed.
   public static func requireOwn(_ path: String) throws(FileError) {
     let directory = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
@@ -63,11 +62,7 @@ public enum PrivateDirectory {
     try status.requirePrivate(widest: mode & S_ISVTX != 0 ? mode : mode & ~0o022, path: path)
   }
 
-  /// The owner of a directory, private or not.
-  ///
-  /// - Parameter path: the directory.
-  /// - Returns: nil when the directory does not exist.
-  /// - Throws: `FileError`.
+  /// The owner of a directory, private or not; nil when it does not exist.
   public static func owner(of path: String) throws(FileError) -> uid_t? {
     do throws(FileError) {
       let directory = try onFile(path) { () throws(SystemError) in
@@ -81,9 +76,6 @@ public enum PrivateDirectory {
   }
 
   /// Removes an empty directory.
-  ///
-  /// - Parameter path: the directory.
-  /// - Throws: `FileError`.
   public static func remove(_ path: String) throws(FileError) {
     try onFile(path) { () throws(SystemError) in
       try refuseNUL(in: path, operation: "remove")

@@ -5,7 +5,7 @@ public func realPath(_ path: String) -> String? { try? resolvedPath(path) }
 
 /// The absolute path without symbolic links and dots.
 ///
-/// - Throws: `SystemError` with the path.
+/// Throws when nothing exists there or it cannot be examined.
 public func resolvedPath(_ path: String) throws(SystemError) -> String {
   try refuseNUL(in: path, operation: "examine")
   let (found, code) = unsafe attemptToGet { unsafe realpath(path, nil) }

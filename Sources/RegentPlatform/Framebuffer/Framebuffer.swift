@@ -66,8 +66,7 @@ public struct Framebuffer: ~Copyable, Sendable {
 
   /// Restores what a picture has covered.
   ///
-  /// - Parameter saved: the result of `drawCentred`.
-  /// - Throws: `SystemError`.
+  /// `saved` is the result of `drawCentred`.
   public func restore(_ saved: Saved) throws(SystemError) {
     for row in saved.rows { try write(row.bytes, at: row.offset) }
   }

@@ -32,16 +32,11 @@ public struct ServiceNotification: Sendable {
   }
 
   /// Reports that the program is ready, with a sentence for `systemctl status`.
-  ///
-  /// - Parameter status: what the program does now.
-  /// - Throws: `SystemError` when the manager cannot be told.
   public func ready(status: String? = nil) throws(SystemError) {
     try send(["READY=1"] + statusLine(status))
   }
 
   /// Reports that the program is about to end.
-  ///
-  /// - Throws: `SystemError` when the manager cannot be told.
   public func stopping() throws(SystemError) {
     try send(["STOPPING=1"])
   }
@@ -49,27 +44,19 @@ public struct ServiceNotification: Sendable {
   /// Reports that settings are being reloaded.
   ///
   /// Call `ready` when that is done.
-  ///
-  /// - Throws: `SystemError` when the manager cannot be told.
   public func reloading() throws(SystemError) {
     // With Type=notify-reload systemd compares this time with the time at which it sent the signal.
     try send(["RELOADING=1", "MONOTONIC_USEC=\(Clocks.monotonicMicroseconds())"])
   }
 
   /// Sets the sentence that `systemctl status` shows.
-  ///
-  /// - Parameter sentence: what the program does now.
-  /// - Throws: `SystemError` when the manager cannot be told.
   public func status(_ sentence: String) throws(SystemError) {
     try send(statusLine(sentence))
   }
 
-  /// Extends the start timeout.
+  /// Extends the start timeout to `span` from now.
   ///
   /// It may be extended again before it is over.
-  ///
-  /// - Parameter span: how long from now.
-  /// - Throws: `SystemError` when the manager cannot be told.
   public func extendTimeout(by span: Duration) throws(SystemError) {
     let microseconds = span.components.seconds * 1_000_000
     try send(["EXTEND_TIMEOUT_USEC=\(microseconds)"])
@@ -78,8 +65,6 @@ public struct ServiceNotification: Sendable {
   /// Reports that the program is alive.
   ///
   /// Must be called every `watchdogInterval`.
-  ///
-  /// - Throws: `SystemError` when the manager cannot be told.
   public func watchdog() throws(SystemError) {
     try send(["WATCHDOG=1"])
   }

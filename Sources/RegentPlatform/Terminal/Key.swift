@@ -38,10 +38,9 @@ public struct KeyDecoder: Sendable {
   /// time.
   public var isWaiting: Bool { !pending.isEmpty }
 
-  /// Adds bytes and returns the keys that are complete now.
+  /// Adds the bytes and returns the keys that are complete now, in order.
   ///
-  /// - Parameter bytes: the bytes that were read.
-  /// - Returns: the keys in order, without unknown sequences.
+  /// Unknown sequences are left out.
   public mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
     pending.append(contentsOf: bytes)
     var keys: [Key] = []

@@ -16,8 +16,6 @@ public struct LinuxConsole: Equatable, Sendable {
   }
 
   /// Asks the kernel about the console behind a descriptor; nil when it is not a console.
-  ///
-  /// - Parameter number: an open descriptor.
   public init?(of number: CInt) {
     var mode: CInt = 0
     guard unsafe ioctl(number, UInt(KDGKBMODE), &mode) == 0 else { return nil }

@@ -27,8 +27,6 @@ public struct WindowSize: Equatable, Sendable {
   /// The size of the terminal behind a descriptor; nil when it is not a terminal or its size is unknown.
   ///
   /// The size is limited to ``largest``, because the kernel reports any size that a program has set.
-  ///
-  /// - Parameter number: an open descriptor.
   public init?(of number: CInt) {
     var size = winsize()
     guard unsafe ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0

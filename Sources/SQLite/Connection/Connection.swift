@@ -222,7 +222,7 @@ final class ConnectionState {
   /// Whether the open transaction has changed such a row.
   var hasChangedRows = false
 
-  /// Advances the mark.
+  /// Advances `changes` if the committed transaction has changed rows that it counts.
   ///
   /// Called after a commit and before its requests are answered.
   func noteCommit() {

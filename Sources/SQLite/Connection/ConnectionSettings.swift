@@ -83,7 +83,7 @@ extension Connection {
     unsafe sqlite3_wal_hook(handle, noteLogPages, context)
   }
 
-  /// Advances `changes` on each commit that changes rows which `changes` counts.
+  /// Makes each commit that changes rows which match the rule of `changes` advance that counter.
   borrowing func watchRows(for changes: ChangeMark) {
     state.changes = changes
     let context = unsafe Unmanaged.passUnretained(state).toOpaque()

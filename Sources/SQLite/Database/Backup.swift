@@ -80,7 +80,7 @@ public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The copy failed its integrity check and was removed.
   case damaged(String, [String])
 
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch self {
     case .exists(let path): "\(path) exists already and is not overwritten"

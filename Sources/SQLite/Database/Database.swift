@@ -117,7 +117,7 @@ public final class Database: Sendable {
   /// A counter that advances with every commit that changed rows selected by ``DatabaseOptions/moves``, before its
   /// requests are answered.
   ///
-  /// Rows that were read after the counter are current while the counter stays the same.
+  /// Rows that were read after the counter was read are still current if the counter has not changed since.
   public var mark: UInt64 { changes.now }
 
   /// The error that stopped the writer for good; nil while it works.

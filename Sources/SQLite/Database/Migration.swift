@@ -2,9 +2,9 @@
 ///
 /// Once released, a migration must never be changed, renamed or removed.
 public struct Migration: Sendable {
-  /// Migrates the rows after `from` in a transaction of its own.
+  /// Migrates some rows, starting at the place `from`, in a transaction of its own.
   ///
-  /// Returns where the next part starts, or nil at the end.
+  /// Returns the place where the next part starts, or nil when no rows are left.
   public typealias Part = @Sendable (_ context: borrowing WriteContext, _ from: Int64) throws -> Int64?
 
   /// Stored in the database and compared whenever it is opened.
@@ -38,7 +38,7 @@ public struct Migration: Sendable {
 
 /// The progress of a migration.
 public struct MigrationProgress: Hashable, Sendable {
-  /// The step that runs.
+  /// The name of the migration that is running.
   public let step: String
   /// How many of its parts are done.
   public let parts: Int

@@ -43,7 +43,7 @@ public enum DatabaseFailure: Error, Hashable, Sendable {
 }
 
 extension DatabaseFailure: CustomStringConvertible {
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch self {
     case .diskFull: "the disk is full: nothing was written"

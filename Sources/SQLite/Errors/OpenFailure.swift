@@ -35,7 +35,7 @@ public enum OpenFailure: Error, Hashable, Sendable {
 }
 
 extension OpenFailure: CustomStringConvertible {
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch self {
     case .newerSchema(let path, let found, let known):

@@ -38,7 +38,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible {
-  /// One sentence without secrets.
+  /// The error as one sentence, without secrets.
   public var description: String {
     let place = sql.map { " in “\($0)”" } ?? ""
     return "SQLite says “\(message)” (code \(code.number))\(place)"

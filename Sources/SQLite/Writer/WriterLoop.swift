@@ -79,7 +79,7 @@ final class WriterLoop {
       try own { () throws(SQLiteError) in try transaction.beginNow() }
     } catch {
       if error.code.isFatal { throw FailStop(cause: error) }
-      // For example another program holds the lock. The waiting requests would only wait as long again.
+      // Refuse all waiting requests: if another program holds the lock, each would wait as long again.
       let refused = waiting
       waiting = []
       for request in refused { request.refuse(DatabaseFailure(definite: error)) }
@@ -92,7 +92,7 @@ final class WriterLoop {
     while answers.count < limits.batchRequests {
       let now = Clocks.monotonicNanoseconds()
       guard now < start + limits.batchNanoseconds else { break }
-      // On a single core, let other threads run meanwhile: they may answer from memory.
+      // On a single core, yield to threads that can answer other requests from memory.
       DedicatedThread.endTurn(begun: &turn, now: now)
       if waiting.isEmpty { waiting = gather(have: answers.count, since: start)[...] }
       guard let request = waiting.popFirst() else { break }
