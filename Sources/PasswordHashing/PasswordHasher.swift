@@ -130,8 +130,8 @@ public final class PasswordHasher: Sendable {
 
   /// The forms of the hashes that one check computes.
   ///
-  /// The order is always the same, because each hash finds the caches as the previous one left them, which affects its
-  /// time.
+  /// The order is always the same, because the data that one hash leaves in the CPU's caches affects the time of the
+  /// next.
   package func order(_ form: PasswordForm?, beside forms: Set<PasswordForm>) -> [PasswordForm] {
     let own = PasswordForm.argon2id(parameters)
     return Self.order(form ?? own, beside: forms, own)

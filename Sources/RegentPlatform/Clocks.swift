@@ -36,7 +36,7 @@ public enum Clocks {
 
   /// How long the machine has slept since it started, in nanoseconds.
   ///
-  /// The error is the time between two clock readings.
+  /// It is accurate to the time that passes between reading the two clocks.
   public static func sleptNanoseconds() -> UInt64 { span(from: monotonicNanoseconds(), to: bootNanoseconds()) }
 
   /// The time for systemd's reload message, which must be on the monotonic clock.

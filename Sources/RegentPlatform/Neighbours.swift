@@ -14,7 +14,7 @@ public struct Neighbours: ~Copyable {
   /// Opens a socket with a port that the kernel chooses, so that only answers to it arrive there.
   ///
   /// - Parameters:
-  ///   - bits: the group's IPv4 address, first byte most significant. An address that is not a group is asked alone.
+  ///   - bits: the group's IPv4 address, first byte most significant. For a unicast address only that machine is asked.
   ///   - port: the port on which the group listens.
   /// - Throws: `SystemError` when no socket can be opened.
   public init(group bits: UInt32, port: UInt16) throws(SystemError) {

@@ -17,9 +17,9 @@ public struct Signal: Hashable, Sendable {
   public static let hangUp = Signal(number: SIGHUP)
   /// The size of the terminal has changed (`SIGWINCH`).
   public static let windowChanged = Signal(number: SIGWINCH)
-  /// Free for the program (`SIGUSR1`).
+  /// For the program's own use (`SIGUSR1`).
   public static let user1 = Signal(number: SIGUSR1)
-  /// Free for the program (`SIGUSR2`).
+  /// For the program's own use (`SIGUSR2`).
   public static let user2 = Signal(number: SIGUSR2)
 }
 

@@ -162,7 +162,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
         state.idle -= 1
         defer {
           state.next += 1
-          // Also when the queue is never empty. On average each job is moved once at most.
+          // Remove taken jobs even if the queue never gets empty. Each job is moved at most once on average.
           if state.next * 2 >= state.ready.count {
             state.ready.removeFirst(state.next)
             state.next = 0

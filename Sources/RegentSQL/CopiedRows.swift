@@ -25,9 +25,9 @@ public struct TableSum: Hashable, Sendable {
 
 /// The result of reading and verifying all rows of a store.
 public struct StoreSurvey: Sendable {
-  /// The sum of each table that is compared, by name.
+  /// The sum of each compared table, by name.
   ///
-  /// It does not depend on the kind of database.
+  /// Equal rows have equal sums in SQLite and PostgreSQL.
   public var sums: [String: TableSum] = [:]
   /// How many rows lack a valid signature of the service, or contain sealed data that cannot be opened.
   public var unverified = 0

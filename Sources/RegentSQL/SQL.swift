@@ -2,8 +2,8 @@
 ///
 /// Interpolation binds: `"… WHERE id = \(id)"` sends `id` as a parameter and puts a `?` into the text.
 ///
-/// It cannot be made from a `String`, so input cannot become SQL by accident. `\(unsafeRawSQL: text)` inserts text as
-/// SQL and says so.
+/// It cannot be made from a `String`, so input cannot become SQL by accident. Only `\(unsafeRawSQL: text)` inserts text
+/// as SQL.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   package let text: String
   package let values: [SQLValue]

@@ -80,7 +80,7 @@ extension XMLElement {
     return reading.failure == nil ? reading : nil
   }
 
-  // MARK: - What expat tells
+  // MARK: - Expat callbacks
 
   private func begin(
     _ name: UnsafePointer<XML_Char>,

@@ -55,7 +55,7 @@ import RegentPlatform
   private var refusal: PostgreSQLError {
     guard let handle = unsafe handle else { return PostgreSQLError(.unreachable, "\(host) cannot be reached") }
     let words = unsafe library.errorMessage(handle).map { unsafe String(cString: $0) } ?? ""
-    // Use the first line that has a reason.
+    // The reason is in the first line that contains ": " and does not begin with LOCATION.
     let lines = TextLines.texts(of: Array(words.utf8)).filter { $0.contains(": ") && !$0.hasPrefix("LOCATION") }
     let line = lines.first ?? "\(host) cannot be reached"
     if let state = state(in: line) {

@@ -156,7 +156,7 @@ extension Connection {
   }
 }
 
-// MARK: - Bells
+// MARK: - Notifications
 
 /// A notification from another client of the database (NOTIFY).
 public struct Notification: Hashable, Sendable {
@@ -202,7 +202,7 @@ extension Connection {
   }
 }
 
-// MARK: - What goes over the wire
+// MARK: - Commands
 
 /// A statement that the server has prepared, with the types of its parameters.
 struct PreparedStatement {

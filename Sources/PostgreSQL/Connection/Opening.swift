@@ -111,8 +111,8 @@ extension Connection {
 
   /// Refuses a pooler that uses another server connection for each transaction.
   ///
-  /// There the name of a prepared statement may belong to another client's statement, and running it would be the wrong
-  /// way to find out.
+  /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check detects it
+  /// before any statement runs under a wrong name.
   ///
   /// `connect` makes another connection. A pooler in session mode gives that one a server process of its own.
   private func requireOwnProcess(

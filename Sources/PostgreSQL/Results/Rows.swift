@@ -4,7 +4,7 @@ import CPostgreSQL
 public struct Rows: RandomAccessCollection {
   let result: ResultHandle
   let sql: String?
-  /// The indexes of these rows in the result; nil when they are all of it.
+  /// The indexes of these rows in the result; nil when they are all rows of the result.
   private let places: [Int]?
 
   init(result: ResultHandle, sql: String?, places: [Int]? = nil) {

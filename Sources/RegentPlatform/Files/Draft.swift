@@ -70,7 +70,7 @@ struct Draft: ~Copyable {
   }
 }
 
-/// How often another user may put a file in the place of the one to create before this gives up.
+/// How often `openOwn` tries again when another user keeps creating a file under the same name.
 private let mostTries = 100
 
 /// Opens a file for writing, and creates it if it is missing.

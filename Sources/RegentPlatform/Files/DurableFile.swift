@@ -23,7 +23,7 @@ public enum DurableFile {
 
   /// Replaces the content of an existing file durably, and keeps its owner, group and mode.
   ///
-  /// The new file has all of them before it gets the name.
+  /// The new file has all of these before it gets the name.
   ///
   /// - Parameters:
   ///   - bytes: the whole new content.
@@ -57,7 +57,7 @@ public enum DurableFile {
 
   /// Overwrites a private file in place and forces it to disk.
   ///
-  /// The new content must not be longer; for a full disk.
+  /// The new content must not be longer than the old one, so this works on a full disk.
   ///
   /// A power cut during the write can destroy both the old and the new content. Use it only when removing the old
   /// content matters more than keeping the new one.

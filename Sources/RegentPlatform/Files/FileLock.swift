@@ -9,7 +9,7 @@ public struct FileLock: ~Copyable, Sendable {
   public let path: String
   private let descriptor: FileDescriptor
 
-  /// Locks a file beside the protected one: `regent.db` has `regent.db.lock`.
+  /// Locks a file beside the protected one: `regent.db.lock` protects `regent.db`.
   ///
   /// - Parameters:
   ///   - guarded: the path of the protected file.

@@ -30,7 +30,7 @@ public enum FolderTree {
     return reading.files.sorted { $0.path < $1.path }
   }
 
-  /// The names in a folder, unsorted, including those that begin with a dot.
+  /// The names in a folder, unsorted, including "." and ".." and hidden files.
   public static func names(in folder: String) throws(FileError) -> [String] {
     let directory = try onFile(folder) { () throws(SystemError) in
       try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
@@ -135,7 +135,7 @@ private struct Reading {
           unsafe String(cString: start)
         }
       }
-      // The caller leaves out "." and ".." together with the hidden files.
+      // `enter` leaves out "." and ".." together with the hidden files.
       names.append(name)
     }
   }

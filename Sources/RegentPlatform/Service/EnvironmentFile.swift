@@ -90,7 +90,7 @@ public struct EnvironmentFile: Equatable, Sendable {
     while place < parts.count, isInDoubt(place) { place += 1 }
     if place == parts.count, let last = parts.last {
       if last.isOpen {
-        // After it, the new line would become part of the unfinished value.
+        // Insert before the last line: after it, the new line would become part of its unfinished value.
         place -= 1
       } else if last.isCommentThatGoesOn {
         parts.append(EnvironmentPart(bytes: [], end: lineEnd))
