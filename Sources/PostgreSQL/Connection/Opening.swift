@@ -111,8 +111,8 @@ extension Connection {
 
   /// Refuses a pooler that uses another server connection for each transaction.
   ///
-  /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check detects it
-  /// before any statement runs under a wrong name.
+  /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check
+  /// detects it before any statement runs under a wrong name.
   ///
   /// `connect` makes another connection. A pooler in session mode gives that one a server process of its own.
   private func requireOwnProcess(
