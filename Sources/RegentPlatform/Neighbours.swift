@@ -1,21 +1,22 @@
 internal import Glibc
 
-/// Programs on the networks that this machine is part of, which listen to a group: datagrams to them, and from them.
+/// A UDP socket that sends datagrams to an IPv4 multicast group on all networks of this machine, and receives the
+/// answers.
 public struct Neighbours: ~Copyable {
   private let datagrams: FileDescriptor
   private let group: SocketAddress
   private let isGroup: Bool
   private let port: UInt16
 
-  /// Longer datagrams are passed over.
+  /// Longer datagrams are ignored.
   private static let longest = 9_000
 
-  /// A socket of its own, with a port that the kernel picks: what comes there was sent to it.
+  /// Opens a socket with a port that the kernel chooses, so that only answers to it arrive there.
   ///
   /// - Parameters:
-  ///   - bits: the group's IPv4 address, of which the first byte is on top; one machine's own is asked alone.
-  ///   - port: where they listen.
-  /// - Throws: `SystemError` when no socket is to be had.
+  ///   - bits: the group's IPv4 address, first byte most significant. For a unicast address only that machine is asked.
+  ///   - port: the port on which the group listens.
+  /// - Throws: `SystemError` when no socket can be opened.
   public init(group bits: UInt32, port: UInt16) throws(SystemError) {
     let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
     datagrams = FileDescriptor(owning: try systemCall("open", on: "a socket") { socket(AF_INET, kind, 0) })
@@ -24,9 +25,9 @@ public struct Neighbours: ~Copyable {
     self.port = port
   }
 
-  /// Sends a datagram into each network.
+  /// Sends a datagram to the group on each network.
   ///
-  /// - Returns: whether at least one took it.
+  /// - Returns: whether it was sent on at least one network.
   public borrowing func ask(_ bytes: [UInt8]) -> Bool {
     guard isGroup else { return send(bytes) }
     var isSent = false
@@ -38,10 +39,10 @@ public struct Neighbours: ~Copyable {
     return isSent
   }
 
-  /// Waits for a datagram that one of them sent from the port on which they listen.
+  /// Waits for a datagram that was sent from the group's port.
   ///
-  /// - Parameter milliseconds: for how long at most.
-  /// - Returns: its bytes, none of them when something else came; nil when the time is over.
+  /// - Parameter milliseconds: how long to wait at most.
+  /// - Returns: its bytes; an empty array when another datagram arrived; nil after the time is over.
   public borrowing func hear(milliseconds: CInt) -> [UInt8]? {
     var watched = pollfd(fd: datagrams.number, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&watched, 1, milliseconds) == 1 else { return nil }
@@ -68,7 +69,7 @@ public struct Neighbours: ~Copyable {
     return count == bytes.count
   }
 
-  /// This machine's IPv4 addresses on networks in which others can be reached by group.
+  /// The IPv4 addresses of this machine on networks that support multicast.
   private borrowing func ownNetworks() -> [in_addr] {
     let found = OwnAddress.all().filter(\.reachesNeighbours).compactMap(\.address.ipv4)
     return found.prefix(32).map { in_addr(s_addr: $0.bits.bigEndian) }
