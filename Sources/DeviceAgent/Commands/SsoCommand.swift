@@ -94,7 +94,7 @@ enum SsoCommand {
         guard let id = prompt["id"]?.int64, let app = prompt["app"]?.string,
           let requestor = prompt["requestor"]?.string
         else {
-          // An old daemon that does not support long polling answers at once; the pause avoids a busy loop.
+          // A daemon that holds too many requests already answers at once. The pause avoids a busy loop.
           if Clocks.bootNanoseconds(since: begun) < 1_000_000_000 { try await Task.sleep(for: .seconds(1)) }
           continue
         }
@@ -154,7 +154,7 @@ enum SsoCommand {
     }
   }
 
-  // MARK: For people
+  // MARK: Output lines
 
   private static func statusLines(_ status: JSONValue) -> [String] {
     var lines: [String] = []

@@ -140,7 +140,7 @@ struct DaemonClient: EntitlementSource {
   }
 
   func signOut() async throws(CommandError) -> SignOutEnd {
-    // Daemons of earlier versions omit these members.
+    // Daemons of earlier versions omit `wasSignedIn` and `serviceKnows` from the response.
     let answer = try await ask(.post, "/v1/logout", [:])
     guard answer["wasSignedIn"]?.bool ?? true else { return .wasNotSignedIn }
     return answer["serviceKnows"]?.bool ?? true ? .told : .untold

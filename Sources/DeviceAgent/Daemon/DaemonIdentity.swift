@@ -61,7 +61,7 @@ extension AgentSettings {
       do throws(CommandError) {
         return (settings, try await DaemonLink(daemon, order))
       } catch {
-        // A daemon of an earlier version does not know this request, and answers without one of these codes.
+        // A daemon of an earlier version does not know this request. Its answer cannot be read: code "daemon".
         guard ["not-allowed", "daemon"].contains(error.code) else { throw error }
         throw cannotPair(beside: home)
       }

@@ -162,7 +162,7 @@ struct DoctorChecks: Sendable {
     guard off.magnitude > Self.clockTolerance.magnitude else {
       return Finding(subject: "clock", verdict: .good, sentence: "it agrees with the service's")
     }
-    // Signed requests use the service's clock; certificate checks and other programs do not.
+    // Only a note: signed requests use the service's clock. Certificate checks and other programs use the box's.
     return Finding(
       subject: "clock", verdict: .note,
       sentence: "it is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",

@@ -1,7 +1,7 @@
 import AccessEnabler
 import RegentPlatform
 
-/// A settings file under edit.
+/// The text of a settings file that is being changed.
 ///
 /// Comments, line endings and unknown lines are kept.
 struct AgentConfText {

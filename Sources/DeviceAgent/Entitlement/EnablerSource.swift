@@ -19,10 +19,13 @@ actor EnablerSource: EntitlementSource {
 
   private var telling: Task<Void, Never>?
 
-  /// How long the known state is used before the service is asked about sign-ins and sign-outs of other processes, in
-  /// nanoseconds.
+  /// How long the known state is used while the box is signed in, in nanoseconds.
+  ///
+  /// Then the service is asked whether another process has signed the box out or in.
   private static let longestTrust: UInt64 = 3_600_000_000_000
-  /// The same while the box is signed out: short, because another process may be pairing.
+  /// How long the known state is used while the box is signed out, in nanoseconds.
+  ///
+  /// It is short, because another process may be pairing.
   private static let trustWhileSignedOut: UInt64 = 2_000_000_000
 
   init(_ settings: AgentSettings, buildTime: Int64) throws(CommandError) {

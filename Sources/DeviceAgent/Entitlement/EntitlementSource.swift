@@ -48,7 +48,7 @@ struct SignInFacts: Sendable, Equatable {
   var source: String
 }
 
-/// The right to play one resource now.
+/// A media token for one resource.
 struct MediaGrant: Sendable, Equatable {
   var resource: String
   /// The base64 of the media token, as stream servers receive it.

@@ -13,10 +13,12 @@ final class Recovery: Sendable {
   private let state = Locked(State())
   private let clock: @Sendable () -> UInt64
 
-  /// How long to wait after a change, in milliseconds, because address, route and name servers change one after the
+  /// The shortest wait after a change, in milliseconds, because address, route and name servers change one after the
   /// other.
   private static let settling = 100
-  /// The shortest time between two pauses that a change ends, in nanoseconds, for a network that comes and goes.
+  /// The shortest time between two pauses that a change ends early, in nanoseconds.
+  ///
+  /// It limits the retries when a network comes and goes.
   private static let rest: UInt64 = 1_000_000_000
 
   init(clock: @escaping @Sendable () -> UInt64 = { Clocks.bootNanoseconds() }) { self.clock = clock }

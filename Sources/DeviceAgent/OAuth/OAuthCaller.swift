@@ -46,7 +46,7 @@ final class OAuthCaller: Sendable {
     http = Client(configuration)
   }
 
-  // MARK: Documents
+  // MARK: Discovery documents
 
   /// Fetches the discovery document, from the first well-known address that has one.
   func document(of issuer: String) async throws(OAuthTrouble) -> JSONObject {
@@ -70,7 +70,7 @@ final class OAuthCaller: Sendable {
         hint: "check --issuer: the address that the server's operator calls \"issuer\"", code: "oauth-server"))
   }
 
-  // MARK: Forms
+  // MARK: Form requests
 
   /// Sends a form to one of the server's endpoints, with the client's credentials and a DPoP proof if there is a key.
   func post(
@@ -156,7 +156,7 @@ final class OAuthCaller: Sendable {
     }
   }
 
-  // MARK: The wire
+  // MARK: HTTP
 
   private func send(
     _ method: RegentHTTPCodec.Method, _ address: String, body: [UInt8], headers: [(HeaderName, String)],

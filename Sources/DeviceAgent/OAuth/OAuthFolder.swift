@@ -55,7 +55,7 @@ struct OAuthFolder: Sendable {
     do throws(FileError) { try PrivateDirectory.ensure(path) } catch { throw Self.trouble(error) }
   }
 
-  // MARK: What is kept
+  // MARK: Contents
 
   func client() throws(CommandError) -> OAuthClient {
     guard OAuthFolder.isName(name), let document = try read("client") else {
@@ -116,7 +116,7 @@ struct OAuthFolder: Sendable {
 
   func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
 
-  // MARK: One at a time
+  // MARK: Locks
 
   /// Locks the tokens while they are renewed or replaced, so that no two processes send the same refresh token.
   func lock() async throws(CommandError) -> FileLock {

@@ -12,9 +12,9 @@ import RegentPlatform
 /// folder alone is therefore useless on another machine. An attacker who copies the whole disk also has the machine id;
 /// a TPM is not used.
 ///
-/// The decrypted key stays in memory until the file changes. Every first start of an app needs it, and decrypting it
-/// takes OpenSSL as long as the rest of the response. This adds no risk: an attacker who can read this process's memory
-/// can also read the file.
+/// The decrypted key stays in memory until the file changes, because each app needs it at its first start, and
+/// decrypting it takes OpenSSL as long as the rest of the response. This adds no risk: an attacker who can read this
+/// process's memory can also read the file.
 final class BoxKeyFile: Sendable {
   /// A key and the hash of the sign-in for which it was registered.
   struct Kept: Sendable {

@@ -4,13 +4,12 @@ import RegentJSON
 import RegentPairingWire
 import RegentPlatform
 
-/// Synchronizes the viewer's decisions about apps between this box and the service, where the viewer sees them as "my
-/// screens".
+/// Synchronizes the viewer's decisions about apps between this box and the service.
 ///
-/// Decisions made on the box are sent until the service has confirmed them, even after a restart. Decisions made at the
-/// service arrive by one long poll, so that the box learns of them at once and does not wake up otherwise. Of two
-/// decisions about an app the later one wins, as the service determines. Until the service has confirmed a decision of
-/// the box, the box uses its own.
+/// The viewer decides on the box, or on the service's page "my screens". Decisions made on the box are sent until the
+/// service has confirmed them, even after a restart. Decisions made at the service arrive by one long poll, so that the
+/// box learns of them at once and does not wake up otherwise. Of two decisions about an app the later one wins, as the
+/// service determines. Until the service has confirmed a decision of the box, the box uses its own.
 actor DecisionSync {
   private let permissions: PermissionStore
   private let account: any BoxAccount

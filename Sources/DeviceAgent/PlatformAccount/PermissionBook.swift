@@ -25,10 +25,8 @@ struct UntoldDecision: Sendable, Equatable {
 
   /// How long ago the viewer decided.
   ///
-  /// The clock may be wrong, because both times come from it.
-  ///
-  /// If the clock was set in between, the real age is unknown. A refusal is then treated as new and anything else as
-  /// old, so that the refusal wins.
+  /// A wrong clock does no harm, because both times come from it. If the clock was set in between, the real age is
+  /// unknown. A refusal is then treated as new and anything else as old, so that the refusal wins.
   func age(at now: Int64) -> Duration {
     if decided < Self.clockIsSet, now >= Self.clockIsSet, permission == .denied { return .zero }
     return .milliseconds(max(0, now - decided))

@@ -86,7 +86,7 @@ actor PlatformHost {
     wake()
   }
 
-  // MARK: What apps ask
+  // MARK: Requests of apps
 
   func standing(of who: AppRequestor) async -> AppStanding {
     let account = await account()
@@ -173,7 +173,7 @@ actor PlatformHost {
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }
 
-  // MARK: What the viewer and the box's owner do
+  // MARK: Actions of the viewer and the box's owner
 
   /// The current sign-in, or the reason why it is not known.
   func account() async -> (signIn: SignInFacts?, failure: String?) {
@@ -221,12 +221,12 @@ actor PlatformHost {
     return try await account.signOut()
   }
 
-  // MARK: Who was refused
+  // MARK: Refused programs
 
   func note(refused user: UInt32, _ requestor: String) { refusals.note(user, requestor) }
   var refused: [RefusalBook.Refusal] { refusals.latest }
 
-  // MARK: Waiting
+  // MARK: Held requests
 
   /// Waits for the next decision or question, for `longest` at most.
   ///

@@ -54,7 +54,7 @@ struct PlatformRoutes: Sendable {
     routes.post("/v1/platform/picker") { request, _ in reply(request, picker) }
   }
 
-  // MARK: The calls
+  // MARK: Handlers
 
   private func account(_ who: AppRequestor, _ body: JSONObject) async throws(CommandError) -> Outcome {
     guard let text = body["profileRequest"]?.string else {
@@ -113,7 +113,7 @@ struct PlatformRoutes: Sendable {
     return object
   }
 
-  // MARK: Who asks
+  // MARK: Identifying the app
 
   private enum Outcome {
     case ok(JSONObject)

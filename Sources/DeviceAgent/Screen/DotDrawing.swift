@@ -13,9 +13,9 @@ struct DotDrawing {
     (width * scale, (height * scale + 1) / 2)
   }
 
-  /// Draws the dots for which `isDark` returns true.
+  /// Draws a grid of dots, of which `isDark` returns the colour.
   ///
-  /// Cells outside of the drawing stay as they are.
+  /// Cells outside of the grid stay as they are.
   func draw(
     width: Int, height: Int, on canvas: inout Canvas, row: Int, column: Int, paint: Paint,
     isDark: (Int, Int) -> Bool

@@ -72,8 +72,8 @@ package struct ClientAssertion: Sendable {
 
   /// The time at which an assertion expires, or `nil` if `exp` is missing or a claim is not a time.
   ///
-  /// With `iat`, the end is at most ten minutes after it. The caller's check of the end therefore also refuses an `iat`
-  /// in the future, which would otherwise make the assertion valid for longer.
+  /// With `iat`, the end is at most ten minutes after it. The caller refuses an end that is too far in the future, so
+  /// that an `iat` in the future does not make the assertion valid for longer.
   private static func end(of claims: JSONObject) -> Instant? {
     guard let expires = claims["exp"]?.numericDate else { return nil }
     guard let issued = claims["iat"] else { return expires }

@@ -93,7 +93,7 @@ package struct ClientMetadata: Sendable, Hashable {
     keys.isEmpty ? nil : String(decoding: JWKSet(keys).json.bytes(), as: UTF8.self)
   }
 
-  // MARK: - One member each
+  // MARK: - Members
 
   private static func method(_ said: JSONObject) throws(JSONShapeError) -> ClientMethod {
     guard let text = try said.optionalString("token_endpoint_auth_method") else { return .basic }

@@ -5,8 +5,8 @@ package import RegentHTTPCodec
 /// They are read from the body only, because a query would appear in logs (RFC 6749 §2.3.1).
 ///
 /// An empty parameter counts as missing, and unknown ones are ignored. A repeated parameter is refused even if both
-/// values are equal, because a proxy in front of the service may use another one than the service. Only the parameters
-/// of RFC 8707 may repeat.
+/// values are equal, because a proxy in front of the service may use another one than the service. Only `resource` and
+/// `audience` may repeat (RFC 8707).
 package struct OAuthParameters: Sendable {
   private static let mayRepeat: Set = ["resource", "audience"]
   private let form: FormParameters

@@ -3,7 +3,7 @@ import RegentJSON
 
 /// What a device reports about itself, completed with what its User-Agent reveals.
 public struct DeviceInformation: Hashable, Sendable {
-  /// The documented keys.
+  /// The keys of the JSON object, as the protocol documents them.
   public enum Key: String, Hashable, Sendable, CaseIterable {
     case primaryHardwareType, model, version, manufacturer, vendor
     case osName, osFamily, osVendor, osVersion

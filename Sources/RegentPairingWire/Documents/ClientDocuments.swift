@@ -14,7 +14,7 @@ public struct ClientDocument: WireDocument, Hashable {
   public var issued: Instant
   /// The registered redirect URIs.
   public var redirectURIs: [String]
-  /// The statement with which it registered, unchanged (RFC 7591 §3.2.1).
+  /// The software statement with which the client registered, unchanged (RFC 7591 §3.2.1).
   public var statement: String?
 
   public init(

@@ -62,7 +62,9 @@ public struct ProfileRequest: Hashable, Sendable {
       issued: Instant(milliseconds: issued))
   }
 
-  /// Reads a request without verifying its signature, which only the service can do.
+  /// Reads a request without verifying its signature.
+  ///
+  /// Only the service can verify it.
   public init?(unverified text: String) {
     guard let claims = UnverifiedClaims.of(text, longest: Self.longest) else { return nil }
     self.init(claims)

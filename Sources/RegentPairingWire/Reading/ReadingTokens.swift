@@ -130,7 +130,7 @@ extension JSONObject {
     return Instant(milliseconds: number)
   }
 
-  /// Reads such a time, or `nil` if it is missing or null.
+  /// Reads a time in epoch milliseconds, or `nil` if it is missing or null.
   func optionalInstant(_ name: String) throws(JSONShapeError) -> Instant? {
     guard let value = self[name], !value.isNull else { return nil }
     return try instant(name)

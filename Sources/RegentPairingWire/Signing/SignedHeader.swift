@@ -195,7 +195,9 @@ extension Span<UInt8> {
     place + 2 < count && self[place + 2] == UInt8(ascii: "p") && spells(publicKeyMark, from: place)
   }
 
-  /// Converts bytes that were already checked to be ASCII, or that the type made from them checks.
+  /// The bytes as text, or an empty text if they are not UTF-8.
+  ///
+  /// The caller has checked them, or checks the result.
   fileprivate func text(_ range: Range<Int>) -> String {
     guard let text = try? UTF8Span(validating: extracting(range)) else { return "" }
     return String(copying: text)
