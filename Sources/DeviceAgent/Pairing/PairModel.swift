@@ -26,9 +26,7 @@ struct PairModel: Sendable {
   /// Another program of this box may have replaced the code with its own. After the pause that code is stored on disk,
   /// and is shown here too. Without the pause, two programs would withdraw each other's codes for ever.
   static let settlingTime: Int64 = 1_000
-  /// The shortest time between two requested codes, in milliseconds, for a key that is held down or a repeated signal.
-  ///
-  /// Requests within this time are merged into one.
+  /// The shortest time between two requested codes, in milliseconds, so that a key that is held down requests one code.
   static let askingPause: Int64 = 1_000
   /// How long the success message stays on the screen, in milliseconds.
   static let farewellTime: Int64 = 4_000
@@ -41,9 +39,7 @@ struct PairModel: Sendable {
     view.hasKeys = mode == .attended
   }
 
-  /// Sets where the QR code is drawn and whether keys can come.
-  ///
-  /// Called once the terminal is known.
+  /// Sets where the QR code is drawn and whether keys can come, once the terminal is known.
   mutating func show(picture: PictureMode, hasKeys: Bool) {
     view.picture = picture
     view.hasKeys = hasKeys
@@ -240,9 +236,7 @@ extension PairModel {
     }
   }
 
-  /// Shows a new stage.
-  ///
-  /// It closes an open picker, unless only the code behind the picker changes.
+  /// Shows a new stage and closes an open picker, unless only the code behind the picker changes.
   private mutating func uncover(_ new: PairStage) {
     switch new {
     case .waiting where covered != nil, .starting where covered != nil: covered = new

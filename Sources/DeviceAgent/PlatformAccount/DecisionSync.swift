@@ -4,12 +4,11 @@ import RegentJSON
 import RegentPairingWire
 import RegentPlatform
 
-/// Synchronizes the viewer's decisions about apps between this box and the service.
+/// Synchronizes the viewer's decisions about apps between this box and the service's page "my screens".
 ///
-/// The viewer decides on the box, or on the service's page "my screens". Decisions made on the box are sent until the
-/// service has confirmed them, even after a restart. Decisions made at the service arrive by one long poll, so that the
-/// box learns of them at once and does not wake up otherwise. Of two decisions about an app the later one wins, as the
-/// service determines. Until the service has confirmed a decision of the box, the box uses its own.
+/// Decisions made on the box are sent until the service has confirmed them, even after a restart. Decisions made at the
+/// service arrive by one long poll, so that the box learns of them at once and does not wake up otherwise. The service
+/// keeps the later of two decisions about an app; until it has confirmed a decision of the box, the box uses its own.
 actor DecisionSync {
   private let permissions: PermissionStore
   private let account: any BoxAccount
@@ -19,9 +18,7 @@ actor DecisionSync {
   private let askPause: Duration
   private var tag: String?
   private var following: Task<Void, Never>?
-  /// The number of the current loop.
-  ///
-  /// A loop with another number was replaced.
+  /// The number of the current loop; a loop with another number was replaced.
   private var round = 0
   /// The sign-in at the latest check.
   private var known: SignInFacts?
@@ -57,9 +54,7 @@ actor DecisionSync {
     ended = end
   }
 
-  /// The current sign-in.
-  ///
-  /// If it belongs to another viewer than before, that viewer's permissions are revoked first.
+  /// The current sign-in, after revoking the permissions of an earlier viewer if it belongs to another one.
   ///
   /// A new sign-in starts the synchronization at once, even if an earlier one led to a pause.
   func current() async throws(CommandError) -> SignInFacts? {
@@ -83,8 +78,7 @@ actor DecisionSync {
     return signIn
   }
 
-  /// Asks the service in the background whether the box is signed in after all, for example because an account was
-  /// enabled again.
+  /// Asks the service in the background whether the box is signed in after all, as when an account was enabled again.
   ///
   /// The caller does not wait for the answer, because apps must not wait for the network.
   private func askService() {
@@ -104,9 +98,7 @@ actor DecisionSync {
     await asking?.value
   }
 
-  /// Starts the synchronization unless it is running.
-  ///
-  /// It ends when the box is signed out.
+  /// Starts the synchronization unless it is running; it ends when the box is signed out.
   func begin() {
     if following == nil { beginAnew() }
   }
@@ -124,9 +116,7 @@ actor DecisionSync {
     telling = Task { await tellAll() }
   }
 
-  /// Reports to the service that an app waits for a decision, for "my screens".
-  ///
-  /// If this fails, only the box shows the question.
+  /// Reports that an app waits for a decision; if this fails, only the box shows the question, not "my screens".
   func tell(question who: AppRequestor) {
     Task { try? await account.tell(BoxDecision(who: who, word: .asked)) }
   }
