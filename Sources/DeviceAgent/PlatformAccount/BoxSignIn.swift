@@ -2,12 +2,14 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// The box's own sign-in on the screens of its apps: one code, whoever asked for it first.
+/// The box's own sign-in, started by apps and shown on their screens.
 ///
-/// The daemon does it as for a launcher (``PairHost``). It ends when nobody waits any more: an app that leaves takes
-/// the code back only when it was the last.
+/// All apps share one code.
+///
+/// The daemon runs it as it does for a launcher (``PairHost``). An app that leaves withdraws the code only if no other
+/// app waits for it.
 actor BoxSignIn {
-  /// A sign-in and the code to show.
+  /// A started sign-in and the code to show.
   struct Begun: Sendable {
     let id: String
     let after: Int
@@ -19,7 +21,7 @@ actor BoxSignIn {
     }
   }
 
-  /// What happened since the last question.
+  /// The changes since the last poll.
   struct News: Sendable {
     var last: Int
     var isOpened = false
@@ -35,12 +37,12 @@ actor BoxSignIn {
   }
 
   private let pairing: PairHost
-  /// As whom the daemon signs itself in: nobody else's sign-in is joined.
+  /// The daemon's own user id, so that no other user's sign-in is joined.
   private let owner: UInt32
   private var id: String?
   private var waiting: Set<AppRequestor> = []
 
-  /// How long the service may take to give a code.
+  /// How long to wait until the service has returned a code.
   private static let patience = Duration.seconds(20)
 
   init(_ pairing: PairHost, owner: UInt32) {
@@ -97,7 +99,9 @@ actor BoxSignIn {
     return news
   }
 
-  /// This app does not wait any more; the last one takes the code back.
+  /// Notes that an app no longer waits.
+  ///
+  /// When the last app leaves, the code is withdrawn.
   func leave(_ id: String, _ who: AppRequestor) async {
     waiting.remove(who)
     guard waiting.isEmpty, self.id == id else { return }

@@ -4,19 +4,20 @@ import RegentJSON
 import RegentPairing
 import RegentPairingWire
 
-/// The box's word for one profile request of one app: what the viewer let that app have, and nothing else.
+/// The box's signed answer to one profile request of one app.
 struct BoxWord {
   let request: [UInt8]
   let box: BoxKeyFile.Kept
   let provider: String
   let who: AppRequestor
-  /// The box's clock.
+  /// The time on the box's clock.
   let now: Instant
 
-  /// The signed text, unless the request is about something else than the app said.
+  /// Signs the answer, unless the request differs from what the app claimed.
   ///
-  /// The box reads the request without being able to verify it: what it names must be what the viewer decided about, or
-  /// an app that is let in for one requestor could hand over another's.
+  /// The box cannot verify the profile request. It therefore checks that the request names the requestor and the
+  /// provider that the viewer decided about. Otherwise an app that is allowed for one requestor could pass on another
+  /// requestor's request.
   func signed() throws(CommandError) -> String {
     let text = String(decoding: request, as: UTF8.self)
     guard let asked = ProfileRequest(unverified: text) else {

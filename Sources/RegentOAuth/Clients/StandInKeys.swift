@@ -1,12 +1,14 @@
 package import RegentCryptography
 internal import RegentEncodings
 
-/// Public keys that are nobody's: their private halves were thrown away when they were made.
+/// Public keys that belong to no client.
 ///
-/// What is signed by a client that is not here is checked with one of them, and so takes as long as what a client that
-/// is here has signed wrongly.
+/// Their private keys were deleted when they were generated.
+///
+/// An assertion of an unknown client is checked with one of them, so that refusing it takes as long as refusing a wrong
+/// signature of a known client.
 package enum StandInKeys {
-  /// The one that signatures of a kind are checked with.
+  /// The stand-in key for signatures of this algorithm.
   package static func key(_ algorithm: SignatureAlgorithm) -> VerifyingKey? {
     switch algorithm {
     case .rs256: rs256
@@ -15,7 +17,9 @@ package enum StandInKeys {
     }
   }
 
-  /// A key of a kind that most clients have, as a client registers it.
+  /// An ES256 key in the form in which a client registers it.
+  ///
+  /// Most clients have a key of this type.
   package static var jwk: JWK? { es256.map { JWK($0, keyID: "nobody") } }
 
   private static let rs256 = read(
