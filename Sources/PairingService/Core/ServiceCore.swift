@@ -19,7 +19,7 @@ package final class ServiceCore: Sendable {
   package let provisioning: ProvisioningCache
   package let codes: LiveCodes
   /// Reads codes from the store when other nodes may have changed them.
-  package let codeLooks: CodeLooks
+  package let codeLooks: CodeRefresher
   /// Whether this node's feed of other nodes' changes is up to date.
   package let nodeNews: NodeNews
   /// Requests that are held (long polls).
@@ -82,7 +82,7 @@ package final class ServiceCore: Sendable {
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock, isShared: store.isShared)
-    codeLooks = CodeLooks(store, codes, clock: clock)
+    codeLooks = CodeRefresher(store, codes, clock: clock)
     nodeNews = NodeNews(store, clock: clock)
     waiters = Waiters(clock: clock)
     drain = Drain(waiters)

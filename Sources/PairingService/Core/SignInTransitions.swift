@@ -168,11 +168,11 @@ package struct SignInTransitions: Sendable {
     while !left.isEmpty {
       // Reads that wait at the same time share a transaction.
       let failures = await withTaskGroup(of: StoreError?.self) { group in
-        for subject in left.prefix(CodeLooks.most) { group.addTask { await look(atHeld: subject) } }
+        for subject in left.prefix(CodeRefresher.most) { group.addTask { await look(atHeld: subject) } }
         return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
       }
       if let failure = failures.first { throw failure }
-      left = left.dropFirst(CodeLooks.most)
+      left = left.dropFirst(CodeRefresher.most)
     }
   }
 

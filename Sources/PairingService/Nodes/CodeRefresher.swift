@@ -7,7 +7,7 @@ package import RegentPairing
 /// end of a code are reported only after reading the store. Expiry is reported only after the store has recorded it,
 /// because another node may be approving the code at this moment. A node with a store of its own is never outdated and
 /// never reads.
-package struct CodeLooks: Sendable {
+package struct CodeRefresher: Sendable {
   /// Rows of one read, so that a thousand changes need few queries.
   static let most = 256
   private let store: any NodeStore
