@@ -37,11 +37,11 @@ extension ServiceCore {
   /// It throws when the change feed is stale, or when the node's clock was found wrong after the request arrived.
   func requireToDecide() throws {
     try requireNews()
-    if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: RightTimePause.span) }
+    if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: ClockGuardPause.span) }
   }
 }
 
 /// The `Retry-After` of a node whose clock is wrong.
 ///
 /// By then, the load balancer has taken it out of service.
-enum RightTimePause { static let span: Duration = .seconds(5) }
+enum ClockGuardPause { static let span: Duration = .seconds(5) }
