@@ -6,7 +6,7 @@ internal import RegentHTTPCodec
 ///
 /// By a wrong clock, a valid refresh token, code or signature may look expired, and a client that is told so discards
 /// it. As a handler in front of all routes, it covers every route.
-package struct RightTime<Next: Handler>: Handler {
+package struct ClockGuard<Next: Handler>: Handler {
   private let core: ServiceCore
   private let page: @Sendable (Request) -> Response
   private let next: Next
