@@ -45,7 +45,7 @@ package final class ServiceCore: Sendable {
   /// reason is known.
   package let nextStartProblem = Locked<String?>(nil)
   /// The time that decides what is deleted for its age.
-  package let age: AgeTime
+  package let age: SharedRetentionClock
   /// The nonces of signed calls, to detect replays.
   package let nonces: UsedNonces
   /// Checks signed headers and access tokens.
@@ -92,7 +92,7 @@ package final class ServiceCore: Sendable {
     // Only this node's own numbers, not those from before the service had nodes: every node would continue from those,
     // and they would be counted several times.
     metrics = ServiceMetrics(clock, kept: ownDay)
-    age = AgeTime(
+    age = SharedRetentionClock(
       clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
       day: ownDay == nil && node != nil ? try await store.keptNumbers(.day) : ownDay)
     lastUses = LastUseTimes()

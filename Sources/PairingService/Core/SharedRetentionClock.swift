@@ -3,7 +3,7 @@ internal import RegentPlatform
 
 /// The service's ``AgeClock``: the time that decides what is deleted for its age, and whether the machine's clock is
 /// suspected to be wrong.
-package final class AgeTime: Sendable {
+package final class SharedRetentionClock: Sendable {
   private let clock: ServiceClock
   private let state: Locked<AgeClock>
 
