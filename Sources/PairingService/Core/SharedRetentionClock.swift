@@ -1,11 +1,11 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// The service's ``AgeClock``: the time that decides what is deleted for its age, and whether the machine's clock is
+/// The service's ``RetentionClock``: the time that decides what is deleted for its age, and whether the machine's clock is
 /// suspected to be wrong.
 package final class SharedRetentionClock: Sendable {
   private let clock: ServiceClock
-  private let state: Locked<AgeClock>
+  private let state: Locked<RetentionClock>
 
   /// Continues from the stored time.
   ///
@@ -15,7 +15,7 @@ package final class SharedRetentionClock: Sendable {
     self.clock = clock
     let kept = text.flatMap(Int64.init).map(Instant.init(milliseconds:))
     state = Locked(
-      AgeClock(
+      RetentionClock(
         kept: kept ?? day.flatMap { DayNumbers.keptTime(of: $0) }, wall: clock.now,
         boot: clock.uptime))
   }

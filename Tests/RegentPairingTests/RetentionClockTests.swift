@@ -5,7 +5,7 @@ private let day = 86_400
 
 @Suite struct `The time by which things are deleted` {
   @Test func `is the wall clock's while that goes evenly`() {
-    var clock = AgeClock(kept: nil, wall: at(0), boot: up(50))
+    var clock = RetentionClock(kept: nil, wall: at(0), boot: up(50))
     for second in stride(from: 0, to: 100 * day, by: 3600) {
       // A second an hour too fast, as cheap crystals are.
       let wall = second + second / 3600
@@ -15,7 +15,7 @@ private let day = 86_400
   }
 
   @Test func `goes on evenly when the wall clock jumps ahead, until that one has gone evenly for a day`() {
-    var clock = AgeClock(kept: nil, wall: at(0), boot: up(0))
+    var clock = RetentionClock(kept: nil, wall: at(0), boot: up(0))
     #expect(clock.time(wall: at(31 * day), boot: up(10)) == at(10))
     #expect(clock.ahead == .seconds(31 * day - 10))
     #expect(clock.time(wall: at(31 * day + 12), boot: up(22)) == at(22))
@@ -32,7 +32,7 @@ private let day = 86_400
   }
 
   @Test func `is never later than either clock`() {
-    var clock = AgeClock(kept: nil, wall: at(10 * day), boot: up(0))
+    var clock = RetentionClock(kept: nil, wall: at(10 * day), boot: up(0))
     // It was ahead at the start, and is set back.
     #expect(clock.time(wall: at(5), boot: up(60)) == at(5))
     #expect(clock.time(wall: at(65), boot: up(120)) == at(65))
@@ -40,13 +40,13 @@ private let day = 86_400
   }
 
   @Test func `begins with the time that was believed last`() {
-    var night = AgeClock(kept: at(0), wall: at(day), boot: up(0))
+    var night = RetentionClock(kept: at(0), wall: at(day), boot: up(0))
     #expect(night.time(wall: at(day), boot: up(0)) == at(day))
-    var ahead = AgeClock(kept: at(0), wall: at(31 * day), boot: up(7))
+    var ahead = RetentionClock(kept: at(0), wall: at(31 * day), boot: up(7))
     #expect(ahead.ahead == .seconds(31 * day))
     #expect(ahead.time(wall: at(31 * day + 12), boot: up(19)) == at(12))
     #expect(ahead.time(wall: at(32 * day), boot: up(day + 7)) == at(32 * day))
-    var behind = AgeClock(kept: at(day), wall: at(0), boot: up(0))
+    var behind = RetentionClock(kept: at(day), wall: at(0), boot: up(0))
     #expect(behind.time(wall: at(1), boot: up(1)) == at(1))
   }
 }

@@ -4,7 +4,7 @@
 /// come back when the clock is corrected. So this clock continues from the last trusted time at the rate of the boot
 /// clock. If the wall clock is suddenly later, it is trusted only after it has run evenly for a day; until then ages
 /// are measured by the earlier time, so fewer rows are deleted. A wall clock that is earlier is trusted at once.
-public struct AgeClock: Hashable, Sendable {
+public struct RetentionClock: Hashable, Sendable {
   /// How far the wall clock may step forward without being doubted.
   ///
   /// Time services correct clocks in small steps.
