@@ -58,7 +58,7 @@ actor EnablerAccount: BoxAccount {
       throw CommandError("nobody is signed in on this box", code: "not-signed-in")
     }
     let kept = try await enrolledKey(of: signIn)
-    return try BoxWord(
+    return try BoxAssertion(
       request: profileRequest, box: kept, provider: provider, who: who,
       now: Instant(milliseconds: Clocks.wallMilliseconds())
     ).signed()

@@ -5,7 +5,7 @@ import RegentPairing
 import RegentPairingWire
 
 /// The box's signed answer to one profile request of one app.
-struct BoxWord {
+struct BoxAssertion {
   let request: [UInt8]
   let box: BoxKeyFile.Kept
   let provider: String
