@@ -30,7 +30,7 @@ struct Machine: Sendable {
   var pendingCalls: [RequestID: PendingCall] = [:]
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
-  var hold = HoldLength()
+  var hold = LongPollDuration()
   /// Whether the daemon's socket exists.
   ///
   /// The daemon may have a platform account for this app.

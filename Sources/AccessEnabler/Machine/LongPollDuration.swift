@@ -5,7 +5,7 @@ import RegentPairing
 /// Without this, a box behind a proxy with a timeout of ten seconds reports "unreachable" every eleven seconds, and
 /// sends as many requests as without long polls. A service that was killed looks the same to the box. So after some
 /// long polls that lasted to their end a longer one is tried, and less often each time it is cut.
-struct HoldLength: Hashable, Sendable {
+struct LongPollDuration: Hashable, Sendable {
   /// The number of seconds to ask for; nil while no long poll was cut.
   private(set) var seconds: Int?
   /// The number of long polls since the last change that lasted to their end.
