@@ -24,7 +24,7 @@ public struct TableSum: Hashable, Sendable {
 }
 
 /// The result of reading and verifying all rows of a store.
-public struct StoreSurvey: Sendable {
+public struct StoreWalkResult: Sendable {
   /// The sum of each compared table, by name.
   ///
   /// Equal rows have equal sums in SQLite and PostgreSQL.
@@ -42,7 +42,7 @@ public struct StoreSurvey: Sendable {
   public var rows: Int { sums.values.reduce(0) { $0 + $1.rows } }
 
   /// The names of the tables in which two stores differ.
-  public func differences(from other: StoreSurvey) -> [String] {
+  public func differences(from other: StoreWalkResult) -> [String] {
     Set(sums.keys).union(other.sums.keys).filter { sums[$0] != other.sums[$0] }.sorted()
   }
 }

@@ -65,7 +65,7 @@ public final class ServerFilling: @unchecked Sendable {
   }
 
   /// Reads the written rows back, and verifies, counts and hashes them.
-  public func survey(masterKey: Secret, seen: @escaping @Sendable (Int) -> Void = { _ in }) throws -> StoreSurvey {
+  public func survey(masterKey: Secret, seen: @escaping @Sendable (Int) -> Void = { _ in }) throws -> StoreWalkResult {
     let context = ReadContext(within: connection, patience: Self.patience)
     let vault = try DataKeys.look(in: context, with: DataKeys.masterKey(masterKey))
     return try Survey(vault: vault, seen: seen).walk(context)

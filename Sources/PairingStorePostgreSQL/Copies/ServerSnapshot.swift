@@ -42,7 +42,7 @@ public final class ServerSnapshot: @unchecked Sendable {
   /// `seen` receives the number of rows read so far; `take` receives all rows, table by table.
   public func survey(
     seen: @escaping @Sendable (Int) -> Void = { _ in }, _ take: (CopiedRows) throws -> Void = { _ in }
-  ) throws -> StoreSurvey {
+  ) throws -> StoreWalkResult {
     try Survey(vault: vault, seen: seen).walk(ReadContext(within: connection, patience: Self.patience), take)
   }
 

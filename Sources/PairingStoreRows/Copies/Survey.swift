@@ -16,8 +16,8 @@ struct Survey {
   /// `take` receives the rows, one page at a time.
   func walk<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ take: (CopiedRows) throws -> Void = { _ in }
-  ) throws -> StoreSurvey {
-    var found = StoreSurvey()
+  ) throws -> StoreWalkResult {
+    var found = StoreWalkResult()
     let known = VerifiedRowCache()
     let head = try SignedRows(vault, known).storedHead(context)?.record
     var lines = head.map { AuditWalk(from: $0) }
@@ -52,7 +52,7 @@ struct Survey {
   }
 
   private func walk<Context: Querying & ~Copyable>(
-    _ context: borrowing Context, _ form: RowForm, _ found: inout StoreSurvey, _ take: (CopiedRows) throws -> Void,
+    _ context: borrowing Context, _ form: RowForm, _ found: inout StoreWalkResult, _ take: (CopiedRows) throws -> Void,
     _ countBad: ([[SQLValue]]) throws -> Int
   ) throws {
     var hash = SHA256()

@@ -55,7 +55,7 @@ extension SQLiteStore {
   public func survey(
     seen: @escaping @Sendable (Int) -> Void = { _ in },
     _ take: @escaping @Sendable (CopiedRows) throws -> Void = { _ in }
-  ) throws -> StoreSurvey {
+  ) throws -> StoreWalkResult {
     let survey = Survey(vault: vault, seen: seen)
     return try database.readBlocking { context in try survey.walk(context, take) }
   }
