@@ -68,7 +68,7 @@ public final class ServerFilling: @unchecked Sendable {
   public func survey(masterKey: Secret, seen: @escaping @Sendable (Int) -> Void = { _ in }) throws -> StoreWalkResult {
     let context = ReadContext(within: connection, patience: Self.patience)
     let vault = try DataKeys.look(in: context, with: DataKeys.masterKey(masterKey))
-    return try Survey(vault: vault, seen: seen).walk(context)
+    return try StoreWalk(vault: vault, seen: seen).walk(context)
   }
 
   /// Commits the copy.

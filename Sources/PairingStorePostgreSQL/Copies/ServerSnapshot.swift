@@ -43,7 +43,7 @@ public final class ServerSnapshot: @unchecked Sendable {
   public func survey(
     seen: @escaping @Sendable (Int) -> Void = { _ in }, _ take: (CopiedRows) throws -> Void = { _ in }
   ) throws -> StoreWalkResult {
-    try Survey(vault: vault, seen: seen).walk(ReadContext(within: connection, patience: Self.patience), take)
+    try StoreWalk(vault: vault, seen: seen).walk(ReadContext(within: connection, patience: Self.patience), take)
   }
 
   /// Closes the database to all services, because its rows have been moved elsewhere.

@@ -56,7 +56,7 @@ extension SQLiteStore {
     seen: @escaping @Sendable (Int) -> Void = { _ in },
     _ take: @escaping @Sendable (CopiedRows) throws -> Void = { _ in }
   ) throws -> StoreWalkResult {
-    let survey = Survey(vault: vault, seen: seen)
+    let survey = StoreWalk(vault: vault, seen: seen)
     return try database.readBlocking { context in try survey.walk(context, take) }
   }
 }

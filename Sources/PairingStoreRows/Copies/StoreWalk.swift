@@ -4,7 +4,7 @@ internal import RegentEncodings
 import RegentSQL
 
 /// Reads a whole store as of one moment: verifies, counts and hashes each row and passes it on.
-struct Survey {
+struct StoreWalk {
   let vault: Vault
   /// The number of rows in a page.
   var step = 500
