@@ -25,7 +25,7 @@ enum ServiceSearch {
   ) throws(SystemError) -> [FoundService] {
     let bytes = Random.bytes(2)
     var found = FoundServices(id: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
-    let neighbours = try Neighbours(group: place.group, port: place.port)
+    let neighbours = try MulticastSocket(group: place.group, port: place.port)
     let begin = Clocks.bootNanoseconds()
     var heard = 0
     for end in pauses.dropFirst() {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A UDP socket that sends datagrams to an IPv4 multicast group on all networks of this machine, and receives the
 /// answers.
-public struct Neighbours: ~Copyable {
+public struct MulticastSocket: ~Copyable {
   private let datagrams: FileDescriptor
   private let group: SocketAddress
   private let isGroup: Bool
