@@ -53,7 +53,7 @@ extension AccessEnabler {
         case _ where failure.kind == .unreachable: .unreachable
         case 401: .notTrusted
         // As for a sign-out, these statuses mean that the service has no sign-in for this device.
-        case _ where Machine.isSignedOut(.failed(failure)): .notAuthenticated
+        case _ where EnablerStateMachine.isSignedOut(.failed(failure)): .notAuthenticated
         default: .service
         }
       throw EntitlementError(

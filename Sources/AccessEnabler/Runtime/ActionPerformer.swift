@@ -6,7 +6,7 @@ import RegentPlatform
 /// Carries out the machine's actions: sends requests, stores tokens, runs timers, and passes events to the
 /// dispatcher.
 actor ActionPerformer {
-  private var machine: Machine
+  private var machine: EnablerStateMachine
   private let configuration: EnablerConfiguration
   private let store: TokenStore
   private let caller: ServiceCaller
@@ -36,7 +36,7 @@ actor ActionPerformer {
     clock = caller.clock
     platform = PlatformLink(configuration.platformAccount)
     keptServerTime = store.serverTime
-    machine = Machine(
+    machine = EnablerStateMachine(
       MachineSettings(
         login: configuration.login, sheetRedirectURL: configuration.sheetRedirectURL,
         opensBrowser: !configuration.browser.isEmpty,

@@ -4,7 +4,7 @@ import RegentPairingWire
 
 // Waits for the result of the shown code: reads the code's record, fetches the sign-in, and handles failures of both.
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func watched(
     _ answer: ServiceAnswer, _ login: Login, _ choice: Choice, _ watch: CodeWatch
   ) {

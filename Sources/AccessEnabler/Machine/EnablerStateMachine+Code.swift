@@ -5,7 +5,7 @@ import RegentPairingWire
 // Signing in on a phone: request a code, show it, and wait. Signing in with a browser on this device needs a code
 // too.
 
-extension Machine {
+extension EnablerStateMachine {
   /// Continues with an earlier code for the same choice if there is one, otherwise requests a new one.
   mutating func register(_ login: Login, _ choice: Choice) {
     if let earlier = earlierOffer(for: choice) {

@@ -3,7 +3,7 @@ import RegentPairingWire
 
 // Metadata of the viewer, and the selected provider.
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func tellSelectedProvider(_ request: RequestID) {
     let provider =
       switch selection {

@@ -4,7 +4,7 @@ import RegentPairingWire
 
 // Signing out, cancelling calls, and starting again.
 
-extension Machine {
+extension EnablerStateMachine {
   // MARK: Signing out
 
   mutating func logout(_ request: RequestID) {

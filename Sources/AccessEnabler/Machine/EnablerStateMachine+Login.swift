@@ -3,7 +3,7 @@ import RegentPairingWire
 
 // Signing in: the picker, the choice, and the first step of each kind of sign-in.
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func checkAuthentication(_ request: RequestID) {
     guard !usesPlatform else { return checkWithPlatform(request) }
     if let kept = validAuthentication {

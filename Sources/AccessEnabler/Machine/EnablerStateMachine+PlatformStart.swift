@@ -37,7 +37,7 @@ struct EarlyRequest: Hashable, Sendable {
   var answer: ServiceAnswer?
 }
 
-extension Machine {
+extension EnablerStateMachine {
   /// Whether the box's daemon takes part.
   ///
   /// Without a daemon and without a sign-in from it, the platform account is ignored.

@@ -35,7 +35,7 @@ struct Preauthorizing: Hashable, Sendable {
   var timer: TimerID?
 }
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func preauthorize(_ resources: [String], usesCache: Bool, _ request: RequestID) {
     guard let kept = validAuthentication else {
       tell(.notAuthenticated)

@@ -39,7 +39,7 @@ struct BoxCode: Hashable, Sendable {
   var isOpened = false
 }
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func attach(_ login: Login, isAfterBoxSignIn: Bool = false) {
     let call = ask(.status, for: .login)
     phase = .attaching(login, Attaching(step: .standing, call: call, isAfterBoxSignIn: isAfterBoxSignIn))

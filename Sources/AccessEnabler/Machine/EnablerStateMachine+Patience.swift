@@ -2,7 +2,7 @@ import RegentPairing
 
 // Limits how long the enabler waits for slow services after another has answered.
 
-extension Machine {
+extension EnablerStateMachine {
   /// Starts the timer once a service has answered, so that a service that does not answer does not block the app.
   mutating func wait(_ patience: inout Patience, whileOpen open: Set<CallID>) {
     guard !responders.isEmpty, !open.isEmpty, patience.timer == nil else { return }

@@ -3,7 +3,7 @@ import RegentPairingWire
 
 // Calls that run beside a sign-in: authorizing, preauthorizing, metadata.
 
-extension Machine {
+extension EnablerStateMachine {
   // MARK: Authorizing
 
   mutating func authorize(

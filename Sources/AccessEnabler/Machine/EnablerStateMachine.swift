@@ -7,7 +7,7 @@ import RegentPairing
 ///
 /// Three things hold always: each call of the app is finished exactly once; no event is reported for a call after it
 /// was cancelled or finished; queued calls run in the order in which the app made them.
-struct Machine: Sendable {
+struct EnablerStateMachine: Sendable {
   let settings: MachineSettings
   var phase = Phase.unconfigured
   var requestor = ""
@@ -202,7 +202,7 @@ enum Purpose: Hashable, Sendable {
   case nothing
 }
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func number() -> Int {
     lastNumber += 1
     return lastNumber

@@ -3,7 +3,7 @@ import RegentPairingWire
 
 // setRequestor: asks all services for their providers, then whether this device is still signed in.
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func setRequestor(_ request: RequestID, _ details: SetRequestor) {
     let services = details.services.isEmpty ? settings.services : details.services
     let isSame =

@@ -3,7 +3,7 @@ import RegentPairingWire
 
 // Ends a sign-in, with success or without, and reports the result.
 
-extension Machine {
+extension EnablerStateMachine {
   mutating func succeed(_ login: Login, _ granted: GrantedAuthentication, from service: String) {
     let signIn = keep(granted, from: service)
     selection = .usual
