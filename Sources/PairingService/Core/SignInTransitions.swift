@@ -18,7 +18,7 @@ package struct SignInTransitions: Sendable {
   private let audit: AuditTrail
   private let clock: ServiceClock
   private let mostOfAccount: Int
-  private let deliveries = Deliveries()
+  private let deliveries = DeliveryRecorder()
 
   init(
     store: any AuthenticationStore & PlatformStore & GrantStore, codes: LiveCodes, codeTransitions: CodeTransitions,

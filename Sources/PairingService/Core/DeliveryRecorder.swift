@@ -4,7 +4,7 @@ internal import RegentPlatform
 
 /// Collects the sign-ins that were handed to held polls until they are written to the store, so that many share one
 /// transaction.
-final class Deliveries: Sendable {
+final class DeliveryRecorder: Sendable {
   /// How long the first sign-in waits for others.
   ///
   /// The phone's message that the screen is signed in is delayed by the same time.
