@@ -39,7 +39,7 @@ final class Database: Sendable {
     let (writes, reads, patience, health) = (writes, reads, patience, health)
     let (news, announcer, told) = (news, announcer, ToldChanges())
     do {
-      let lane = Lane(options, health, lane: number, announcer: announcer, told: told)
+      let lane = WriterThread(options, health, lane: number, announcer: announcer, told: told)
       try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })

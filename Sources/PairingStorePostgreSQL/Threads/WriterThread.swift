@@ -11,7 +11,7 @@ import RegentPlatform
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`.
-final class Lane: @unchecked Sendable {
+final class WriterThread: @unchecked Sendable {
   private let link: DatabaseLink
   private let health: Health
   private let node: String
