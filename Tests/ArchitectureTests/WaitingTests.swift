@@ -32,7 +32,7 @@ struct WaitingTests {
     ("RegentHTTPClientTests/DeadlineTests.swift", ["pass("], "a server that drips"),
     ("AccessEnablerTests/Service/FaultTests.swift", ["pass("], "a server that drips"),
     ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time in which join must not return"),
-    ("PairingStorePostgreSQLTests/NewsTests.swift", ["pass("], "a time in which no bell may ring"),
+    ("PairingStorePostgreSQLTests/ChangeListenerTests.swift", ["pass("], "a time in which no bell may ring"),
     ("PairingStorePostgreSQLTests/NewsTests+Nonces.swift", ["pass("], "nonces that are used one after the other"),
     ("AccessEnablerTests/Service/RepeatTests.swift", ["pass("], "a service is away while somebody asks"),
     ("CommandTests/CutShortTests.swift", ["pass("], "the moment of a kill"),

@@ -47,7 +47,7 @@ final class Database: Sendable {
         threads.append(
           try DedicatedThread.start(named: "pg reader \(number + 1)", turns: .short) { reader.serve(reads) })
       }
-      let listener = News(
+      let listener = ChangeListener(
         options, health, lane: number, announcer: announcer, told: told, deafness: deafness, flood: flood)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
       threads.append(try DedicatedThread.start(named: "pg announcer", turns: .short) { announcer.serve() })

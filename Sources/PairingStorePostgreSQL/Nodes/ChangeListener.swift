@@ -6,7 +6,7 @@ import RegentPlatform
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`, and no other code accesses its properties.
-final class News: @unchecked Sendable {
+final class ChangeListener: @unchecked Sendable {
   private let link: DatabaseLink
   private let lane: Int64
   private let announcer: NodeAnnouncer
