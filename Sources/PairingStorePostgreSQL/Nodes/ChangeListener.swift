@@ -73,7 +73,7 @@ final class ChangeListener: @unchecked Sendable {
     usualPause = options.lookPause.wholeNanoseconds
   }
 
-  func serve(_ queue: Monitor<Queue<PendingNews>>) {
+  func serve(_ queue: Monitor<Queue<PendingCatchUp>>) {
     isEnding = { queue.withLock { $0.isClosed } }
     while let request = queue.next(1).first {
       do {
@@ -87,7 +87,7 @@ final class ChangeListener: @unchecked Sendable {
     link.close()
   }
 
-  private func answer(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
+  private func answer(_ request: PendingCatchUp, _ queue: Monitor<Queue<PendingCatchUp>>) throws -> ChangePage {
     do {
       return try look(request, queue)
     } catch {
@@ -104,7 +104,7 @@ final class ChangeListener: @unchecked Sendable {
 
   private var isFlood: Bool { rings.all > Self.mostRings || rings.strange > Self.mostStrange }
 
-  private func look(_ request: PendingNews, _ queue: Monitor<Queue<PendingNews>>) throws -> ChangePage {
+  private func look(_ request: PendingCatchUp, _ queue: Monitor<Queue<PendingCatchUp>>) throws -> ChangePage {
     var position = request.position
     var mayWait = Clocks.monotonicNanoseconds() < request.ends
     while true {
@@ -127,7 +127,7 @@ final class ChangeListener: @unchecked Sendable {
     }
   }
 
-  private func rest(until moment: UInt64, _ queue: Monitor<Queue<PendingNews>>) {
+  private func rest(until moment: UInt64, _ queue: Monitor<Queue<PendingCatchUp>>) {
     guard Clocks.monotonicNanoseconds() < moment else { return }
     _ = queue.wait(until: moment) { $0.isClosed ? true : nil }
   }
@@ -274,7 +274,7 @@ final class ChangeListener: @unchecked Sendable {
 }
 
 /// A request for other nodes' changes.
-struct PendingNews: Sendable {
+struct PendingCatchUp: Sendable {
   let position: ChangePosition
   /// The deadline, on the monotonic clock.
   let ends: UInt64

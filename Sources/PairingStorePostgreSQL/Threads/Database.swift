@@ -8,7 +8,7 @@ final class Database: Sendable {
   let health: Health
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
-  private let news = Monitor(Queue<PendingNews>())
+  private let news = Monitor(Queue<PendingCatchUp>())
   let announcer: NodeAnnouncer
   let deafness: Condition
   let flood: Condition
@@ -148,7 +148,7 @@ final class Database: Sendable {
   /// Waits for some until the time is over.
   func changes(after position: ChangePosition, waiting span: Duration) async throws -> ChangePage {
     try await withCheckedThrowingContinuation { continuation in
-      let request = PendingNews(
+      let request = PendingCatchUp(
         position: position, ends: Clocks.monotonicNanoseconds() + span.wholeNanoseconds
       ) { continuation.resume(with: $0) }
       if !news.add(request, most: Self.most) { request.completion(.failure(Self.refusal)) }
