@@ -10,7 +10,7 @@ final class ChangeListener: @unchecked Sendable {
   private let link: DatabaseLink
   private let lane: Int64
   private let announcer: NodeAnnouncer
-  private let told: ToldChanges
+  private let told: ReportedChanges
   private let deafness: Condition
   private let flood: Condition
   private let usesBell: Bool
@@ -59,7 +59,7 @@ final class ChangeListener: @unchecked Sendable {
   private static let page = 1_000
 
   init(
-    _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ToldChanges,
+    _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ReportedChanges,
     deafness: Condition, flood: Condition
   ) {
     link = DatabaseLink(options, health)
@@ -284,7 +284,7 @@ struct PendingCatchUp: Sendable {
 /// Changes of this store whose callers have all been told the outcome.
 ///
 /// This node need not read them from the log.
-final class ToldChanges: Sendable {
+final class ReportedChanges: Sendable {
   private let numbers = Locked(Set<Int64>())
   /// Above this number they are forgotten, in case they are never read.
   ///

@@ -37,7 +37,7 @@ final class Database: Sendable {
     deafness = Condition(options.onHearing)
     flood = Condition(options.onFlood)
     let (writes, reads, patience, health) = (writes, reads, patience, health)
-    let (news, announcer, told) = (news, announcer, ToldChanges())
+    let (news, announcer, told) = (news, announcer, ReportedChanges())
     do {
       let lane = WriterThread(options, health, lane: number, announcer: announcer, told: told)
       try lane.open()

@@ -17,7 +17,7 @@ final class WriterThread: @unchecked Sendable {
   private let node: String
   private let lane: Int64
   private let announcer: NodeAnnouncer
-  private let told: ToldChanges
+  private let told: ReportedChanges
   /// The number of its last transaction.
   private var number: Int64 = 0
   private var isEnding: () -> Bool = { false }
@@ -28,7 +28,7 @@ final class WriterThread: @unchecked Sendable {
   /// `lane` identifies its row.
   ///
   /// It is random, so that two stores never share a row, even with the same node name.
-  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ToldChanges) {
+  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ReportedChanges) {
     self.lane = lane
     self.announcer = announcer
     self.told = told
