@@ -11,7 +11,7 @@ import RegentPlatform
 final class NodeAnnouncer: @unchecked Sendable {
   private struct Orders {
     var bell: Bell.Meaning?
-    var words: [PendingWords] = []
+    var words: [PendingBroadcasts] = []
     /// Nonces that were used while no other node was present.
     ///
     /// They are sent with the next items.
@@ -104,7 +104,7 @@ final class NodeAnnouncer: @unchecked Sendable {
   ///
   /// While no other node is present, nonces are kept until this node's next notification or for half a second. A node
   /// that starts sends a notification, which makes this one send them.
-  func share(_ words: PendingWords) {
+  func share(_ words: PendingBroadcasts) {
     if words.guesses.isEmpty, isAlone, keep(words.nonces) {
       // Another node may have started before the nonces were kept.
       if !isAlone { ring(.news) }
@@ -269,7 +269,7 @@ final class NodeAnnouncer: @unchecked Sendable {
 }
 
 /// Nonces and wrong guesses to be sent to the other nodes.
-struct PendingWords: Sendable {
+struct PendingBroadcasts: Sendable {
   let nonces: [UsedNonce]
   let guesses: [WrongGuess]
   let completion: @Sendable (Result<Void, any Error>) -> Void

@@ -40,7 +40,7 @@ extension PostgreSQLStore {
   ) {
     guard !nonces.isEmpty || !guesses.isEmpty else { return told(.success(())) }
     database.announcer.share(
-      PendingWords(nonces: nonces, guesses: guesses) { told($0.mapError(StoreError.init(of:))) })
+      PendingBroadcasts(nonces: nonces, guesses: guesses) { told($0.mapError(StoreError.init(of:))) })
   }
 
   public func nodes() async throws(StoreError) -> [NodeRecord] {
