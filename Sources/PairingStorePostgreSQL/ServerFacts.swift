@@ -78,8 +78,8 @@ public struct ServerFacts: Hashable, Sendable {
     revocation = try row.isNull(6) ? nil : row.text(6)
     // A pooler reports a process number of its own, not that of the server's process.
     isPooled = try row.integer(4) != Int64(context.backend)
-    let holders = try [TablelessLock.use, .tables].flatMap { lock in
-      try TablelessLock.holders(context.ask(lock.others())).filter { !$0.counts }
+    let holders = try [AdvisoryLock.use, .tables].flatMap { lock in
+      try AdvisoryLock.holders(context.ask(lock.others())).filter { !$0.counts }
     }
     strangers = holders.map(\.words)
     ending = holders.isEmpty ? nil : Set(holders.map(\.ending)).sorted().joined(separator: "; ")

@@ -8,7 +8,7 @@ import RegentSQL
 /// It ends with its connection. Behind a pooler in transaction mode it lasts until the pooler closes the server
 /// connection, so copies must connect without a pooler.
 enum DatabaseUseLock {
-  private static let lock = TablelessLock.use
+  private static let lock = AdvisoryLock.use
 
   /// Takes the shared lock, on the connection over which a service writes.
   ///
@@ -56,7 +56,7 @@ enum DatabaseUseLock {
   /// `refusal` may return nil when the caller can do without the lock.
   private static func take(
     _ question: SQL, _ connection: Connection, alone: Bool, by deadline: Deadline,
-    _ refusal: ([TablelessLock.Holder]) -> PostgreSQLError?
+    _ refusal: ([AdvisoryLock.Holder]) -> PostgreSQLError?
   ) throws(PostgreSQLError) {
     do throws(PostgreSQLError) {
       while try connection.run(question, by: deadline).first?.integer(0) != 1 {

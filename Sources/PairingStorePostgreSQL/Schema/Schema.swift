@@ -10,7 +10,7 @@ enum Schema {
   /// Each migration adds one.
   static let version = Int64(1 + migrations.count)
   /// Makes sure that only one of several starting services creates the tables.
-  private static let lock = TablelessLock.tables
+  private static let lock = AdvisoryLock.tables
 
   /// Connects, creates the tables if there are none, checks their version, and runs `body` in a write transaction.
   static func open<Value>(
@@ -53,7 +53,7 @@ enum Schema {
   /// It does not wait for a role that may not write the tables. If there are tables, the lock of the row of `cluster`
   /// keeps others away as well; if there are none, one of two processes that create them fails.
   static func wait(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    var others: [TablelessLock.Holder] = []
+    var others: [AdvisoryLock.Holder] = []
     do throws(PostgreSQLError) {
       let question: SQL = "SELECT pg_try_advisory_xact_lock(\(part: lock.key))"
       while try connection.run(question, by: deadline).first?.integer(0) != 1 {

@@ -7,11 +7,11 @@ import RegentSQL
 /// there are none.
 ///
 /// A table lock would check privileges by itself, but would need a transaction that is open as long as the service.
-struct TablelessLock: Sendable {
+struct AdvisoryLock: Sendable {
   /// "RGN1" in ASCII: held by processes that use the database.
-  static let use = TablelessLock(number: "1380404785")
+  static let use = AdvisoryLock(number: "1380404785")
   /// "RGNT" in ASCII: held by a process that creates tables.
-  static let tables = TablelessLock(number: "1380404820")
+  static let tables = AdvisoryLock(number: "1380404820")
 
   private let number: SQL
 
