@@ -5,7 +5,7 @@ internal import RegentPlatform
 /// Checks whether the store can be written, for the readiness check.
 ///
 /// Any client may ask at any rate, so the result is cached: on a box, each write wears out the flash memory.
-final class WritingProbe: Sendable {
+final class WriteProbe: Sendable {
   /// How long a success is cached: a disk that fills up is noticed after this time at the latest.
   private static let whenGood: Duration = .seconds(30)
   /// How long a failure is cached: when there is room again, it is noticed after this time at the latest.
