@@ -89,7 +89,7 @@ package struct ClientAssertion: Sendable {
       return try token.verified(with: JWKSet(keys))
     } catch {
       if case .unknownKey = error, let algorithm = SignatureAlgorithm(rawValue: token.algorithm),
-        let key = StandInKeys.key(algorithm)
+        let key = DecoyKeys.key(algorithm)
       {
         _ = try? token.verified(with: key)
       }

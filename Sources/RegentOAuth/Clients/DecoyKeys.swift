@@ -7,7 +7,7 @@ internal import RegentEncodings
 ///
 /// An assertion of an unknown client is checked with one of them, so that refusing it takes as long as refusing a wrong
 /// signature of a known client.
-package enum StandInKeys {
+package enum DecoyKeys {
   /// The stand-in key for signatures of this algorithm.
   package static func key(_ algorithm: SignatureAlgorithm) -> VerifyingKey? {
     switch algorithm {
