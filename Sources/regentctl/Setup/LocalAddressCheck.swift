@@ -3,7 +3,7 @@ import RegentHTTPCodec
 import RegentPlatform
 
 /// Whether the address that phones open leads to this machine, as far as its numbers tell.
-enum OwnMachine {
+enum LocalAddressCheck {
   /// Addresses that this network alone has: where no interface of this machine has one, phones find nothing.
   ///
   /// One of the internet may be a router's that hands on, and a name is looked up by phones and not here.
