@@ -174,7 +174,7 @@ private final class OtherClocksStore: ForwardingStore {
           id: try named(name), version: "0.2.0", started: Instant(milliseconds: 0), silence: .zero,
           said: NodeStatusExchange.Said(clockAhead: .seconds(ahead)).text, instruction: nil)
       }
-      return NodeCare.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
+      return NodeFindings.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
     }
     #expect(
       try said(("a", 0), ("b", 90), ("c", 5)) == [
