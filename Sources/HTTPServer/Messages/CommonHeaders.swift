@@ -1,7 +1,7 @@
 public import RegentHTTPCodec
 
 /// The headers that every response has, including the server's own responses.
-public struct StandingHeaders: Sendable {
+public struct CommonHeaders: Sendable {
   private(set) var lines: [UInt8] = []
 
   public init() {}
