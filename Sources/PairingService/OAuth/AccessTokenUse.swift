@@ -36,7 +36,7 @@ extension ServiceCore {
 
   /// The valid grant of an access token.
   ///
-  /// It is also put into ``StandingMemory`` for the next introspection of the token.
+  /// It is also put into ``GrantCache`` for the next introspection of the token.
   func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> StandingGrant? {
     let mark = store.standingMark
     guard let id = GrantID(claims.grant), let standing = try await standing(id), standing.client.id == claims.client

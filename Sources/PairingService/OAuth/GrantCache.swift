@@ -8,7 +8,7 @@ internal import RegentPlatform
 /// An entry is used only while ``GrantStore/standingMark`` has the value that it had before the entry was read. Every
 /// change that could make an entry invalid advances the mark before the change is confirmed. An operator who disables
 /// an account can therefore be sure that no cached entry is used afterwards.
-package final class StandingMemory: Sendable {
+package final class GrantCache: Sendable {
   /// What introspection needs to know of a grant.
   struct Grant {
     let client: ClientID
@@ -27,7 +27,7 @@ package final class StandingMemory: Sendable {
   private let grants: Locked<MarkedTable<GrantID, Grant>>
   private let clients: Locked<MarkedTable<ClientID, AuthenticatedClient>>
 
-  package init(mostGrants: Int = StandingMemory.mostGrants, mostClients: Int = StandingMemory.mostClients) {
+  package init(mostGrants: Int = GrantCache.mostGrants, mostClients: Int = GrantCache.mostClients) {
     grants = Locked(MarkedTable(most: mostGrants))
     clients = Locked(MarkedTable(most: mostClients))
   }

@@ -184,7 +184,7 @@ import Testing
       let all = try await service.core.store.grants(GrantFilter(), after: nil, limit: 9, at: now)
       let grant = try #require(all.first)
       let standing = try #require(try await service.core.store.grant(grant.id, at: now))
-      let memory = StandingMemory()
+      let memory = GrantCache()
       memory.keep(standing, asOf: 7)
       let end = min(standing.grant.expires, standing.signIn.authentication.expires)
       #expect(memory.grant(standing.grant.id, asOf: 7, at: end + .milliseconds(-1)) != nil)
