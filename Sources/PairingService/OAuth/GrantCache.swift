@@ -45,7 +45,7 @@ package final class GrantCache: Sendable {
   /// Caches a valid grant.
   ///
   /// `mark` is ``GrantStore/standingMark``, taken before the grant was read.
-  func keep(_ standing: StandingGrant, asOf mark: UInt64) {
+  func keep(_ standing: ValidGrant, asOf mark: UInt64) {
     let grant = Grant(
       client: standing.client.id, requestor: standing.client.requestor,
       until: min(standing.grant.expires, standing.signIn.authentication.expires))

@@ -117,7 +117,7 @@ public struct GrantRecord: Hashable, Sendable {
 }
 
 /// A valid grant with the records that make it valid, all read in one transaction.
-public struct StandingGrant: Hashable, Sendable {
+public struct ValidGrant: Hashable, Sendable {
   public let grant: GrantRecord
   public let client: OAuthClientRecord
   public let signIn: StandingSignIn

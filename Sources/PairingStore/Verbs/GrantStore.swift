@@ -67,7 +67,7 @@ public protocol GrantStore: Sendable {
   /// The grant, if it, its client and its sign-in have not ended.
   ///
   /// - Throws: `notInForce` when account, integration or row key are not valid any more.
-  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant?
+  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant?
 
   /// The unexpired grants, sorted by id.
   ///

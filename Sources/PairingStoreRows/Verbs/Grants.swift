@@ -130,7 +130,7 @@ extension RowStore {
     }
   }
 
-  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     let mark = standingMark
     return try await read { context, rows in
       rows.mark = mark
@@ -211,11 +211,11 @@ extension SignedRows {
 
   fileprivate func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, version: GrantVersion? = nil
-  ) throws -> StandingGrant? {
+  ) throws -> ValidGrant? {
     guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,
       try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn, version: version)
+    return ValidGrant(grant: grant, client: client, signIn: signIn, version: version)
   }
 
   /// The queries for the records that a grant depends on: its client and its sign-in.
