@@ -105,7 +105,7 @@ package struct SignInTransitions: Sendable {
   ///
   /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     let signIn = try await store.signInWithoutCode(record, at: now)
     noteChange(of: record.deviceHash, at: record.authentication.requestor)
@@ -119,7 +119,7 @@ package struct SignInTransitions: Sendable {
   }
 
   /// Creates an app's sign-in from the box's account, and wakes the held polls of the device.
-  package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     let signIn = try await store.exchange(exchange, at: now)
     noteChange(of: exchange.deviceHash, at: exchange.requestor)
     guard signIn.authentication.id == exchange.authentication else { return signIn }

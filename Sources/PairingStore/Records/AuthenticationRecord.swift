@@ -38,7 +38,7 @@ public struct AuthenticationRecord: Hashable, Sendable {
 ///
 /// Callers decide what the device may do from these copies. They need no second read, and no record can change between
 /// the check and its use.
-public struct StandingSignIn: Hashable, Sendable {
+public struct ValidSignIn: Hashable, Sendable {
   public var record: AuthenticationRecord
   /// The viewer's account; nil for guests and for sign-ins at a degraded provider, which have none.
   public let account: Account?
@@ -66,7 +66,7 @@ public enum PickUp: Hashable, Sendable {
   ///
   /// `delivery` is set when this is the first successful read of an approved code: the phone's page waits for that read
   /// before it reports success.
-  case inForce(StandingSignIn, delivery: RegistrationChange?)
+  case inForce(ValidSignIn, delivery: RegistrationChange?)
   /// The sign-in has expired.
   ///
   /// Its row is kept for a while, so that the device learns that it expired.
@@ -80,7 +80,7 @@ public enum PickUp: Hashable, Sendable {
 }
 
 extension PickUp {
-  public var signIn: StandingSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
+  public var signIn: ValidSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
 
   /// The change of the registration to "delivered", when this read caused it.
   public var delivery: RegistrationChange? {

@@ -120,11 +120,11 @@ public struct GrantRecord: Hashable, Sendable {
 public struct ValidGrant: Hashable, Sendable {
   public let grant: GrantRecord
   public let client: OAuthClientRecord
-  public let signIn: StandingSignIn
+  public let signIn: ValidSignIn
   /// The version that the store read, with which it can later tell whether the grant is unchanged.
   public let version: GrantVersion?
 
-  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: StandingSignIn, version: GrantVersion? = nil) {
+  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: ValidSignIn, version: GrantVersion? = nil) {
     self.grant = grant
     self.client = client
     self.signIn = signIn

@@ -31,12 +31,12 @@ extension SignInContext {
   /// The sign-in together with the records that make it valid.
   ///
   /// - Throws: `notInForce` when it is not valid. The expiry is not checked.
-  public func standing(_ record: AuthenticationRecord) throws(StoreError) -> StandingSignIn {
+  public func standing(_ record: AuthenticationRecord) throws(StoreError) -> ValidSignIn {
     let authentication = record.authentication
     try check(
       authentication.viewer, requestor: authentication.requestor, source: authentication.source)
     guard let integration, let provider else { throw .notInForce(.notIntegrated) }
-    return StandingSignIn(
+    return ValidSignIn(
       record: record, account: account, integration: integration, provider: provider)
   }
 
@@ -138,7 +138,7 @@ extension SignInContext {
   /// The caller has checked that the box's own sign-in is valid.
   public func authentication(
     for exchange: PlatformExchange, parent: AuthenticationRecord, at now: Instant
-  ) throws(StoreError) -> StandingSignIn {
+  ) throws(StoreError) -> ValidSignIn {
     guard let integration, integration.enabled, let provider else { throw .exchange(.integration) }
     guard integration.singleSignOn else { throw .exchange(.singleSignOn) }
     guard provider.boarding == .supported else { throw .exchange(.boarding) }

@@ -23,7 +23,7 @@ public protocol AuthenticationStore: Sendable {
   ///
   /// - Returns: nil when there is no such sign-in or it has expired.
   /// - Throws: `notInForce` when account, integration or row key are not valid any more.
-  func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> StandingSignIn?
+  func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> ValidSignIn?
 
   /// Signs a device in without a code: with a temporary pass or at a degraded provider.
   ///
@@ -35,7 +35,7 @@ public protocol AuthenticationStore: Sendable {
   /// - Returns: the authentication as stored, with the records that make it valid.
   /// - Throws: `notInForce`, `pass`, `notFound`.
   func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant)
-    async throws(StoreError) -> StandingSignIn
+    async throws(StoreError) -> ValidSignIn
 
   /// Signs a device out at a requestor: deletes its authentication and all its permits.
   ///

@@ -23,7 +23,7 @@ public protocol PlatformStore: Sendable {
   /// box's as its parent and does not outlive it. A valid regular sign-in of the device is left unchanged and returned
   /// instead.
   /// - Throws: `exchange`, `notInForce`, `notFound`.
-  func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn
+  func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn
 
   /// Stores a viewer's decision, or the question of an app, by the rules of ``PermissionChange``.
   ///

@@ -33,13 +33,13 @@ extension RowStore {
   }
 
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
-    -> StandingSignIn?
+    -> ValidSignIn?
   {
     try await read { context, rows in try rows.standing(context, id, at: now) }
   }
 
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     try await requireMoreThanReserve()
     return try await write { context, rows in
@@ -155,7 +155,7 @@ extension SignedRows {
   /// Throws `notInForce` when it is not valid.
   func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: AuthenticationID, at now: Instant
-  ) throws -> StandingSignIn? {
+  ) throws -> ValidSignIn? {
     guard let record = try authentication(context, id)?.record, record.authentication.isValid(at: now)
     else { return nil }
     return try signInContext(context, of: record).standing(record)
@@ -178,7 +178,7 @@ extension SignedRows {
   /// The valid sign-in of the record's device that a degraded one must not replace.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
-  ) throws -> StandingSignIn? {
+  ) throws -> ValidSignIn? {
     do {
       let there = try signIn(
         context, record.authentication.requestor, record.deviceHash, of: nil, at: now

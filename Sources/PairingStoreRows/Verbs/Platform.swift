@@ -23,7 +23,7 @@ extension RowStore {
     }
   }
 
-  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     try await requireMoreThanReserve()
     return try await write { context, rows in
       let used = UsedRequest(id: exchange.request, ends: exchange.requestEnds)
@@ -206,7 +206,7 @@ extension SignedRows {
   /// The valid regular sign-in of the device, which the exchange must not replace.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
-  ) throws -> StandingSignIn? {
+  ) throws -> ValidSignIn? {
     guard let there = try authentication(context, record.authentication.requestor, record.deviceHash)?.record,
       there.authentication.source == .regular, there.authentication.isValid(at: now)
     else { return nil }
