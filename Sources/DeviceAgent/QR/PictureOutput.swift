@@ -19,7 +19,7 @@ final class PictureOutput: Sendable {
     var link: String?
     /// Whether the latest picture could not be drawn.
     var hasFailed = false
-    var covered: Framebuffer.Saved?
+    var covered: Framebuffer.SavedArea?
   }
 
   /// Creates an output that has drawn nothing yet.
@@ -100,7 +100,7 @@ final class PictureOutput: Sendable {
 
   private func draw(
     _ link: String?, on path: String, _ geometry: FramebufferGeometry?,
-    _ covered: inout Framebuffer.Saved?
+    _ covered: inout Framebuffer.SavedArea?
   ) throws(CommandError) {
     do throws(SystemError) {
       let screen = try Framebuffer(path: path, geometry: geometry)
