@@ -28,7 +28,7 @@ public struct Framebuffer: ~Copyable, Sendable {
   }
 
   /// The previous content of a part of the screen.
-  public struct Saved: Sendable {
+  public struct SavedArea: Sendable {
     fileprivate let rows: [(offset: Int, bytes: [UInt8])]
   }
 
@@ -43,7 +43,7 @@ public struct Framebuffer: ~Copyable, Sendable {
   @discardableResult
   public func drawCentred(
     width: Int, height: Int, isBlack: (_ x: Int, _ y: Int) -> Bool
-  ) throws(SystemError) -> Saved {
+  ) throws(SystemError) -> SavedArea {
     let columns = min(width, geometry.width)
     let rows = min(height, geometry.height)
     let left = (geometry.width - columns) / 2
@@ -61,13 +61,13 @@ public struct Framebuffer: ~Copyable, Sendable {
       saved.append((offset, try read(line.count, at: offset)))
       try write(line, at: offset)
     }
-    return Saved(rows: saved)
+    return SavedArea(rows: saved)
   }
 
   /// Restores what a picture has covered.
   ///
   /// `saved` is the result of `drawCentred`.
-  public func restore(_ saved: Saved) throws(SystemError) {
+  public func restore(_ saved: SavedArea) throws(SystemError) {
     for row in saved.rows { try write(row.bytes, at: row.offset) }
   }
 
