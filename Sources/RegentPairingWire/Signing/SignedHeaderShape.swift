@@ -6,7 +6,7 @@ public import RegentPairing
 /// It holds only ranges. The caller must also keep the header that it was made from.
 public struct SignedHeaderShape: Sendable {
   /// The parts of a header that differ from the previous one.
-  public struct News: Sendable {
+  public struct HeaderChange: Sendable {
     /// The range of the nonce in the header.
     public let nonce: Range<Int>
     public let requestTime: Instant
@@ -42,7 +42,7 @@ public struct SignedHeaderShape: Sendable {
   ///
   /// The result equals that of ``SignedHeader/read(_:)-(Span<UInt8>)``: a value contains no comma, so two values
   /// between identical bytes belong to the same two fields.
-  public func read(_ header: Span<UInt8>, like known: Span<UInt8>) -> News? {
+  public func read(_ header: Span<UInt8>, like known: Span<UInt8>) -> HeaderChange? {
     guard header.count <= SignedHeader.longest, known.count >= signature else { return nil }
     let isNonceFirst = nonce.lowerBound < requestTime.lowerBound
     let (one, other) = isNonceFirst ? (nonce, requestTime) : (requestTime, nonce)
@@ -58,7 +58,7 @@ public struct SignedHeaderShape: Sendable {
     guard (1...128).contains(nonce.count), let milliseconds = header.extracting(time).number,
       let read = try? Base64.decode(header.extracting((second.upperBound + rest.count)..<header.count)), !read.isEmpty
     else { return nil }
-    return News(
+    return HeaderChange(
       nonce: nonce, requestTime: Instant(milliseconds: milliseconds),
       signedText: 0..<(second.upperBound + signed - other.upperBound), signature: read)
   }
