@@ -22,7 +22,7 @@ actor BoxSignIn {
   }
 
   /// The changes since the last poll.
-  struct News: Sendable {
+  struct SignInProgress: Sendable {
     var last: Int
     var isOpened = false
     var match: Int?
@@ -79,9 +79,9 @@ actor BoxSignIn {
 
   func news(
     of id: String, after last: Int, wait: Duration, _ who: AppRequestor
-  ) async throws(CommandError) -> News {
+  ) async throws(CommandError) -> SignInProgress {
     let heard = try await pairing.news(of: id, after: last, wait: wait, by: owner)
-    var news = News(last: heard.last)
+    var news = SignInProgress(last: heard.last)
     for event in heard.events {
       switch event {
       case .opened: news.isOpened = true
