@@ -57,7 +57,7 @@ actor PairHost {
   typealias NewLink = @Sendable (PairOrder) throws(CommandError) -> any PairLink
 
   /// The events of one sign-in since an earlier request.
-  struct News: Sendable {
+  struct Progress: Sendable {
     let events: [LinkEvent]
     /// The value to send as `after` in the next request.
     let last: Int
@@ -172,7 +172,7 @@ actor PairHost {
   /// Waits for one for at most ``hold``, or less if the program asks for a shorter `wait`.
   func news(
     of id: String, after last: Int, wait: Duration? = nil, by user: UInt32
-  ) async throws(CommandError) -> News {
+  ) async throws(CommandError) -> Progress {
     try hear(id, user)
     if let running, running.forgotten + running.events.count <= last {
       if running.waiting.count >= Self.mostWaiting { wake() }
@@ -185,9 +185,9 @@ actor PairHost {
       alarm.cancel()
     }
     try hear(id, user)
-    guard let running else { return News(events: [], last: last) }
+    guard let running else { return Progress(events: [], last: last) }
     let known = max(0, last - running.forgotten)
-    return News(
+    return Progress(
       events: Array(running.events.dropFirst(known)), last: running.forgotten + running.events.count)
   }
 
