@@ -137,8 +137,8 @@ extension LiveService {
     return Int(try await send(call).status)
   }
 
-  fileprivate func signIns() async throws -> [Administration.SignIn] {
-    var all: [Administration.SignIn] = []
+  fileprivate func signIns() async throws -> [Administration.SignInEntry] {
+    var all: [Administration.SignInEntry] = []
     try await regentd.admin.signIns(of: try named(requestor)) { all += $0 }
     return all
   }
