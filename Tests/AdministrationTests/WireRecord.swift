@@ -29,7 +29,7 @@ enum WireRecord {
     WireKind(
       SigningKeyEntry.self, #"{"id":"k1","state":"retired","created":1,"signsFrom":2,"neededUntil":3}"#),
     WireKind(
-      SignIn.self,
+      SignInEntry.self,
       #"{"id":"a1","device":"0123","deviceId":"d","givenName":"Den","name":"Box","requestor":"acme","#
         + #""provider":"cable","account":"anna","household":"h","source":"regular","issued":1,"expires":2,"#
         + #""lastUsed":3,"address":"::1","userAgent":"x"}"#),
