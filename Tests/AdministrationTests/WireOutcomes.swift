@@ -230,7 +230,7 @@ extension WireRecord {
       "" "x y": must be one of good, warning, bad
       """#),
     WireOutcome(
-      "Tally count",
+      "CountDocument count",
       #"""
       none null: is missing
       -1: must be a number from 0 to 9223372036854775807

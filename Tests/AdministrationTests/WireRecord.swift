@@ -61,7 +61,7 @@ enum WireRecord {
     WireKind(ServiceInfo.self, #"{"version":"0.1.0","started":1,"publicUrl":"https://tv.example.org"}"#),
     WireKind(BackupEntry.self, #"{"id":"b1","size":9223372036854775807,"sha256":"00","created":1}"#),
     WireKind(Finding.self, #"{"check":"database","status":"bad","detail":"damaged","fix":"restore"}"#),
-    WireKind(Tally.self, #"{"count":9223372036854775807}"#),
+    WireKind(CountDocument.self, #"{"count":9223372036854775807}"#),
     WireKind(
       Requestor.self,
       #"{"id":"acme","name":"Acme","domains":["tv.example.org"],"redirectUris":["https://tv.example.org/done"],"#

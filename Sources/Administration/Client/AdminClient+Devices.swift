@@ -56,7 +56,7 @@ extension AdminClient {
   }
 
   /// Signs a device out everywhere, and returns how many sign-ins ended.
-  public func signOutDevice(_ id: String) async throws(AdminError) -> Tally {
+  public func signOutDevice(_ id: String) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }
 
@@ -115,7 +115,7 @@ extension AdminClient {
   }
 
   /// Resets temporary passes, so that they can be used from the beginning; returns how many were reset.
-  public func resetPass(_ reset: PassReset) async throws(AdminError) -> Tally {
+  public func resetPass(_ reset: PassReset) async throws(AdminError) -> CountDocument {
     try await document(.post, AdminPaths.resetPass, reset.object)
   }
 }

@@ -39,7 +39,7 @@ extension AdminRouteBuilder {
         return try await call.core.signInTransitions.revoke(
           filter, audit: call.entry("device.sign-out", device.shortName, detail: apps.detail()))
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 

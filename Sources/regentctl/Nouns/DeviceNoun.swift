@@ -120,7 +120,7 @@ enum DeviceNoun {
     let apps = PlatformNoun.ending(with: signIns, "; with it: ")
     if call[dryRun] {
       let line = "would sign out \(what): \(counted(signIns.count, "sign-in"))"
-      return call.show(Tally(signIns.count).json, lines: [line + apps])
+      return call.show(CountDocument(signIns.count).json, lines: [line + apps])
     }
     try Prompt.confirm("sign out \(what)\(PlatformNoun.ending(with: signIns, ", and with it "))", unless: yes, call)
     let ended = try await admin.signOutDevice(device)
