@@ -29,7 +29,7 @@ private final class OtherClocksStore: ForwardingStore {
 
 @Suite struct `a node whose clock is wrong` {
   @Test func `is out when most others agree on another time, and never all of them`() {
-    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Standing = .agrees) -> NodeClocks.Standing {
+    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Verdict = .agrees) -> NodeClocks.Verdict {
       NodeClocks.standing(of: .seconds(own), among: others.map { .seconds($0) }, after: earlier)
     }
     // Alone, or with nobody else who is right: no reason to think that it is not the database's clock.

@@ -54,7 +54,7 @@ enum NodeFindings {
   }
 
   private static func finding(
-    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Standing
+    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Verdict
   ) -> Finding? {
     let (check, words) = ("node \(node)", "its clock is \(ahead.aheadInWords) the database's")
     switch standing {
