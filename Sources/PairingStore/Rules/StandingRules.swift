@@ -54,12 +54,12 @@ extension SignInContext {
   }
 
   private func standing(of viewer: Viewer, requestor: RequestorID, source: AuthenticationSource)
-    -> Standing
+    -> AuthenticationValidity
   {
     let keyHonoured = rowKey.map {
       $0.requestor == requestor && $0.purpose == .rows && $0.state != .revoked
     }
-    return Standing(
+    return AuthenticationValidity(
       account: accountStanding(of: viewer, source: source),
       integrated: integration != nil && provider?.id == viewer.provider
         && (source != .platform || integration?.singleSignOn == true),

@@ -60,7 +60,7 @@ public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
 ///
 /// They are checked at approval, at pick-up and at each later use: if an account is locked between approval and
 /// pick-up, the device must get nothing (Keycloak CVE-2026-88770 fixed one of several such places).
-public struct Standing: Hashable, Sendable {
+public struct AuthenticationValidity: Hashable, Sendable {
   /// The state of the viewer's account.
   ///
   /// ``AccountStanding/good`` for guests and degraded sign-ins, which have none.
@@ -117,11 +117,11 @@ public enum AuthenticationRefusal: Error, Hashable, Sendable {
 extension Authentication {
   /// Whether the authentication has not expired.
   ///
-  /// ``Standing`` holds the other conditions.
+  /// ``AuthenticationValidity`` holds the other conditions.
   public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
-extension Standing {
+extension AuthenticationValidity {
   /// Throws why a sign-in may not be made or used, if one of the conditions does not hold.
   public func check() throws(AuthenticationRefusal) {
     guard keyHonoured else { throw .keyRevoked }
