@@ -12,7 +12,7 @@ enum Ground: CaseIterable {
 }
 
 /// Just enough of a terminal to see what a program shows: cursor movements, colours, clearing.
-struct Glass {
+struct TerminalEmulator {
   private struct Spot: Equatable {
     var glyph: Unicode.Scalar? = " "
     var marks = ""
@@ -112,7 +112,7 @@ struct Glass {
   }
 
   /// Whether both show the same, wherever their cursors are.
-  func shows(sameAs other: Glass) -> Bool { spots == other.spots }
+  func shows(sameAs other: TerminalEmulator) -> Bool { spots == other.spots }
 
   /// What can be read, line by line.
   var lines: [String] {
