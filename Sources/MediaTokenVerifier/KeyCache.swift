@@ -11,9 +11,9 @@ final class KeyCache: Sendable {
   private let source: MediaTokenKeys
   private let client: Client
   private let uptime: @Sendable () -> UInt64
-  private let state: Locked<State>
+  private let state: Locked<KeyCacheState>
 
-  private struct State: Sendable {
+  private struct KeyCacheState: Sendable {
     var keys: JWKSet?
     /// The time at which the keys become stale, in nanoseconds on the boot-time clock.
     var old: UInt64 = 0
@@ -34,7 +34,7 @@ final class KeyCache: Sendable {
     var configuration = ClientConfiguration(wallClock: wallClock)
     if case .url(_, let authorities) = source { configuration.authorities = authorities }
     client = Client(configuration)
-    var state = State()
+    var state = KeyCacheState()
     if let found = try? source.fetchAtOnce() {
       state.keys = found.keys
       state.old = uptime() &+ found.age.wholeNanoseconds
@@ -86,20 +86,20 @@ final class KeyCache: Sendable {
   }
 
   private func look(
-    for keyID: String, _ state: inout State, _ now: UInt64
+    for keyID: String, _ state: inout KeyCacheState, _ now: UInt64
   ) -> (Found, Task<MediaTokenKeyError?, Never>?) {
     let found = Self.find(keyID, state)
     if case .key = found, now < state.old { return (found, nil) }
     return (found, begin(&state, at: now))
   }
 
-  private static func find(_ keyID: String, _ state: State) -> Found {
+  private static func find(_ keyID: String, _ state: KeyCacheState) -> Found {
     guard let keys = state.keys else { return .noKeys }
     return keys.key(keyID, .rs256).map { .key($0) } ?? .unknownKey
   }
 
   /// Returns the running fetch, or starts one if it is due.
-  private func begin(_ state: inout State, at now: UInt64) -> Task<MediaTokenKeyError?, Never>? {
+  private func begin(_ state: inout KeyCacheState, at now: UInt64) -> Task<MediaTokenKeyError?, Never>? {
     if let running = state.running { return running }
     // A key set that was given as text never changes.
     if case .text = source, state.keys != nil { return nil }

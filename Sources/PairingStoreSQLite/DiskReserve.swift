@@ -8,7 +8,7 @@ import SQLite
 /// Without the reserve, an attacker who fills the disk could also keep operators from ending the attack, and refusals
 /// from being written to the audit log.
 final class DiskReserve: Sendable {
-  private struct State {
+  private struct DiskReserveState {
     var due: UInt64 = 0
     var isShort = false
   }
@@ -19,7 +19,7 @@ final class DiskReserve: Sendable {
   private static let pause: UInt64 = 500_000_000
 
   private let folder: String
-  private let state = Locked(State())
+  private let state = Locked(DiskReserveState())
 
   init(_ database: String) { folder = String(database[..<(database.lastIndex(of: "/") ?? database.startIndex)]) }
 

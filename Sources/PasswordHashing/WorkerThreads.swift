@@ -36,14 +36,14 @@ final class WorkerThreads: Sendable {
 // 2. The semaphore is made in `init` and may be used by several threads.
 // 3. It is destroyed with the last reference, when no thread can wait on it any more.
 @safe private final class Line: @unchecked Sendable {
-  private struct State {
+  private struct LineState {
     var jobs: [WorkerThreads.Job] = []
     var threads = 0
     var isClosed = false
   }
 
   private let limit: Int
-  private let state = Locked(State())
+  private let state = Locked(LineState())
   private let wakeUps: UnsafeMutablePointer<sem_t>
 
   init(limit: Int) {

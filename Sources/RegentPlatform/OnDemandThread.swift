@@ -3,13 +3,13 @@
 /// For code of an app that may block: Swift's pool has only as many threads as cores, and a blocked one holds up all
 /// tasks.
 public final class OnDemandThread: TaskExecutor {
-  private struct State: Sendable {
+  private struct OnDemandThreadState: Sendable {
     var jobs: [UnownedJob] = []
     var isRunning = false
   }
 
   private let name: String
-  private let state = Locked(State())
+  private let state = Locked(OnDemandThreadState())
 
   public init(named name: String) { self.name = name }
 

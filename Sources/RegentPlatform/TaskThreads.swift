@@ -63,12 +63,12 @@ private struct TaskThreadsFactory: ExecutorFactory {
 /// and it stays at its address until the program ends; 3. `clock` is a descriptor that stays open while this object
 /// lives.
 @safe private final class TaskPool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {
-  private let state = Locked(State())
+  private let state = Locked(TaskPoolState())
   private let jobs: UnsafeMutablePointer<sem_t>
   private let clock: SharedDescriptor
   private static let threadName = "tasks"
 
-  private struct State: Sendable {
+  private struct TaskPoolState: Sendable {
     var ready: [UnownedJob] = []
     /// The index of the first job in `ready` that no thread has taken yet.
     var next = 0

@@ -7,7 +7,7 @@ final class EventDispatcher: Sendable {
     var progress: (@Sendable (EntitlementEvent) -> Void)?
   }
 
-  private struct State: Sendable {
+  private struct EventDispatcherState: Sendable {
     var waiting: [RequestID: Waiting] = [:]
     var streams: [Int: AsyncStream<EntitlementEvent>.Continuation] = [:]
     var lastStream = 0
@@ -24,7 +24,7 @@ final class EventDispatcher: Sendable {
     var hasOtherListeners: Bool
   }
 
-  private let state = Locked(State())
+  private let state = Locked(EventDispatcherState())
   private let unhandled: @Sendable (ProviderDialog) -> Void
 
   /// - Parameters:

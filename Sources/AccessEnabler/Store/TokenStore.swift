@@ -8,12 +8,12 @@ import RegentPlatform
 /// that writes takes the lock, reads the file, applies its own changes, and replaces the file durably.
 final class TokenStore: Sendable {
   private let files: StoreFiles?
-  private let state: Locked<State>
+  private let state: Locked<TokenStoreState>
   let installation: Installation
   /// A status for the app if the tokens of an earlier run were cleared.
   let openingNews: EntitlementStatus?
 
-  private struct State: Sendable {
+  private struct TokenStoreState: Sendable {
     var content = StoreContent()
     /// The file's bytes as last read or written, so that an unchanged file is not parsed again, and their content.
     var bytes: [UInt8] = []
@@ -82,13 +82,13 @@ final class TokenStore: Sendable {
       files = nil
       installation = Installation(machineID: machineID)
       openingNews = nil
-      state = Locked(State())
+      state = Locked(TokenStoreState())
     case .folder(let path):
       let files = try StoreFiles(path)
       self.files = files
       let opened = try files.open(machineID: machineID)
       installation = opened.installation
-      var state = State()
+      var state = TokenStoreState()
       var news = opened.news
       let reading = try files.read(opened.installation)
       state.written(reading.content, reading.bytes, upTo: 0)

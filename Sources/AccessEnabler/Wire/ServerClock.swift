@@ -12,7 +12,7 @@ final class ServerClock: Sendable {
     var uptime: UInt64
   }
 
-  private struct State: Sendable {
+  private struct ServerClockState: Sendable {
     var main: Anchor?
     /// The clocks of services that differ from the main one, as learned from refused signed requests.
     var own: [String: Anchor] = [:]
@@ -21,7 +21,7 @@ final class ServerClock: Sendable {
 
   private let wall: @Sendable () -> Int64
   private let uptime: @Sendable () -> UInt64
-  private let state = Locked(State())
+  private let state = Locked(ServerClockState())
 
   /// Smaller differences in milliseconds are ignored, because a `Date` has whole seconds and arrives a moment later.
   private static let tolerance: Int64 = 5_000

@@ -3,14 +3,14 @@ import RegentPlatform
 
 /// Pauses between retries that end early when the network or the clock has changed.
 final class Recovery: Sendable {
-  private struct State: Sendable {
+  private struct RecoveryState: Sendable {
     var hasChanged = false
     var waiter: CheckedContinuation<Void, Never>?
     /// When a change last ended a pause, in nanoseconds since boot.
     var ended: UInt64 = 0
   }
 
-  private let state = Locked(State())
+  private let state = Locked(RecoveryState())
   private let clock: @Sendable () -> UInt64
 
   /// The shortest wait after a change, in milliseconds, because address, route and name servers change one after the

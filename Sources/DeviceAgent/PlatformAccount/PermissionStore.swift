@@ -12,7 +12,7 @@ import RegentPlatform
 /// that is malformed, belongs to another user or is accessible to others counts as lost: refusals that the service has
 /// still apply, permissions do not. If the disk fails, opening throws, because the file may still be intact.
 final class PermissionStore: Sendable {
-  private struct State: Sendable {
+  private struct PermissionStoreState: Sendable {
     var book: PermissionBook
     /// Counts the decisions and confirmations of this process.
     var revision = 0
@@ -28,7 +28,7 @@ final class PermissionStore: Sendable {
   }
 
   private let path: String
-  private let state: Locked<State>
+  private let state: Locked<PermissionStoreState>
   private let wallClock: @Sendable () -> Int64
   /// Why the decisions of an earlier run were lost, if they were.
   let trouble: String?
@@ -60,7 +60,7 @@ final class PermissionStore: Sendable {
       book = read ?? book
       book.isLost = read?.isLost ?? true
     }
-    state = Locked(State(book: book))
+    state = Locked(PermissionStoreState(book: book))
     trouble = book.isLost ? "\(why): every app is asked about again that may use the account" : nil
   }
 

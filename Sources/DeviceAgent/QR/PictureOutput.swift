@@ -13,9 +13,9 @@ final class PictureOutput: Sendable {
 
   private let target: Target
   private let onFailure: @Sendable (CommandError) -> Void
-  private let state = Locked(State())
+  private let state = Locked(PictureOutputState())
 
-  private struct State: Sendable {
+  private struct PictureOutputState: Sendable {
     var link: String?
     /// Whether the latest picture could not be drawn.
     var hasFailed = false
@@ -59,7 +59,7 @@ final class PictureOutput: Sendable {
 
   func remove() { show(nil) }
 
-  private func update(_ state: inout State) {
+  private func update(_ state: inout PictureOutputState) {
     do throws(CommandError) {
       // The drawing had failed, so there is no picture to remove.
       if state.link == nil, state.hasFailed {

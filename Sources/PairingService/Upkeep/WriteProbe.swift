@@ -11,13 +11,13 @@ final class WriteProbe: Sendable {
   /// How long a failure is cached: when there is room again, it is noticed after this time at the latest.
   private static let whenBad: Duration = .seconds(1)
 
-  private struct State {
+  private struct WriteProbeState {
     var due = Uptime(milliseconds: .min)
     var problem: StoreError?
   }
 
   private let core: ServiceCore
-  private let state = Locked(State())
+  private let state = Locked(WriteProbeState())
 
   init(_ core: ServiceCore) { self.core = core }
 

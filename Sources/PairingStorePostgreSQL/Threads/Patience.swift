@@ -3,7 +3,7 @@ import RegentPlatform
 
 /// Enforces the time limit of writes: fails those that the lane has not completed in time.
 final class Patience: Sendable {
-  private struct State {
+  private struct PatienceState {
     /// All open writes, sorted by deadline.
     var open = Queue<Request>()
     /// Whether the thread sleeps until there is a write.
@@ -17,7 +17,7 @@ final class Patience: Sendable {
   private let span: UInt64
   private let most: Int
   private let standby: Condition
-  private let state = Monitor(State())
+  private let state = Monitor(PatienceState())
 
   /// The time between two checks of the oldest write.
   private static let pause: UInt64 = 100_000_000

@@ -5,7 +5,7 @@ import RegentPlatform
 ///
 /// It is answered once: by the lane, or at its deadline.
 final class Request: Sendable {
-  private enum State {
+  private enum RequestState {
     case waiting
     /// The write may already be in the database, or may still be committed.
     case running
@@ -24,7 +24,7 @@ final class Request: Sendable {
   /// After it the caller gets an error.
   let ends: UInt64
   private let refuse: @Sendable (any Error) -> Void
-  private let state = Locked(State.waiting)
+  private let state = Locked(RequestState.waiting)
 
   init<Value: Sendable>(
     ends: UInt64, asking questions: [Question],
@@ -87,7 +87,7 @@ final class Request: Sendable {
     }
   }
 
-  private static func take(_ state: inout State) -> State {
+  private static func take(_ state: inout RequestState) -> RequestState {
     defer { state = .answered }
     return state
   }

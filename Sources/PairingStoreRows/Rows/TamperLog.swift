@@ -6,7 +6,7 @@ import RegentPlatform
 ///
 /// Each is reported once.
 final class TamperLog: Sendable {
-  private struct State {
+  private struct TamperLogState {
     var known: Set<TamperedRow> = []
     var untold: [TamperedRow] = []
   }
@@ -14,7 +14,7 @@ final class TamperLog: Sendable {
   /// The maximum number of rows that are remembered, so that a completely corrupt file fills neither the memory nor the
   /// log.
   private static let capacity = 100_000
-  private let state = Locked(State())
+  private let state = Locked(TamperLogState())
 
   func add(_ rows: [TamperedRow]) {
     guard !rows.isEmpty else { return }

@@ -67,13 +67,13 @@ struct DroppedLines {
 /// What a store remembers between its searches for lines to drop, so that a million lines are counted and walked over
 /// only once after a start.
 final class AuditThinning: Sendable {
-  private struct State {
+  private struct AuditThinningState {
     var floor: Int64 = -1
     var dropped: Int64 = 0
     var walk: AuditWalk?
   }
 
-  private let state = Locked(State())
+  private let state = Locked(AuditThinningState())
 
   /// An upper bound of the number of lines.
   ///

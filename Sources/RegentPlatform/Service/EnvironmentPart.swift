@@ -128,13 +128,13 @@ private struct EnvironmentScanner {
     return Array("\r\n".utf8)
   }
 
-  private enum State { case before, plain, escape, single, double, doubleEscape }
+  private enum EnvironmentScannerState { case before, plain, escape, single, double, doubleEscape }
 
   private mutating func readValue() -> [UInt8] {
     var value: [UInt8] = []
     // The length of the value without spaces at its end.
     var kept = 0
-    var state = State.before
+    var state = EnvironmentScannerState.before
     let (backslash, quote, apostrophe) = (UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'"))
     while let byte = next {
       switch state {

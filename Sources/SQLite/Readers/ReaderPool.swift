@@ -5,7 +5,7 @@ final class ReaderPool: Sendable {
   /// How many reads share one transaction: few enough that none waits long for the others.
   private static let mostTogether = 16
 
-  private struct State {
+  private struct ReaderPoolState {
     var jobs: ArraySlice<PendingRead> = []
     var closing = false
     var running = 0
@@ -21,7 +21,7 @@ final class ReaderPool: Sendable {
     }
   }
 
-  private let monitor = Monitor(State())
+  private let monitor = Monitor(ReaderPoolState())
   private let interrupters: [Interrupter]
   private let threads: [DedicatedThread]
   private let capacity: Int
@@ -97,7 +97,7 @@ final class ReaderPool: Sendable {
   }
 
   private static func serve(
-    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue,
+    _ monitor: Monitor<ReaderPoolState>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue,
     oneOf readers: Int
   ) {
     while true {

@@ -2,7 +2,7 @@ import RegentPlatform
 
 /// The queue of requests for the writer thread, with the error that has stopped the writer.
 final class WriteQueue: Sendable {
-  private struct State {
+  private struct WriteQueueState {
     var requests: [PendingWrite] = []
     var closing = false
     /// While the queue is being closed: the time until which waiting requests are still written.
@@ -20,7 +20,7 @@ final class WriteQueue: Sendable {
     case finish
   }
 
-  private let monitor = Monitor(State())
+  private let monitor = Monitor(WriteQueueState())
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }
@@ -108,7 +108,7 @@ final class WriteQueue: Sendable {
     monitor.wakeAll()
   }
 
-  private func take(from state: inout State) -> [PendingWrite]? {
+  private func take(from state: inout WriteQueueState) -> [PendingWrite]? {
     state.wakeAt = 0
     guard !state.requests.isEmpty else { return nil }
     var requests: [PendingWrite] = []
