@@ -110,7 +110,8 @@ private func restored(_ numbers: String?, _ gaps: [String], _ ending: BackupFile
       "it was made by version 0.1.0, whose backups have no seal: every row in it is signed, but nobody can say whether all are there; make a new one soon: regentctl backup FILE"
     )
   }
-  return RestoreReport(numbers: fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks: remarks)
+  return RestoreReport(
+    numbers: fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks: remarks)
 }
 
 private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32) async throws -> RestoreReport {

@@ -18,7 +18,9 @@ import Testing
       (AuthenticationValidity(account: .gone, integrated: true, keyHonoured: true), .accountGone),
       (AuthenticationValidity(account: .good, integrated: false, keyHonoured: true), .notIntegrated),
       (AuthenticationValidity(account: .good, integrated: true, keyHonoured: false), .keyRevoked),
-      (AuthenticationValidity(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff),
+      (
+        AuthenticationValidity(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff
+      ),
       (AuthenticationValidity(account: .gone, integrated: true, switchedOff: true, keyHonoured: true), .accountGone),
     ]
     for (standing, refusal) in table {

@@ -104,7 +104,9 @@ extension AdminCall {
   }
 
   /// Adds the apps that use this sign-in.
-  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError) -> SignInEntry {
+  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError)
+    -> SignInEntry
+  {
     var signIn = signIn
     signIn.apps = try await stored { () throws(StoreError) in
       try await core.apps(endingWith: [record], at: now).map(BoxEntry.App.init)

@@ -28,7 +28,9 @@ final class WriterThread: @unchecked Sendable {
   /// `lane` identifies its row.
   ///
   /// It is random, so that two stores never share a row, even with the same node name.
-  init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ReportedChanges) {
+  init(
+    _ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64, announcer: NodeAnnouncer, told: ReportedChanges
+  ) {
     self.lane = lane
     self.announcer = announcer
     self.told = told
