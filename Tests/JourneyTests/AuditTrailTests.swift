@@ -55,7 +55,7 @@ import Testing
       try isListed(1, at: try #require(RequestorID(name)), from: "203.0.\(name.utf8.count).9")
     }
     #expect(quiet)
-    // The sum is written after ten minutes, and only once.
+    // The line with the count is written after ten minutes, and only once.
     await audit.tellCounted()
     #expect(try await lines(service).isEmpty)
     service.clock.pass(.seconds(600))
@@ -67,7 +67,7 @@ import Testing
     // The budget recovers by one line a minute.
     let later = try (0..<100).count { try isListed($0, at: noisy, from: "198.51.100.7") }
     #expect(later == 10)
-    // A service that stops writes the sums that are still open.
+    // A service that stops writes the counts that it has not yet reported.
     await Upkeep(service.core).keepEverything()
     #expect(try await service.core.store.audit(after: 0, limit: 10).contains { $0.entry.detail.hasPrefix("90 more") })
   }

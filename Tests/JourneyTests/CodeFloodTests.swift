@@ -140,7 +140,7 @@ import Testing
     #expect(Set(codes.takeGiven()) == all)
   }
 
-  @Test func `no notes remain about codes that were forgotten`() throws {
+  @Test func `forgotten codes leave no entries behind`() throws {
     let codes = LiveCodes(clock: clock)
     for number in 0..<60_000 {
       codes.add(try record(number, lifetime: .seconds(36_000), .withdrawn), hasEarlierSignIn: nil)

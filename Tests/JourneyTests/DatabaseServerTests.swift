@@ -6,7 +6,7 @@ import Testing
 
 @testable import PairingService
 
-/// On a PostgreSQL server.
+/// Runs a service on a PostgreSQL server.
 ///
 /// A second handle on the same database stands for a restarted service.
 @Suite struct `A service on a PostgreSQL database` {

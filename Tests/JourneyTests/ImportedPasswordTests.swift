@@ -80,7 +80,7 @@ import Testing
         // Importing the account again, as after a failed import, does not replace its password.
         #expect(try await hotel.save([("anna", given)]) == (200, #"{"outcomes":["unchanged"]}"#))
         #expect(try await hotel.stored("anna") == own)
-        // With the last hash of a form, sign-ins no longer pay the cost of that form.
+        // When the last hash of this kind is gone, sign-ins no longer compute one.
         try await hotel.service.core.passwordForms.recount()
         #expect(try hotel.forms.isEmpty)
       }
@@ -98,7 +98,7 @@ import Testing
       let forms = again.core.passwordForms
       #expect(forms.forms(at: try named(Sample.provider)) == both)
       #expect(forms.forms(at: try named(Sample.pass)).isEmpty)
-      // For every account, known or unknown, a sign-in computes one hash of each form.
+      // For every account, known or unknown, a sign-in computes one hash of each kind in use.
       let hasher = again.core.passwords
       let all: Set = both.union([.argon2id(hasher.parameters)])
       for stored in [
@@ -149,7 +149,7 @@ import Testing
       #expect(refused.text.contains("in too many ways") && refused.text.contains("bcrypt with cost 8"))
       #expect(try await hotel.save([("more", many[0].1)]).status == 200)
       #expect(try hotel.forms.count == 4)
-      // Three of the most expensive forms are fewer than four, but already cost too much.
+      // Three of the most expensive kinds are fewer than the four allowed, but already cost too much.
       let other = try await Hotel(on: MemoryStore())
       let dear = ["$2a$14$", "$2b$13$"].map { "\($0)N9qo8uLOickgx2ZMRZoMyejr5xuJVHga.4XdaiMQSdYw9UXN/LLAC" }
       #expect(try await other.save([("a", dear[0]), ("b", dear[1])]).status == 200)

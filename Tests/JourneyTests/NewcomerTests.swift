@@ -70,7 +70,8 @@ import Testing
       #expect(full.header("retry-after") == "30")
       #expect(full.text.contains("as many codes are waiting for an answer as may (4)"))
       #expect(service.core.codes.pending == 4)
-      // With two requestors the share is two: one that has more is refused, one that has less is not.
+      // With two requestors the share is two codes: at the cap a requestor with two or more codes is refused, and one
+      // with fewer may still add codes.
       try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))
       #expect(try await ask("e").status == 503)
       let (two, one) = (LiveCodeLimits(4, among: 2), LiveCodeLimits(4))

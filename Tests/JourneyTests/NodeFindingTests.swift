@@ -50,7 +50,7 @@ private final class SilentNodesStore: ForwardingStore {
   }
 }
 
-@Suite struct `Numbers of codes for operators` {
+@Suite struct `Code counts for operators` {
   @Test(arguments: Ground.allCases)
   func `each node reports the live codes of all nodes`(ground: Ground) async throws {
     try await withNodes(on: ground, options: { $0.limits.liveCodes = 3 }) { nodes in

@@ -131,7 +131,7 @@ private let question = "/api/v1/tokens/authn"
         let first = try await atB.code()
         try await nodes.b.deny(first)
         #expect(try await atB.get(question).status == 403)
-        // A new code at another node ends what node B knew about the first.
+        // After a new code at another node the first code no longer counts.
         _ = try await atA.code()
         #expect(try await atB.get(question).status == 404)
       }

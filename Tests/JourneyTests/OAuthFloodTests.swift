@@ -75,7 +75,7 @@ import Testing
     let now = Instant(milliseconds: 1_700_000_000_000)
     let client: ClientID = try named("client")
     for number in 0..<40 { try assertions.take(checked(number, seconds: 1), of: client, isStrange: false, at: now) }
-    // The earlier assertions have expired, although there is still room for all.
+    // The first 40 assertions have expired, so they must not keep the next one from being written down.
     let later = now + .seconds(61)
     try assertions.take(checked(40, seconds: 100), of: client, isStrange: false, at: later)
     let kept = UsedAssertions(startingAt: later, keptAs: [assertions.text(at: later)])

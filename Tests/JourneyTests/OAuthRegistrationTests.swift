@@ -266,7 +266,7 @@ import Testing
       #expect(late.status == 401)
       #expect(late.error == "invalid_token")
       #expect(try await register(client, asked, token: "guessed").error == "invalid_token")
-      // An open requestor accepts every client, but not one with an invalid token: the client would not notice the
+      // An open requestor accepts every client, but not one with an invalid token: its owner would not notice the
       // mistake.
       try await set(service, .open)
       #expect(try await register(client, asked, token: "guessed").error == "invalid_token")

@@ -76,9 +76,9 @@ import Testing
       #expect(try await client.get("/oauth/userinfo", headers: [bearer(narrow.access)]).status == 200)
       #expect(try await box.refresh(refresh, [("scope", "openid email")]).status == 200)
       #expect(try await box.refresh(refresh, [("scope", "email")]).error == "invalid_scope")
-      // The stored response is unchanged: the grant may have all of it.
+      // The stored response is unchanged, because the grant still covers the whole scope.
       #expect(try Tokens(try await box.refresh(refresh)) == all)
-      // A refresh that asked for a narrow scope is repeated with that scope, although more was granted.
+      // A refresh that first asked for a narrow scope is repeated with that scope, although the grant covers more.
       let next = try Tokens(try await box.refresh(try #require(all.refresh), [("scope", "openid")]))
       #expect(try Tokens(try await box.refresh(try #require(all.refresh))) == next)
       // During a pause no new token is made, so only the scope of the first request can be had.

@@ -58,7 +58,7 @@ import Testing
       try await other.open("/D/\(code)")
       try await other.send("open")
 
-      // As with two tabs and an impatient finger.
+      // As a viewer with two tabs or a double tap would.
       let first = try await phone.post("/D/\(code)/approve", ["csrf": token])
       #expect(first.header("location") == "/D/\(code)/result")
       let given = service.core.codes.find(id)?.flow.state.approval

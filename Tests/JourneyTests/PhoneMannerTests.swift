@@ -8,7 +8,7 @@ import Testing
 @testable import PairingService
 
 /// Regressions for problems that viewers reported in an operator's first week.
-@Suite struct `Phone pages in use` {
+@Suite struct `Usability of the phone pages` {
   @Test(arguments: ["\(Sample.account) ", " \(Sample.account)\u{a0}"])
   func `the sign-in page accepts a user name with spaces that a keyboard added`(typed: String) async throws {
     let service = try await TestService()

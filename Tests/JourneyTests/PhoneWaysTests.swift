@@ -287,7 +287,7 @@ private func base64(_ bytes: [UInt8]) -> String {
   return out
 }
 
-@Suite struct `Every response` {
+@Suite struct `Security headers and page languages` {
   @Test func `every route and every error has the security headers`() async throws {
     let service = try await TestService()
     var configuration = ServerConfiguration()

@@ -14,7 +14,8 @@ import Testing
 
 /// Compares introspection from memory with the store.
 ///
-/// The tests change the store directly, so that the service learns of the changes only through the store's mark.
+/// The tests change the store directly, so that the service learns of each change only because the store's change mark
+/// moves.
 @Suite struct `The cache of grants for introspection` {
   /// What ends a token or the client that introspects it.
   enum End: CaseIterable {

@@ -12,7 +12,7 @@ import Testing
 
 @testable import PairingService
 
-/// The store reads of a call.
+/// Counts the store reads of each call.
 ///
 /// Each read of an account costs a row lookup and the verification of a MAC.
 @Suite struct `Store reads of a call` {
