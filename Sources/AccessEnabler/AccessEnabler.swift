@@ -3,8 +3,8 @@
 // service decides.
 //
 // Where to find things: `Calls` has the functions that an app calls, `Callbacks` what the app receives, `Values` the
-// types of both. `EnablerStateMachine` makes all decisions without a clock or a socket. `EnablerRuntime` carries out its actions
-// with `Wire` (requests to the services) and `Store` (the token cache).
+// types of both. `EnablerStateMachine` makes all decisions without a clock or a socket. `EnablerRuntime` carries out
+// its actions with `Wire` (requests to the services) and `Store` (the token cache).
 
 public import RegentPairing
 public import RegentPlatform

@@ -7,7 +7,7 @@ import Testing
 struct RoomTests {
   @Test func `every room for tests is there, in Tests`() throws {
     let (tests, sources) = (try folders(below: "Tests"), try folders(below: "Sources"))
-    #expect(try roomsForTests().subtracting(testRooms).sorted() == [], "testRooms in House.swift")
+    #expect(try roomsForTests().subtracting(testRooms).sorted() == [], "testRooms in Layers.swift")
     for room in testRooms {
       #expect(tests.contains(room), "Tests/\(room)")
       #expect(!sources.contains(room) && layers[room] == nil, "\(room) is for tests only")

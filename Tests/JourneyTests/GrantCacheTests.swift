@@ -12,20 +12,22 @@ import Testing
 
 @testable import PairingService
 
-/// What APIs are told from memory, beside what the store would say: the store's verbs are called past the service,
-/// which hears of them by nothing but the store's mark.
-@Suite struct `what memory says of access tokens` {
-  /// What ends a token, or whoever asks about it.
+/// Compares introspection from memory with the store.
+///
+/// The tests change the store directly, so that the service learns of each change only because the store's change mark
+/// moves.
+@Suite struct `The cache of grants for introspection` {
+  /// What ends a token or the client that introspects it.
   enum End: CaseIterable {
     case signOut, revocation, grant, client, accountDisabled, accountRemoved, integration, provider, rowKey, time
     case signingKey, asker, askersSecret, requestor
 
-    /// Whether it is the one who asks that ends.
+    /// Whether this ends the introspecting client rather than the token.
     var endsAsker: Bool { [.asker, .askersSecret, .requestor].contains(self) }
   }
 
   @Test(arguments: End.allCases)
-  func `is what the store would say, from the moment on at which the end is told`(end: End) async throws {
+  func `after any end of a token or of the introspecting client the cache gives no old answer`(end: End) async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
@@ -35,7 +37,7 @@ import Testing
         #expect(try await api.introspect(tokens.access)["active"] == true)
         let before = store.statistics
         #expect(try await api.introspect(tokens.access)["active"] == true)
-        #expect(store.statistics.reads == before.reads, "the store was asked")
+        #expect(store.statistics.reads == before.reads, "the second introspection read the store")
         try await happen(end, service, box, api)
         let answer = try await api.post("introspect", [("token", tokens.access)])
         if end.endsAsker {
@@ -80,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `stays right while others pair, refresh and come for codes`() async throws {
+  @Test func `the cache stays valid while other clients pair and refresh, and gives no wrong answer`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
@@ -93,8 +95,8 @@ import Testing
         _ = try await box.pair()
         let before = store.statistics
         #expect(try await api.introspect(tokens.access)["active"] == true)
-        #expect(store.statistics.reads == before.reads, "what ends nothing made memory forget")
-        // What memory must not answer: a wrong secret, a client without one, one of another requestor.
+        #expect(store.statistics.reads == before.reads, "changes that end nothing emptied the cache")
+        // The cache must not answer with a wrong secret, for a client without a secret, or for another requestor.
         var wrong = api
         wrong.way = .name
         #expect(try await wrong.introspect(tokens.access)["error"] == "invalid_client")
@@ -103,10 +105,10 @@ import Testing
         _ = try await service.core.store.put(.requestor(other), replacing: nil, audit: nil, at: service.clock.now)
         try await service.core.refreshProvisioning()
         let foreign = try await OAuthBox(service, client, .basic, requestor: "OTHER")
-        // Twice: the second time memory knows who asks, too.
+        // The second time the introspecting client is cached, too.
         for _ in 0..<2 { #expect(try await foreign.introspect(tokens.access) == ["active": false]) }
         for _ in 0..<2 { #expect(try await box.introspect(tokens.access)["error"] == "invalid_client") }
-        // A token of our own key that names the grant of another client.
+        // A token signed with the service's own key that names the grant of another client is refused.
         #expect(try await api.introspect(tokens.access)["active"] == true)
         let (keyID, key) = try #require(service.core.oauth.keys.current(.es256, at: service.clock.now))
         var claims = try #require(try UnverifiedJWS(tokens.access).unverifiedClaims)
@@ -117,14 +119,14 @@ import Testing
     }
   }
 
-  @Test func `is never behind an operator who was told that an account is disabled`() async throws {
+  @Test func `introspection never lags behind an account change that the operator was told of`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
         let box = try await OAuthBox(service, client)
         let api = try await OAuthBox(service, client, .basic)
         let tokens = try await box.pair()
-        // Memory is filled again and again while the account changes: an entry that was read before must not outlive
+        // The cache is refilled while the account changes. An entry that was read before the change must not outlive
         // it.
         for _ in 0..<40 {
           for isDisabled in [true, false] {
@@ -140,14 +142,14 @@ import Testing
     }
   }
 
-  @Test func `gives 64 refreshes at once one answer, and none after the account was locked`() async throws {
+  @Test func `64 concurrent refreshes get one set of tokens, and none after the account is disabled`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
         let box = try await OAuthBox(service, client)
         var tokens = try await box.pair()
         for _ in 0..<8 {
-          // One device may do as much again.
+          // After ten seconds the rate limit of the device allows as many requests again.
           service.clock.pass(.seconds(10))
           let refresh = try #require(tokens.refresh)
           let answers = try await withThrowingTaskGroup(of: Tokens.self) { group in
@@ -157,7 +159,7 @@ import Testing
           #expect(answers.count == 1)
           tokens = try #require(answers.first)
         }
-        // Whichever of the two is first: what is told later knows of it.
+        // Whichever is first, any later response knows that the account is disabled.
         service.clock.pass(.seconds(10))
         for _ in 0..<20 {
           let refresh = try #require(tokens.refresh)
@@ -175,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `has an end with the grant's own time, whatever its mark says`() async throws {
+  @Test func `a cached grant expires with the grant, even if the store has not changed`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -193,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `knows a token by its bytes, not by what it looks like`() async throws {
+  @Test func `the cache compares tokens by bytes and not by Unicode equivalence`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -201,7 +203,7 @@ import Testing
       var tokens = try await box.pair()
       while !tokens.access.contains("K") { tokens = try Tokens(try await box.refresh(try #require(tokens.refresh))) }
       #expect(try await api.introspect(tokens.access)["active"] == true)
-      // U+212A is a K for Unicode, and for Swift.
+      // U+212A (KELVIN SIGN) equals K for Unicode and for Swift strings.
       let place = try #require(tokens.access.firstIndex(of: "K"))
       let other = tokens.access.replacingCharacters(at: place, with: "\u{212A}")
       #expect(other == tokens.access)

@@ -103,8 +103,8 @@ public struct TrustedProxies: Sendable, Equatable {
     case (let only?, nil), (nil, let only?): return only
     case (let standard?, let common?):
       guard standard.address == common.address else { return common }
-      // Both name the same client. A proxy that knows only X-Forwarded-* passes a client's `Forwarded` on unchanged, with
-      // the client's own address and a scheme and host of its choice; what such a proxy wrote takes precedence.
+      // Both name the same client. A proxy that knows only X-Forwarded-* passes a client's `Forwarded` on unchanged,
+      // with the client's own address and a scheme and host of its choice. What such a proxy wrote takes precedence.
       var agreed = standard
       if !headers.forwardedProto.isEmpty { agreed.scheme = common.scheme }
       if !headers.forwardedHost.isEmpty { agreed.forwardedHost = common.forwardedHost }

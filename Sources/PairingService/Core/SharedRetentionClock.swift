@@ -1,8 +1,8 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// The service's ``RetentionClock``: the time that decides what is deleted for its age, and whether the machine's clock is
-/// suspected to be wrong.
+/// The service's ``RetentionClock``: the time that decides what is deleted for its age, and whether the machine's clock
+/// is suspected to be wrong.
 package final class SharedRetentionClock: Sendable {
   private let clock: ServiceClock
   private let state: Locked<RetentionClock>

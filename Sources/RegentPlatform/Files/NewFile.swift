@@ -4,8 +4,8 @@ public import Glibc
 ///
 /// It never overwrites a file.
 ///
-/// Until it is finished, it is named `.NAME.partial`, and is removed when the value goes away unfinished. If the process
-/// is killed, that file stays, and the next attempt empties and reuses it.
+/// Until it is finished, it is named `.NAME.partial`, and is removed when the value goes away unfinished. If the
+/// process is killed, that file stays, and the next attempt empties and reuses it.
 public struct NewFile: ~Copyable {
   private let file: FileDescriptor
   private let directory: FileDescriptor
