@@ -6,8 +6,9 @@ import RegentSQL
 import TestSupport
 import Testing
 
-/// A transaction with prefetched questions over its own table `thing`. Each row has an `owner`, so a question can
-/// select one row or all rows of an owner.
+/// A transaction with prefetched questions over its own table `thing`.
+///
+/// Each row has an `owner`, so a question can select one row or all rows of an owner.
 private struct AskingAhead {
   let place: DatabasePlace
   let connection: Connection

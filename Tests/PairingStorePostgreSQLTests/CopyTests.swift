@@ -9,7 +9,9 @@ import RegentSQL
 import TestSupport
 import Testing
 
-/// Tables that only a cluster needs. The store creates them anew where a copy arrives.
+/// Tables that only a cluster needs.
+///
+/// The store creates them anew where a copy arrives.
 ///
 /// The test fails for a table that is neither in this list nor copied, so a new table cannot be forgotten.
 private let ofTheCluster: Set<String> = [

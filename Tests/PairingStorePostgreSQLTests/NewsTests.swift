@@ -165,8 +165,9 @@ struct NewsTests {
     }
   }
 
-  /// The server's queue for notifications holds 8 GB. Instead of filling it, a trigger raises the server's error at
-  /// COMMIT.
+  /// The server's queue for notifications holds 8 GB.
+  ///
+  /// Instead of filling it, a trigger raises the server's error at COMMIT.
   @Test func `a server whose notification queue is full refuses no change and no nonce`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }

@@ -10,8 +10,9 @@ import Testing
 
 @Suite("Reads that share a PostgreSQL transaction", .serialized)
 struct ReaderTests {
-  /// Queues `count` reads, lets one reader serve them together, and returns their results. `seconds` is how long each
-  /// may wait.
+  /// Queues `count` reads, lets one reader serve them together, and returns their results.
+  ///
+  /// `seconds` is how long each may wait.
   private func together<Value: Sendable>(
     _ count: Int, seconds: UInt64 = 10, _ body: @escaping @Sendable (Int, borrowing ReadContext) throws -> Value
   ) throws -> [Result<Value, any Error>?] {

@@ -24,8 +24,9 @@ extension PostgreSQLStore {
 }
 
 extension Connection {
-  /// Makes each COMMIT wait for a standby with this name; "" for none. The server reloads its settings a little
-  /// later.
+  /// Makes each COMMIT wait for a standby with this name; "" for none.
+  ///
+  /// The server reloads its settings a little later.
   fileprivate func requireStandby(_ name: String) throws {
     try run("ALTER SYSTEM SET synchronous_standby_names = \(unsafeRawSQL: "'\(name)'")", by: serverDeadline)
     try run("SELECT pg_reload_conf()", by: serverDeadline)

@@ -6,7 +6,9 @@ import RegentPairing
 import TestSupport
 import Testing
 
-/// A real file system of 24 MiB. The store keeps a tenth of it as its reserve.
+/// A real file system of 24 MiB.
+///
+/// The store keeps a tenth of it as its reserve.
 @Suite(.enabled(if: getuid() == 0, "mounting takes root"))
 struct `The disk reserve` {
   private func withSmallDisk(_ body: (SQLiteStore, SmallDisk) async throws -> Void) async throws {

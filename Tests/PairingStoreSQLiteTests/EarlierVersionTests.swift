@@ -9,7 +9,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// The databases that a released version wrote, in `Tests/fixtures/VERSION`. `Tests/fixtures/make` creates them.
+/// The databases that a released version wrote, in `Tests/fixtures/VERSION`.
+///
+/// `Tests/fixtures/make` creates them.
 struct EarlierVersion: CustomTestStringConvertible, Sendable {
   let name: String
   var testDescription: String { name }
@@ -75,7 +77,9 @@ private let laterTables: Set = [
 ]
 
 extension SQLiteStore {
-  /// Tables without a row. A fixture without rows in a table would prove nothing about that table.
+  /// Tables without a row.
+  ///
+  /// A fixture without rows in a table would prove nothing about that table.
   fileprivate func emptyTables() async throws -> [String] {
     try await database.read { context in
       try context.all(

@@ -6,7 +6,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// The row of a client before the column `paired` existed. It is spelled out because `Tables` describes today's row.
+/// The row of a client before the column `paired` existed.
+///
+/// It is spelled out because `Tables` describes today's row.
 private let earlierClients = Resigning.RawTable(
   raw: "oauth_client", version: 1, signer: .service,
   [

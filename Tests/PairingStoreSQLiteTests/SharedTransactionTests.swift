@@ -7,8 +7,9 @@ import TestSupport
 import Testing
 
 @Suite struct `A token refresh that shares a transaction with other writes` {
-  /// The store's cached mark advances only after the transaction. Within it, the refresh must still see that the
-  /// account was deleted.
+  /// The store's cached mark advances only after the transaction.
+  ///
+  /// Within it, the refresh must still see that the account was deleted.
   @Test func `a refresh is refused when an earlier write of the same transaction deleted its account`() async throws {
     try await withStoreFile { file in
       try await file.with { store in

@@ -7,7 +7,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// A signed table with its columns. `shows` tells whether the store still returns the row that the test changes.
+/// A signed table with its columns.
+///
+/// `shows` tells whether the store still returns the row that the test changes.
 struct SignedTable: Sendable, CustomTestStringConvertible {
   let name: String
   let columns: [Column]

@@ -13,7 +13,9 @@ public var serverDeadline: Deadline { .after(.seconds(patience)) }
 
 /// A schema on a server for the tables of one test, and the master key of the stores that are opened there.
 public struct DatabasePlace: Sendable {
-  /// The schema of the tables. Its random name separates it from other tests.
+  /// The schema of the tables.
+  ///
+  /// Its random name separates it from other tests.
   public let schema: String
   public let server: PostgreSQLServer
   public let master: Secret

@@ -5,17 +5,21 @@
 internal import Glibc
 internal import TestSupport
 
-/// A running server. It ends when this object is released, and also when the test process ends in any way, even by
-/// SIGKILL.
+/// A running server.
+///
+/// It ends when this object is released, and also when the test process ends in any way, even by SIGKILL.
 public final class PostgreSQLServer: Sendable {
   /// Holds the database in `data`, the server's log in `log`, the certificates and the Unix socket.
   public let folder: String
   public let port: UInt16
-  /// Write end of a pipe that stays open as long as this object. A shell reads the pipe and ends the server when it
-  /// closes.
+  /// Write end of a pipe that stays open as long as this object.
+  ///
+  /// A shell reads the pipe and ends the server when it closes.
   private let leash: Int32
 
-  /// One server with TLS for all tests of a process. No test may stop or freeze it.
+  /// One server with TLS for all tests of a process.
+  ///
+  /// No test may stop or freeze it.
   public static let shared = Result { try PostgreSQLServer() }
 
   /// Starts a server with an empty database `regent`, and the roles `regent` (superuser, no password asked) and
@@ -95,7 +99,9 @@ public final class PostgreSQLServer: Sendable {
   public var stranger: String { "\(folder)/stranger.pem" }
 }
 
-/// A data folder of a server that was never started. A process makes it once and copies it for each server.
+/// A data folder of a server that was never started.
+///
+/// A process makes it once and copies it for each server.
 private let serverTemplate = Result { () throws -> String in
   let folder = try makeTemporaryFolder()
   let user = serverUser

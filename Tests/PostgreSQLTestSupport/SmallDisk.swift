@@ -8,7 +8,9 @@ public final class SmallDisk: Sendable {
   private let place: String
   private var filling: String { "\(place)/filling" }
 
-  /// Moves the database to the small disk. There must be no connections to it.
+  /// Moves the database to the small disk.
+  ///
+  /// There must be no connections to it.
   public init(of server: PostgreSQLServer) throws {
     place = try makeTemporaryFolder()
     let done = try run(
