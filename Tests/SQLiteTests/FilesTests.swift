@@ -68,7 +68,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `a directory that others can enter is refused with what to type`() throws {
+  @Test func `a directory that other users can enter is refused with the chmod command that fixes it`() throws {
     try withTemporaryFolder { folder in
       unsafe chmod(folder, 0o755)
       let error = #expect(throws: FileError.self) {
@@ -79,7 +79,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `a symbolic link is refused as a file and followed as a directory`() throws {
+  @Test func `a symbolic link to the file is refused, and one to its directory is followed`() throws {
     try withTemporaryFolder { folder in
       try closedDatabase(in: "\(folder)/real")
       unsafe symlink("\(folder)/real/things.db", "\(folder)/link.db")
@@ -103,7 +103,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `a second service is kept out and told who is in`() throws {
+  @Test func `a second service is refused and told which process holds the database`() throws {
     try withTemporaryFolder { folder in
       let first = try Database(things(at: "\(folder)/things.db"))
       let error = #expect(throws: FileError.self) {
@@ -115,7 +115,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `no second service comes in by another name or without the lock file`() throws {
+  @Test func `a second service is refused under another file name and without the lock file`() throws {
     try withTemporaryFolder { folder in
       let database = try Database(things(at: "\(folder)/a/things.db"))
       defer { database.close() }

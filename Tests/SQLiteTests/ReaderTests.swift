@@ -92,7 +92,7 @@ struct ReaderTests {
 
   @Test func `closing interrupts a read that would never end`() async throws {
     try await withThings { database in
-      let started = Flag("the request runs")
+      let started = Flag("the read runs")
       let endless = Task {
         try await database.read { context in
           started.raise()
