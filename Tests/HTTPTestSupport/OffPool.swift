@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Runs something that blocks on a thread of its own: the pool of the concurrency runtime has a thread per core only.
+/// Runs blocking work on its own thread, because the thread pool of Swift concurrency has one thread for each core.
 public func offPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     startThread { continuation.resume(returning: work()) }
@@ -22,7 +22,7 @@ public func startThread(_ work: @escaping @Sendable () -> Void) {
   if failed == 0 {
     pthread_detach(thread)
   } else {
-    // No thread to be had: better slow than not at all.
+    // Without a new thread, run the work here: slow, but it runs.
     unsafe job.takeRetainedValue().work()
   }
 }
