@@ -53,7 +53,7 @@ import Testing
         kept.append(connection)
         return server.statistics.shed > 0
       }
-      // Twice a body's bytes at most, because of how arrays grow.
+      // An array may reserve up to twice the bytes of the body.
       #expect((2...10).contains(kept.count), "\(kept.count)")
       // The same address still gets a small form in two pieces through.
       let small = try proven(address)

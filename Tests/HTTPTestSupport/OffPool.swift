@@ -12,9 +12,9 @@ private final class Job: Sendable {
   init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }
 
-/// Runs work on a thread of its own.
+/// Runs work on its own thread.
 ///
-/// Tests that block share the concurrency pool with everything else: a task may have to wait for all of them.
+/// A blocking test on the pool of Swift concurrency would delay all other tasks.
 public func startThread(_ work: @escaping @Sendable () -> Void) {
   let job = unsafe Unmanaged.passRetained(Job(work))
   var thread = pthread_t()
