@@ -261,7 +261,7 @@ private let year: Int64 = 365 * 24 * hour
     #expect(try await client.send(request).url.target == "/there")
     request.url = try ClientURL("\(server.url)/redirect?http://localhost:1/")
     guard case .redirectRefused = await outcome(client, request).failureKind else {
-      Issue.record("it left https")
+      Issue.record("the redirect to http was followed")
       return
     }
   }
