@@ -85,7 +85,7 @@ extension StoreConformance {
       try await stage.reserve(
         stage.registration(5, device: 3, second: 1800), limit: 2, second: 1800)
     },
-    ConformanceCheck("in a full pool a requestor with fewer codes than its share still gets one") { stage in
+    ConformanceCheck("in a full pool only a requestor with fewer codes than its share gets one") { stage in
       let limits = LiveCodeLimits(4, among: 2)
       let other = try await stage.besides("OTHER")
       func full(_ fixture: ConformanceFixture, _ number: Int, second: Int = 0) async throws {
