@@ -110,8 +110,8 @@ struct NewsTests {
   }
 
   @Test(arguments: [
-    // The longest payload that PostgreSQL allows, which no store sends; then a well-formed payload of a node that
-    // does not exist.
+    // Almost the longest payload that PostgreSQL allows, which no store sends; then a well-formed payload of a node
+    // that does not exist.
     "repeat('x', 7900) || n", "n || ' trial'",
   ])
   func `a store that is flooded with notifications stops listening and still receives changes by polling`(bell: String)

@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// Repeats this pattern: two lines of an operator, then eight lines that unauthenticated clients cause.
+  /// Writes thirty lines: two ordinary ones, then in turn seven that unauthenticated clients cause and three ordinary.
   private func fill(_ store: SQLiteStore) async throws {
     for number in 1...30 {
       try await store.append(number % 10 < 3 ? line(number) : stranger(number))

@@ -56,7 +56,7 @@ extension StoreConformance {
       try await stage.decide(nil, second: 6)
       try await refused(.permission, try stage.exchange(1, box, made: 6), second: 7)
       _ = try await stage.store.exchange(stage.exchange(2, box, device: 41, made: 7), at: stage.at(7))
-      // An app's question without an answer withdraws no permission.
+      // A question, or a withdrawal from before the request was made, does not refuse it.
       try await stage.decide(nil, app: "asks", second: 0)
       _ = try await stage.store.exchange(stage.exchange(3, box, device: 42, app: "asks"), at: stage.at(7))
       try await stage.decide(true)
@@ -191,8 +191,7 @@ extension StoreConformance {
       let decisions = try await stage.store.decisions(of: stage.boxDevice)
       try expect(decisions.count == PlatformPermissionRecord.mostOfBox, "has \(decisions.count)")
       try expect(decisions.first { $0.app == "app-3" }?.isGranted == false, "kept the first word")
-      // A withdrawn decision makes room for a decision, the one withdrawn first goes first. It makes no room for a
-      // question.
+      // A new decision replaces a withdrawn one, the one withdrawn first before the others. A question replaces none.
       try await stage.decide(nil, app: "app-5")
       try await stage.decide(nil, app: "app-4")
       try await expect(.notFound(what: "room for the decision")) { try await stage.decide(nil, app: "asks") }
