@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
-// Regent: the service, the device agent, the companion CLI and two libraries. The layers and who may
-// import whom are in docs/decisions/0001-layers.md and proven by Tests/ArchitectureTests. One long file, as SwiftPM reads
-// no other.
+// Regent: the service, the device agent, the operator's command line and two libraries. docs/decisions/0001-layers.md
+// describes the layers and which target may import which; Tests/ArchitectureTests checks it. The file is long because
+// SwiftPM reads no other manifest.
 
 import PackageDescription
 
@@ -17,8 +17,10 @@ func tool(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
-/// A target that compiles the sources of PairingStoreRows with its own: these name no database, so their files do not
-/// import it either.
+/// A target that compiles the sources of PairingStoreRows together with its own.
+///
+/// The shared sources import no database module. So the target is built without MemberImportVisibility, which would
+/// require that import in each of these files.
 func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: common)
 }
@@ -44,33 +46,33 @@ let package = Package(
     .executable(name: "regentctl", targets: ["regentctl"]),
     .library(name: "AccessEnabler", targets: ["AccessEnabler"]),
     .library(name: "MediaTokenVerifier", targets: ["MediaTokenVerifier"]),
-    // For programs that are not in Swift: libMediaToken.so and the header in docs/examples/verify-media-token.
+    // For programs in other languages: libMediaToken.so, with the header in docs/examples/verify-media-token.
     .library(name: "MediaToken", type: .dynamic, targets: ["MediaTokenC"]),
   ],
   targets: [
-    // C libraries: module map and shim header, nothing else. A shim whose library is missing says which Debian package
-    // it is when something that needs it is built: an app that links the SDK needs libssl-dev and libcurl4-openssl-dev.
+    // C libraries: a module map and a shim header each. If a library is missing, its shim names the Debian package
+    // when a target that needs it is built. An app that links the SDK needs libssl-dev and libcurl4-openssl-dev.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CRegentOpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
-    // No pkg-config name: libcurl is loaded at run time, only when an https URL is used.
+    // No pkg-config name, because libcurl is loaded at run time, and only when an https URL is used.
     .systemLibrary(name: "CRegentCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    // Nor for libpq: it is loaded when the database is PostgreSQL.
+    // No pkg-config name either: libpq is loaded only when the database is PostgreSQL.
     .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(name: "CCrypt", pkgConfig: "libxcrypt", providers: [.apt(["libcrypt-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CRegentLinux"),
 
-    // Layer 0, ground floor: what several tools share.
+    // Layer 0, base: code that several tools share.
     tool("RegentJSON"),
     tool("RegentEncodings"),
     tool("RegentHTTPCodec"),
     tool("RegentPlatform", ["CRegentLinux"]),
     tool("RegentSQL"),
 
-    // Layer 0: tools. They know no pairing word and never import one another.
+    // Layer 0: tools. They contain nothing about pairing and never import each other.
     tool("SQLite", ["CSQLite", "RegentPlatform", "RegentSQL"]),
     tool("PostgreSQL", ["CPostgreSQL", "RegentHTTPCodec", "RegentPlatform", "RegentSQL"]),
     tool("RegentCryptography", ["CRegentOpenSSL", "RegentEncodings", "RegentJSON"]),
@@ -80,7 +82,8 @@ let package = Package(
     tool("CommandKit", ["RegentHTTPCodec", "RegentJSON", "RegentPlatform"]),
     tool("XML", ["CExpat"]),
 
-    // Layer 0: a tool made of tools. What links RegentCryptography alone links neither libargon2 nor libcrypt.
+    // Layer 0: a tool that combines others. It is separate, so that a target with RegentCryptography links neither
+    // libargon2 nor libcrypt.
     tool(
       "PasswordHashing",
       ["CArgon2", "CCrypt", "RegentCryptography", "RegentEncodings", "RegentPlatform"]),
@@ -109,7 +112,7 @@ let package = Package(
         "RegentPlatform", "RegentSQL",
       ]),
 
-    // Libraries: what other people's programs link.
+    // Libraries for other people's programs.
     tool(
       "AccessEnabler",
       [
@@ -158,7 +161,7 @@ let package = Package(
         "RegentPairing",
       ]),
 
-    // Tests: one folder per target, and what they share.
+    // Tests: one folder for each target, and shared helpers.
     .target(
       name: "TestSupport", dependencies: ["CRegentLinux"], path: "Tests/TestSupport",
       swiftSettings: house),
@@ -175,7 +178,7 @@ let package = Package(
     .target(
       name: "HTTPTestSupport", dependencies: ["HTTPServer", "RegentHTTPCodec", "RegentPlatform", "TestSupport"],
       path: "Tests/HTTPTestSupport", swiftSettings: house),
-    // A store in memory, and what every store must do: for tests only, no program may link them.
+    // A store in memory, and tests that every store must pass. No program may link them.
     .target(
       name: "PairingStoreMemory", dependencies: ["PairingStore", "RegentPairing"], path: "Tests/PairingStoreMemory",
       swiftSettings: house),
@@ -242,7 +245,7 @@ let package = Package(
       swiftSettings: house),
     tests(of: "RegentJSON"),
     tests(of: "RegentHTTPCodec", ["HTTPTestSupport"]),
-    // What a test can only see in a process of its own: signals, a terminal's rescue.
+    // Tests of behaviour that needs a separate process: signals, and restoring a terminal.
     .executableTarget(
       name: "PlatformProbe", dependencies: ["RegentPlatform"], path: "Tests/PlatformProbe",
       swiftSettings: house),
@@ -300,7 +303,7 @@ let package = Package(
         "RegentPairing", "RegentJSON", "HTTPServer", "RegentHTTPClient", "RegentHTTPCodec", "HTTPTestSupport",
         "RegentPlatform",
       ]),
-    // What the libraries of boxes must show in a process of their own: how it ends, how much memory it takes.
+    // Tests of the box libraries that need a separate process: how it exits, and how much memory it uses.
     .executableTarget(
       name: "SDKProbe",
       dependencies: [
@@ -317,7 +320,7 @@ let package = Package(
         "HTTPTestSupport", "ServiceTestSupport", "PlayerExample", "regentd", "regentctl",
       ],
       exclude: ["Machine/every-pair.txt", "Machine/platform-account.txt"]),
-    // The example of docs/examples/player, built with the tests so that it never stops compiling.
+    // The example in docs/examples/player, built with the tests so that it keeps compiling.
     .target(
       name: "PlayerExample", dependencies: ["AccessEnabler"],
       path: "docs/examples/player", exclude: ["README.md"], swiftSettings: house),
@@ -349,23 +352,24 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// As somebody's dependency the package is its two libraries alone. Names of targets must be unique among all packages,
-// and an app may have a SQLite, an XML or a TestSupport of its own; nor should SwiftPM look for what only the service
-// needs. SwiftPM keeps dependencies in a folder "checkouts"; for others, by a path, REGENT_LIBRARIES=1 says the same.
+// As a dependency of another package, this package consists of its two libraries only. Target names must be unique
+// among all packages, and an app may have its own target SQLite, XML or TestSupport; SwiftPM also need not look for
+// libraries that only the service needs. SwiftPM puts dependencies into a folder named "checkouts", which is
+// recognized here. For a dependency by path, set REGENT_LIBRARIES=1.
 let libraries: Set = ["AccessEnabler", "MediaTokenVerifier"]
 if Context.packageDirectory.contains("/checkouts/") || Context.environment["REGENT_LIBRARIES"] == "1" {
   package.products.removeAll { !libraries.contains($0.name) }
   keep(libraries)
 }
 
-// REGENT_TESTS=PairingServiceTests,JourneyTests builds these test targets and what they need, and no other: minutes
-// less for a change in one layer. `make test` and CI build all of them.
+// REGENT_TESTS=PairingServiceTests,JourneyTests builds only these test targets and what they need, which saves
+// minutes after a change in one layer. `make test` and CI build all of them.
 if let chosen = Context.environment["REGENT_TESTS"] {
   keep(Set(chosen.split(separator: ",").map(String.init)).union(["regentd", "regent", "regentctl"]))
   package.products.removeAll { $0.name == "MediaToken" && !package.targets.contains { $0.name == "MediaTokenC" } }
 }
 
-/// Removes all targets but these and what they depend on.
+/// Removes all targets except these and their dependencies.
 @MainActor func keep(_ roots: Set<String>) {
   var needed = roots
   while true {
@@ -381,8 +385,8 @@ if let chosen = Context.environment["REGENT_TESTS"] {
   package.targets.removeAll { !needed.contains($0.name) }
 }
 
-// Fuzz targets need -sanitize=fuzzer in the whole build, so Tests/Fuzz/run asks for them with REGENT_FUZZ=1 and
-// builds them in a folder of their own; a normal build never sees them.
+// Fuzz targets need -sanitize=fuzzer for the whole build. Tests/Fuzz/run enables them with REGENT_FUZZ=1 and builds
+// them in a separate folder; a normal build does not contain them.
 if Context.environment["REGENT_FUZZ"] == "1" {
   func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(

@@ -1,9 +1,11 @@
-// Administration: the admin interface as types: what travels over the admin socket, and the client that `regentctl`
-// uses. Owns names, shapes and paths. What a call does is decided by PairingService, how it looks by regentctl.
+// Administration: the types of the admin interface, that is, the documents on the admin socket and the client that
+// `regentctl` uses. Owns names, document formats and paths. PairingService decides what a call does, and regentctl
+// how it is displayed.
 //
-// The interface is JSON over HTTP on a Unix socket. Members are camelCase; times are epoch milliseconds and lengths of
-// time milliseconds (`…Ms`), both numbers; a list is an array; an error is {"error":{"code","message","hint"}}.
-// PUT adds a record (the same again changes nothing), PATCH changes the members it names (null takes one away),
-// DELETE removes, POST acts. Names that devices chose travel as they are: whoever shows them makes them harmless.
+// The interface is JSON over HTTP on a Unix socket. Members are camelCase. Times are epoch milliseconds and durations
+// milliseconds (`…Ms`), both numbers. A list is an array. An error is {"error":{"code","message","hint"}}. PUT adds a
+// record (an equal one changes nothing), PATCH changes the given members (null removes one), DELETE removes, POST
+// performs an action. Names chosen by devices are sent unchanged: the program that displays them must make them
+// harmless.
 //
-// Start with Client/AdminPaths.swift for what can be asked, Records/ for what operators write, Documents/ for the rest.
+// Start with Client/AdminPaths.swift for the calls, Records/ for what operators write, and Documents/ for the rest.

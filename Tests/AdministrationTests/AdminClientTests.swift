@@ -83,7 +83,7 @@ import Testing
   ) async throws {
     let asked = Locked<[String]>([])
     let all = (1000..<2200).map { number in
-      SignIn(
+      SignInEntry(
         id: Identifier("id-\(number)")!, device: "d", deviceID: "d", requestor: Samples.requestor.id,
         provider: Samples.provider.id, account: Identifier(number.isMultiple(of: 100) ? "anna" : "bert")!,
         source: "regular", issued: Instant(milliseconds: Int64(number)), expires: Instant(milliseconds: 9999))

@@ -20,7 +20,7 @@ extension WireRecord {
       IssuedKey secret
       StatementEntry application
       IssuedStatement softwareStatement
-      SignIn device deviceId source
+      SignInEntry device deviceId source
       TokenQuestion token
       PassEntry place device
       ServiceInfo version
@@ -45,7 +45,7 @@ extension WireRecord {
       KeyPairEntry created
       StatementEntry issued
       SigningKeyEntry created signsFrom
-      SignIn issued expires
+      SignInEntry issued expires
       SessionEntry started lastUsed expires
       Stats since
       HourCount start
@@ -74,7 +74,7 @@ extension WireRecord {
       StatementEntry id requestor
       IssuedStatement id
       SigningKeyEntry id
-      SignIn id requestor provider
+      SignInEntry id requestor provider
       SessionEntry id provider
       ProviderCount provider
       PassEntry requestor provider
@@ -96,7 +96,7 @@ extension WireRecord {
     WireOutcome(
       """
       CodeEntry device address
-      SignIn givenName name address userAgent
+      SignInEntry givenName name address userAgent
       SessionEntry address userAgent
       TokenQuestion resource
       TokenVerdict reason keyId requestor provider resource
@@ -121,7 +121,7 @@ extension WireRecord {
       """
       CodeEntry account
       CodeApproval account
-      SignIn account
+      SignInEntry account
       SessionEntry account
       EntitlementRequest account
       """,
@@ -135,7 +135,7 @@ extension WireRecord {
       """
       KeyPairEntry lastUsed
       SigningKeyEntry neededUntil
-      SignIn lastUsed
+      SignInEntry lastUsed
       TokenVerdict issued expires
       """,
       #"""
@@ -163,7 +163,7 @@ extension WireRecord {
       """#),
     WireOutcome(
       """
-      SignIn household
+      SignInEntry household
       Account household
       Entitlement household
       """,
@@ -230,7 +230,7 @@ extension WireRecord {
       "" "x y": must be one of good, warning, bad
       """#),
     WireOutcome(
-      "Tally count",
+      "CountDocument count",
       #"""
       none null: is missing
       -1: must be a number from 0 to 9223372036854775807

@@ -13,7 +13,7 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
     ]
   ),
   ("Sources/PairingService/Core/BoxDecisions.swift", ["store.decide("]),
-  ("Sources/PairingService/Nodes/CodeLooks.swift", ["codes.learn(", "store.expire("]),
+  ("Sources/PairingService/Nodes/CodeRefresher.swift", ["codes.learn(", "store.expire("]),
   ("Sources/PairingService/Core/SigningKeys.swift", ["store.retireSigningKey("]),
   (
     "Sources/PairingService/Core/CodeTransitions.swift",

@@ -179,7 +179,7 @@ import Testing
 
   /// Reads the QR code off the terminal, on dark and on light.
   private func photograph(_ terminal: Terminal, _ size: WindowSize) throws -> String {
-    let glass = try Glass(size, captured: try terminal.capture(colours: true))
+    let glass = try TerminalEmulator(size, captured: try terminal.capture(colours: true))
     let dark = try decode(glass.picture(on: .dark).png())
     #expect(try decode(glass.picture(on: .light).png()) == dark)
     return dark

@@ -70,7 +70,7 @@ import Testing
       environment: ["LC_ALL": "C.UTF-8", "TERM": "xterm-256color"])
     #expect(result.status == 0)
     let lines = result.outputText.split(separator: "\n").map(String.init)
-    var glass = Glass(
+    var glass = TerminalEmulator(
       WindowSize(rows: lines.count, columns: (lines.map(\.count).max() ?? 0)))
     for (row, line) in lines.enumerated() {
       try glass.show(Array("\u{1b}[\(row + 1);1H\(line)".utf8))

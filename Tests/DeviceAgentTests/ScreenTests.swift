@@ -45,7 +45,7 @@ private let links = [
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: view, now: Scene.now), depth: .palette)
     for ground in Ground.allCases {
-      var glass = Glass(size)
+      var glass = TerminalEmulator(size)
       try glass.show(bytes)
       #expect(try decode(glass.picture(on: ground).png()) == link)
     }
@@ -60,7 +60,7 @@ private let links = [
       language: .spanish)
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: Scene.waiting.view, now: Scene.now), depth: depth)
-    var glass = Glass(size)
+    var glass = TerminalEmulator(size)
     try glass.show(bytes)
     #expect(try decode(glass.picture(on: ground).png()) == Scene.link)
   }
@@ -206,10 +206,10 @@ private let links = [
   func `turns any screen into any other`(old: Scene, new: Scene) throws {
     let before = screen.canvas(of: old.view, now: Scene.now)
     let after = screen.canvas(of: new.view, now: Scene.now)
-    var glass = Glass(screen.size)
+    var glass = TerminalEmulator(screen.size)
     try glass.show(ScreenDiff.bytes(from: nil, to: before, depth: .palette))
     try glass.show(ScreenDiff.bytes(from: before, to: after, depth: .palette))
-    var fresh = Glass(screen.size)
+    var fresh = TerminalEmulator(screen.size)
     try fresh.show(ScreenDiff.bytes(from: nil, to: after, depth: .palette))
     #expect(glass.lines == after.lines)
     #expect(glass.shows(sameAs: fresh))

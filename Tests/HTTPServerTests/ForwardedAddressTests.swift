@@ -87,7 +87,7 @@ import Testing
 
   @Test(arguments: [
     "for=1.1.1.1", "for=unknown", "for=_hidden", "for=\"[::1]\"", "for=1.1.1.1;proto=https;host=evil",
-    "for=10.0.0.1", "proto=https", ";;;", "for=1.1.1.1, for=2.2.2.2", "for=",
+    "for=10.0.0.1", "proto=https", ";;;", "for=1.1.1.1, for=2.2.2.2", "for=", "for=203.0.113.5;proto=https;host=evil",
   ])
   func `a client cannot hide its address with a Forwarded header behind a proxy that writes X-Forwarded-For`(
     line: String

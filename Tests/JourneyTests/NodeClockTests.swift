@@ -29,7 +29,7 @@ private final class OtherClocksStore: ForwardingStore {
 
 @Suite struct `a node whose clock is wrong` {
   @Test func `is out when most others agree on another time, and never all of them`() {
-    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Standing = .agrees) -> NodeClocks.Standing {
+    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Verdict = .agrees) -> NodeClocks.Verdict {
       NodeClocks.standing(of: .seconds(own), among: others.map { .seconds($0) }, after: earlier)
     }
     // Alone, or with nobody else who is right: no reason to think that it is not the database's clock.
@@ -174,7 +174,7 @@ private final class OtherClocksStore: ForwardingStore {
           id: try named(name), version: "0.2.0", started: Instant(milliseconds: 0), silence: .zero,
           said: NodeStatusExchange.Said(clockAhead: .seconds(ahead)).text, instruction: nil)
       }
-      return NodeCare.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
+      return NodeFindings.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
     }
     #expect(
       try said(("a", 0), ("b", 90), ("c", 5)) == [

@@ -82,12 +82,12 @@ private final class SilentNodesStore: ForwardingStore {
   }
 
   @Test func `nothing, when they are there, of one release or two, and agree on the time`() throws {
-    #expect(NodeCare.findings(about: []).isEmpty)
+    #expect(NodeFindings.findings(about: []).isEmpty)
     let well = [
       try node("a"), try node("b", "0.3.1", silence: .seconds(5), ahead: .milliseconds(1000)),
       try node("c", ahead: .milliseconds(-1000)),
     ]
-    #expect(NodeCare.findings(about: well).isEmpty)
+    #expect(NodeFindings.findings(about: well).isEmpty)
   }
 
   @Test func `several public addresses are several issuers`() throws {
@@ -97,8 +97,8 @@ private final class SilentNodesStore: ForwardingStore {
         said: NodeStatusExchange.Said(publicURL: address).text, instruction: nil)
     }
     let (tv, other) = ("https://tv.example.org", "https://other.example.org")
-    #expect(try NodeCare.findings(about: [node("a", tv), node("b", tv), node("of-before", nil)]).isEmpty)
-    let found = try NodeCare.findings(about: [node("a", tv), node("b", other), node("c", tv)])
+    #expect(try NodeFindings.findings(about: [node("a", tv), node("b", tv), node("of-before", nil)]).isEmpty)
+    let found = try NodeFindings.findings(about: [node("a", tv), node("b", other), node("c", tv)])
     #expect(
       found.map { "\($0.status) \($0.check): \($0.detail)" } == [
         "bad nodes: their public addresses differ, and none takes the tokens of another: \(other) at b; \(tv) at a, c"
@@ -114,7 +114,7 @@ private final class SilentNodesStore: ForwardingStore {
   }
 
   @Test func `who is silent, whose clock is wrong, and that releases are too far apart`() throws {
-    let found = NodeCare.findings(about: [
+    let found = NodeFindings.findings(about: [
       try node("a", "0.1.0", silence: .seconds(90)), try node("b", ahead: .milliseconds(-2400)),
       try node("c", "0.4.0", ahead: .seconds(3)), try node("d", "0.2.9"),
     ])
@@ -125,6 +125,6 @@ private final class SilentNodesStore: ForwardingStore {
         "nodes: they are of versions that do not serve together: 0.2.0, 0.2.9, 0.4.0",
       ])
     #expect(found.allSatisfy { $0.status == .warning && $0.fix != nil })
-    #expect(!NodeCare.isOneReleaseApart(["0.9.0", "1.0.0"]))
+    #expect(!NodeFindings.isOneReleaseApart(["0.9.0", "1.0.0"]))
   }
 }

@@ -45,7 +45,7 @@ private final class MeanwhileStore: ForwardingStore {
     return try await target.approve(id, request, audit: entry, at: now)
   }
 
-  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     let found = try await target.grant(id, at: now)
     try await happen()
     return found

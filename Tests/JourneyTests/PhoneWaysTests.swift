@@ -292,7 +292,7 @@ private func base64(_ bytes: [UInt8]) -> String {
     let service = try await TestService()
     var configuration = ServerConfiguration()
     configuration.loops = 1
-    var standing = StandingHeaders()
+    var standing = CommonHeaders()
     let expected = SecurityHeaders(https: true).list
     for (name, value) in expected {
       #expect(standing.add(try #require(.init(name)), value))

@@ -9,7 +9,7 @@ import Testing
 @testable import PairingService
 
 /// One call as somebody could send it, in parts that are changed one at a time.
-private struct Words {
+private struct RequestVariant {
   var target = "/api/v1/tokens/authn"
   var query = "deviceId=box-1&format=json"
   var method = "GET"
@@ -58,7 +58,7 @@ private struct Words {
 
 extension TestService {
   /// The same call with credentials of its own: a nonce is good once.
-  fileprivate func request(_ words: Words, _ tokens: [String]) throws -> TestRequest {
+  fileprivate func request(_ words: RequestVariant, _ tokens: [String]) throws -> TestRequest {
     func signed(_ path: String, at time: Instant? = nil, key: String = Sample.publicKey, secret: String = Sample.secret)
       throws -> [(name: String, value: String)]
     {
@@ -118,14 +118,14 @@ extension TestService {
     for _ in 0..<2 { tokens.append(try await plain.access(statement)) }
     var codes = [try await service.code(plain)]
     var generator = SeededGenerator(state: seed)
-    var words = Words()
+    var words = RequestVariant()
     var (asked, statuses) = (0, [UInt16: Int]())
     for step in 0..<11 {
       if step > 0 { try await change(step, service, plain, &codes) }
       for number in 0..<120 {
         // As a box polls: mostly the same again, now and then back to the usual words.
         if number.isMultiple(of: 3) { words.change(&generator) }
-        if number.isMultiple(of: 20) { words = Words() }
+        if number.isMultiple(of: 20) { words = RequestVariant() }
         let expected = try await plain.send(try service.request(words, tokens))
         let found = try await remembering.send(try service.request(words, tokens))
         #expect(found.status == expected.status, "\(words)")

@@ -71,15 +71,15 @@ extension MemoryStore {
     grants[grant.id]?.idle = grant.idle
   }
 
-  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     try standingNow(id, at: now)
   }
 
-  private func standingNow(_ id: GrantID, at now: Instant) throws(StoreError) -> StandingGrant? {
+  private func standingNow(_ id: GrantID, at now: Instant) throws(StoreError) -> ValidGrant? {
     guard let grant = grants[id], grant.isValid(at: now), let client = oauthClients[grant.client],
       isHonoured(client), let signIn = try standingNow(grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn)
+    return ValidGrant(grant: grant, client: client, signIn: signIn)
   }
 
   public func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)

@@ -14,7 +14,7 @@ extension MemoryStore {
     return box
   }
 
-  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     guard usedRequests[exchange.request] == nil else { throw .exchange(.used) }
     guard let box = boxes[exchange.box], box.key == exchange.key,
       let parent = authentications[box.authentication], parent.authentication.isValid(at: now),
@@ -119,7 +119,7 @@ extension MemoryStore {
     return box(of: parent, lettingIn: record)?.authentication.isValid(at: now) == true
   }
 
-  private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> StandingSignIn? {
+  private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> ValidSignIn? {
     let there = authentications.values.first {
       $0.authentication.requestor == record.authentication.requestor && $0.deviceHash == record.deviceHash
     }

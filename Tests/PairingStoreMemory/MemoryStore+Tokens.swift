@@ -27,19 +27,19 @@ extension MemoryStore {
   }
 
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
-    -> StandingSignIn?
+    -> ValidSignIn?
   {
     try standingNow(id, at: now)
   }
 
-  func standingNow(_ id: AuthenticationID, at now: Instant) throws(StoreError) -> StandingSignIn? {
+  func standingNow(_ id: AuthenticationID, at now: Instant) throws(StoreError) -> ValidSignIn? {
     guard let record = authentications[id], record.authentication.isValid(at: now) else { return nil }
     return try context(of: record).standing(record)
   }
 
   /// The device's valid sign-in that a degraded sign-in must not replace.
   private func regularSignIn(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
-    -> StandingSignIn?
+    -> ValidSignIn?
   {
     do throws(StoreError) {
       let there = try signIn(record.authentication.requestor, record.deviceHash, of: nil, at: now).signIn
@@ -61,7 +61,7 @@ extension MemoryStore {
   }
 
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     let authentication = record.authentication
     if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {

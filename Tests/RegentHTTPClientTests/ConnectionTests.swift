@@ -236,7 +236,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       let missing = try ClientURL(unixSocket: "\(folder)/no.sock", target: "/")
       let one = await outcome(makeClient(), ClientRequest(.get, missing))
       #expect(one.failureKind == .unreachable(.noSocket))
-      do { _ = try ScriptedServer(unixPath: "\(folder)/dead.sock") { _, _ in } }
+      try ScriptedServer(unixPath: "\(folder)/dead.sock") { _, _ in }.stop()
       let dead = try ClientURL(unixSocket: "\(folder)/dead.sock", target: "/")
       let other = await outcome(makeClient(), ClientRequest(.get, dead))
       #expect(other.failureKind == .unreachable(.refused))

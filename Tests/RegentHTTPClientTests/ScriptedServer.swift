@@ -39,14 +39,12 @@ final class ScriptedServer: Sendable {
     }
     port = unixPath == nil ? UInt16(bigEndian: bound.sin_port) : 0
     url = "http://127.0.0.1:\(port)"
-    try DedicatedThread.start(named: "scripted") { [listener, weak self] in
+    // The thread keeps the server alive until `stop`: most tests use it last for its address, and Swift would release it then.
+    try DedicatedThread.start(named: "scripted") { [self] in
       while true {
         let number = accept(listener, nil, nil)
         guard number >= 0 else { return }
-        guard let index = self?.accepted.add(1, ordering: .acquiringAndReleasing).newValue else {
-          Glibc.close(number)
-          return
-        }
+        let index = accepted.add(1, ordering: .acquiringAndReleasing).newValue
         _ = try? DedicatedThread.start(named: "connection") {
           let connection = Connection(number)
           script(index, connection)
@@ -64,10 +62,10 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  deinit {
-    shutdown(listener, Int32(SHUT_RDWR))
-    Glibc.close(listener)
-  }
+  /// Ends listening; clients are refused from now on.
+  func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  deinit { Glibc.close(listener) }
 }
 
 /// An IPv4 port whose accept queue is full: the kernel drops further connection attempts and refuses none.

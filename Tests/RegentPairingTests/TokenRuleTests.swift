@@ -12,14 +12,16 @@ import Testing
   @Test func `all that must hold is looked at every time`() throws {
     let authentication = try authentication()
     #expect(authentication.isValid(at: at(999)) && !authentication.isValid(at: at(1000)))
-    try Standing(account: .good, integrated: true, keyHonoured: true).check()
-    let table: [(Standing, AuthenticationRefusal)] = [
-      (Standing(account: .disabled, integrated: true, keyHonoured: true), .accountDisabled),
-      (Standing(account: .gone, integrated: true, keyHonoured: true), .accountGone),
-      (Standing(account: .good, integrated: false, keyHonoured: true), .notIntegrated),
-      (Standing(account: .good, integrated: true, keyHonoured: false), .keyRevoked),
-      (Standing(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff),
-      (Standing(account: .gone, integrated: true, switchedOff: true, keyHonoured: true), .accountGone),
+    try AuthenticationValidity(account: .good, integrated: true, keyHonoured: true).check()
+    let table: [(AuthenticationValidity, AuthenticationRefusal)] = [
+      (AuthenticationValidity(account: .disabled, integrated: true, keyHonoured: true), .accountDisabled),
+      (AuthenticationValidity(account: .gone, integrated: true, keyHonoured: true), .accountGone),
+      (AuthenticationValidity(account: .good, integrated: false, keyHonoured: true), .notIntegrated),
+      (AuthenticationValidity(account: .good, integrated: true, keyHonoured: false), .keyRevoked),
+      (
+        AuthenticationValidity(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff
+      ),
+      (AuthenticationValidity(account: .gone, integrated: true, switchedOff: true, keyHonoured: true), .accountGone),
     ]
     for (standing, refusal) in table {
       #expect(throws: refusal) { try standing.check() }

@@ -82,7 +82,7 @@ func pace(
 }
 
 /// Counts answers, and keeps the first one that is wrong.
-final class Tally: Sendable {
+final class OutcomeCounts: Sendable {
   private let right = Atomic(0)
   private let wrong = Kept<String?>(nil)
 
@@ -131,7 +131,7 @@ final class Supply: Sendable {
 
 /// So many askers, each of which asks again when it was answered.
 final class Crowd: Sendable {
-  let tally = Tally()
+  let tally = OutcomeCounts()
   private let supply: Supply
   private let status: UInt16
   private let isOver = Atomic(false)

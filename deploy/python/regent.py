@@ -41,7 +41,8 @@ class Regent:
     def __init__(self, path=None, timeout=60):
         own = os.environ.get("XDG_RUNTIME_DIR")
         try:
-            # Another user's folder, as root has it after `su` without `-`: who listens there is not the caller's agent.
+            # After `su` without `-`, root still has this variable of another user. The socket there belongs to that
+            # user, not to the caller's own agent.
             if own and os.stat(own).st_uid not in (0, os.geteuid()):
                 own = None
         except OSError:
@@ -153,7 +154,7 @@ class Regent:
             try:
                 self._call("POST", "pair/withdraw", {"id": begun["id"]})
             except RegentError:
-                pass  # The daemon has given it up already.
+                pass  # The daemon has already ended this pairing.
 
     def _call(self, method, name, body=None, more=None):
         failure = None
@@ -234,6 +235,6 @@ def _hand_over():
             return
 
 
-# The add-on has a copy of this file under another name.
+# The add-on contains a copy of this file under another name, which must not replace itself.
 if __name__ == "regent":
     _hand_over()

@@ -1,11 +1,12 @@
-// What the pages do beyond HTML. Everything works without this file; it only saves taps and waiting.
-// Written for Safari 13 and Chrome 80: a name or a spelling that they lack ends the whole file there (ScriptTests).
+// Improves the pages for browsers with JavaScript. Everything works without this file; it only saves taps and
+// waiting. Written for Safari 13 and Chrome 80: a newer function or syntax would stop the whole file there
+// (ScriptTests checks this).
 "use strict";
 
 const each = (selector, action) => document.querySelectorAll(selector).forEach(action);
 const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-// The code field: capitals, and the dash appears by itself. A pasted link gives the code in it.
+// The code field: converts to upper case and inserts the dash. A pasted link is replaced by the code in it.
 each("[data-code]", (field) => {
   const letters = (text) => text.normalize("NFKC").toUpperCase().replace(/[^A-Z0-9]/g, "");
   const grouped = (code) => (code.length > 4 ? `${code.slice(0, 4)}-${code.slice(4)}` : code);
@@ -18,7 +19,7 @@ each("[data-code]", (field) => {
     field.value = grouped(letters(link[1]));
   });
   const format = (event) => {
-    // A syllable that is still being composed must not be touched.
+    // While an input method composes a character, the field must not be changed.
     if (event.isComposing) return;
     const before = letters(field.value.slice(0, field.selectionStart === null ? undefined : field.selectionStart)).length;
     const code = letters(field.value);
@@ -31,27 +32,29 @@ each("[data-code]", (field) => {
   field.addEventListener("compositionend", format);
 });
 
-// A scanned code opens without a tap; not when the viewer came back to the page, and not in a preview.
+// The page of a scanned link submits its form by itself, except after the back button and in a prerendered page.
 each("form[data-send-at-once]", (form) => {
   const [navigation] = performance.getEntriesByType("navigation");
-  // Safari before 15 knows the old form alone.
+  // Safari before 15 has only the older interface.
   if (navigation ? navigation.type === "back_forward" : performance.navigation.type === 2) return;
-  // The button's click, because Safari before 16 has no requestSubmit, and submit() asks no listener.
+  // Clicks the button, because Safari before 16 has no requestSubmit, and submit() fires no submit event.
   const send = () => form.querySelector("button").click();
   if (document.prerendering) document.addEventListener("prerenderingchange", send, { once: true });
   else send();
 });
 
-// A decision counts only when its page has been in view for a second. The style sheet sees to that without this script:
-// .rest hides its button and .settling covers its buttons for that time. What it cannot see is here: a page that comes
-// back into view or changes its width, a press that began too early, and a key that is held down.
+// Buttons that decide something work only after their page has been visible for a second, so that a tap meant for the
+// previous page has no effect. The style sheet does most of it without this script: .rest hides its button and
+// .settling covers its buttons for that time. This script adds what CSS cannot detect: a page that becomes visible
+// again or changes its width, a press that began too early, and a key that is held down.
 const second = 1000;
 const decisions = ".rest > button, .rest > .button, .settling button";
 const isAnimated = (selector, part) => {
   const found = document.querySelector(selector);
   return found !== null && getComputedStyle(found, part).animationName !== "none";
 };
-// The first second is the style sheet's, whose clock starts with the first picture, unless animations are switched off.
+// The style sheet's animation covers the first second, because its clock starts at the first frame. If animations are
+// off, this script counts from now.
 let inView = isAnimated(".rest > button, .rest > .button", null) || isAnimated(".settling", "::after")
   ? -second : performance.now();
 let pressed = null;
@@ -62,7 +65,7 @@ const rest = () => {
   const root = document.documentElement;
   inView = performance.now();
   root.classList.add("anew");
-  // Reading a size applies the styles: the animations end, and begin again without the class.
+  // Reading a size applies the styles, which ends the animations. Removing the class starts them again.
   void root.offsetWidth;
   root.classList.remove("anew");
 };
@@ -76,7 +79,8 @@ addEventListener("resize", () => {
 
 const isDecision = (event) => event.target instanceof Element && event.target.closest(decisions) !== null;
 document.addEventListener("pointerdown", (event) => { pressed = event.timeStamp; }, true);
-// A press is over half a second after its end: a screen reader's click, which has no press, must not be taken for it.
+// A press is forgotten half a second after its end. Otherwise a later click of a screen reader, which has no press,
+// would be taken for it.
 const forget = () => {
   const press = pressed;
   setTimeout(() => { if (pressed === press) pressed = null; }, 500);
@@ -87,30 +91,30 @@ document.addEventListener("keydown", (event) => {
   if (!event.repeat) keyed = event.timeStamp;
   else if ((event.key === "Enter" || event.key === " ") && isDecision(event)) event.preventDefault();
 }, true);
-// Later, because the space bar clicks when it is let go.
+// Deferred, because the space bar clicks when it is released.
 document.addEventListener("keyup", () => setTimeout(() => { keyed = null; }), true);
 document.addEventListener("click", (event) => {
   if (!isDecision(event)) return;
-  // A pointer's clicks are counted in detail; a key's and a screen reader's are not.
+  // event.detail counts the clicks of a pointer; it is 0 for keys and screen readers.
   const press = event.detail > 0 ? pressed : keyed;
   if ((press === null ? event.timeStamp : press) >= inView + second) return;
   event.preventDefault();
   event.stopPropagation();
 }, true);
 
-// A form that has been sent is not sent twice by an impatient finger.
+// Prevents a second tap from sending a form twice.
 each("form[method=post]", (form) => {
   let sent = false;
   form.addEventListener("submit", (event) => {
     if (sent) event.preventDefault();
     sent = true;
-    // Whoever stopped the page on its way may try again.
+    // Allows another try when the viewer has stopped the loading of the next page.
     setTimeout(() => { sent = false; }, 10000);
   });
   addEventListener("pageshow", () => { sent = false; });
 });
 
-// The time left, second by second.
+// Counts down the remaining time of the code.
 each("[role=timer][data-seconds]", (timer) => {
   const end = Date.now() + Number(timer.dataset.seconds) * 1000;
   const show = (selector, visible) => each(selector, (element) => { element.hidden = !visible; });
@@ -119,14 +123,14 @@ each("[role=timer][data-seconds]", (timer) => {
     timer.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     show("[data-time-nearly-over]", left > 0 && left <= 60);
     show("[data-time-over]", left === 0);
-    // The service would refuse it; a denial it still reports.
+    // The service would refuse an approval now. The other buttons lead to its page about the expired code.
     if (left === 0) each("button.approve", (button) => { button.disabled = true; });
     if (left > 0) setTimeout(tick, 1000);
   };
   tick();
 });
 
-// Providers, filtered while typing.
+// Filters the list of providers while the viewer types.
 each("[data-filter]", (field) => {
   const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   field.addEventListener("input", () => {
@@ -145,7 +149,7 @@ each("[data-filter]", (field) => {
   });
 });
 
-// A password can be looked at; it is sent as a password in any case.
+// Lets the viewer see the password. The field is always submitted as a password field.
 each("[data-reveal]", (button) => {
   const field = document.getElementById(button.dataset.reveal);
   const set = (shown) => {
@@ -157,7 +161,8 @@ each("[data-reveal]", (button) => {
   field.form.addEventListener("submit", () => set(false));
 });
 
-// The way back to a page of a viewer gives it anew: meanwhile this browser may have signed out, or in as another.
+// Reloads pages of a viewer after the back button, because the browser may have signed out or in as another viewer
+// since.
 if (document.querySelector(".account, .rest")) {
   addEventListener("pagehide", (event) => { document.body.hidden = event.persisted; });
   addEventListener("pageshow", (event) => {
@@ -171,7 +176,7 @@ const visible = async () => {
   }
 };
 
-// While the page is in view, no other phone takes the code.
+// Renews the lease on the code while the page is visible, so that no other phone can claim it.
 each("[data-renew]", async (section) => {
   const token = section.querySelector("input[name=csrf]").value;
   for (;;) {
@@ -186,11 +191,11 @@ each("[data-renew]", async (section) => {
   }
 });
 
-// The result changes by itself: one request that the service holds until there is something to say.
+// Updates the result by a long poll: the service holds each request until the state changes.
 each("[data-wait]", async (section) => {
   let pause = 1000;
-  // After news the next question goes out at once: the box may have its answer within the same second. A service that
-  // answers with news for ever is asked so a few times only.
+  // After a change the next request is sent at once, because the box may fetch its sign-in within the same second.
+  // Limited to eight times, in case a service reports changes for ever.
   let atOnce = 8;
   while (section.dataset.state !== "delivered") {
     await visible();
@@ -203,7 +208,7 @@ each("[data-wait]", async (section) => {
       if (!answer.ok) throw new Error(String(answer.status));
       const { state } = await answer.json();
       const known = section.querySelector(`[data-when="${CSS.escape(state)}"]`);
-      // The code went another way meanwhile; the page itself says how.
+      // The code has another outcome, which the reloaded page explains.
       if (!known) return location.reload();
       pause = 1000;
       section.dataset.state = state;

@@ -2,25 +2,22 @@ import RegentHTTPCodec
 import RegentJSON
 public import RegentPairing
 
-// Codes, devices, sessions and tokens.
-
 extension AdminClient {
-  /// The codes that are remembered.
+  /// The codes that the service still has.
   public func codes() async throws(AdminError) -> [CodeEntry] {
     try await wholeList(AdminPaths.codes) { (code: CodeEntry) in code.id.text }
   }
 
-  /// One code, by the letters on the screen or by its record's id.
+  /// Finds a code by its letters on the screen or by its record's id.
   public func code(_ code: String) async throws(AdminError) -> CodeEntry {
     try await document(.get, AdminPaths.one(AdminPaths.codes, segment(code)))
   }
 
-  /// Takes a code back.
   public func withdraw(_ code: String) async throws(AdminError) -> CodeEntry {
     try await document(.post, AdminPaths.act(AdminPaths.codes, segment(code), "withdraw"))
   }
 
-  /// Approves a code for somebody who cannot.
+  /// Approves a code on behalf of a viewer who cannot do it.
   public func approve(_ code: String, for viewer: CodeApproval) async throws(AdminError)
     -> CodeEntry
   {
@@ -28,62 +25,56 @@ extension AdminClient {
       .post, AdminPaths.act(AdminPaths.codes, segment(code), "approve"), viewer.object)
   }
 
-  /// The devices that are signed in, page by page.
+  /// The signed-in devices, page by page.
   public func signIns(
-    of requestor: RequestorID? = nil, _ take: ([SignIn]) -> Void
+    of requestor: RequestorID? = nil, _ take: ([SignInEntry]) -> Void
   ) async throws(AdminError) {
     try await pages(
       AdminPaths.signIns, query: [("requestor", requestor?.text)],
-      after: { (signIn: SignIn) in signIn.id.text }, take)
+      after: { (signIn: SignInEntry) in signIn.id.text }, take)
   }
 
-  /// One sign-in.
-  public func signIn(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
+  public func signIn(_ id: AuthenticationID) async throws(AdminError) -> SignInEntry {
     try await document(.get, AdminPaths.one(AdminPaths.signIns, id.text))
   }
 
   /// The sign-ins of one device, by its short name or its own id.
-  public func device(_ id: String) async throws(AdminError) -> [SignIn] {
+  public func device(_ id: String) async throws(AdminError) -> [SignInEntry] {
     try await list(AdminPaths.devices, query: [("id", id)])
   }
 
-  /// What decides whether a device may watch, in order; about one title when it is named.
+  /// Every check that decides whether a device may watch, in order; for one title if `title` is given.
   public func why(_ id: String, title: String?) async throws(AdminError) -> [Finding] {
     try await list(AdminPaths.why, query: [("id", id), ("resource", title)])
   }
 
-  /// Gives a device a name; none takes it away.
+  /// Sets an operator's name for a device; nil removes it.
   public func renameDevice(_ id: String, _ name: String?) async throws(AdminError) {
     try await act(
       .patch, AdminPaths.devices, query: [("id", id)],
       ["name": name.map(JSONValue.string) ?? .null])
   }
 
-  /// Signs a device out everywhere.
-  ///
-  /// - Returns: how many sign-ins ended.
-  public func signOutDevice(_ id: String) async throws(AdminError) -> Tally {
+  /// Signs a device out everywhere, and returns how many sign-ins ended.
+  public func signOutDevice(_ id: String) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }
 
-  /// The boxes that hold an account for their apps.
+  /// The boxes that share their sign-in with apps.
   public func boxes() async throws(AdminError) -> [BoxEntry] {
     try await wholeList(AdminPaths.boxes) { (box: BoxEntry) in box.id.text }
   }
 
-  /// One box.
   public func box(_ id: BoxID) async throws(AdminError) -> BoxEntry {
     try await document(.get, AdminPaths.one(AdminPaths.boxes, id.text))
   }
 
-  /// Ends a box's own sign-in, and with it those of its apps.
-  ///
-  /// - Returns: what it was.
+  /// Ends a box's own sign-in, and with it those of its apps; returns the box as it was before.
   public func signOutBox(_ id: BoxID) async throws(AdminError) -> BoxEntry {
     try await document(.post, AdminPaths.act(AdminPaths.boxes, id.text, "sign-out"))
   }
 
-  /// The signed-in browsers of an account, at one provider or at all that have it.
+  /// The browser sessions of an account, at one provider or at every provider that has an account of this name.
   public func sessions(of account: AccountName, at provider: ProviderID?)
     async throws(AdminError) -> [SessionEntry]
   {
@@ -91,34 +82,30 @@ extension AdminClient {
       AdminPaths.sessions, query: [("account", account.text), ("provider", provider?.text)])
   }
 
-  /// All signed-in browsers.
   public func sessions() async throws(AdminError) -> [SessionEntry] {
     try await wholeList(AdminPaths.sessions) { (session: SessionEntry) in session.id.text }
   }
 
-  /// One signed-in browser.
   public func session(_ id: SessionID) async throws(AdminError) -> SessionEntry {
     try await document(.get, AdminPaths.one(AdminPaths.sessions, id.text))
   }
 
-  /// Signs a browser out.
-  ///
-  /// - Returns: what it was.
+  /// Ends a browser session, and returns it as it was before.
   public func endSession(_ id: SessionID) async throws(AdminError) -> SessionEntry {
     try await document(.post, AdminPaths.act(AdminPaths.sessions, id.text, "end"))
   }
 
   /// Ends one sign-in with its permits.
-  public func revokeToken(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
+  public func revokeToken(_ id: AuthenticationID) async throws(AdminError) -> SignInEntry {
     try await document(.post, AdminPaths.act(AdminPaths.signIns, id.text, "revoke"))
   }
 
-  /// Looks at a media token.
+  /// Asks the service to verify a media token.
   public func verify(_ question: TokenQuestion) async throws(AdminError) -> TokenVerdict {
     try await document(.post, AdminPaths.verifyToken, question.object)
   }
 
-  /// The temporary passes that were begun, page by page.
+  /// The temporary passes in use, page by page.
   public func passes(
     of requestor: RequestorID?, at provider: ProviderID?, _ take: ([PassEntry]) -> Void
   ) async throws(AdminError) {
@@ -127,10 +114,8 @@ extension AdminClient {
       after: { (pass: PassEntry) in pass.place }, take)
   }
 
-  /// Lets temporary passes begin anew.
-  ///
-  /// - Returns: how many had been begun.
-  public func resetPass(_ reset: PassReset) async throws(AdminError) -> Tally {
+  /// Resets temporary passes, so that they can be used from the beginning; returns how many were reset.
+  public func resetPass(_ reset: PassReset) async throws(AdminError) -> CountDocument {
     try await document(.post, AdminPaths.resetPass, reset.object)
   }
 }

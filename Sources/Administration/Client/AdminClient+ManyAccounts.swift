@@ -1,22 +1,23 @@
 import RegentHTTPCodec
 import RegentJSON
 
-// Accounts by the thousand, in batches that a service takes as one.
+// Imports of thousands of accounts, in batches of one transaction each.
 
 extension AdminClient {
-  /// Adds or changes accounts, ``AdminPaths/page`` at most: all of them or none.
+  /// Adds or changes up to ``AdminPaths/page`` accounts in one transaction.
   public func save(_ changes: [AccountChange]) async throws(AdminError) -> AccountOutcomes {
     try await document(.post, AdminPaths.manyAccounts, AccountBatch(changes).object)
   }
 
-  /// Looks at hashes that other programs made, ``AdminPaths/page`` at most; nothing is written.
+  /// Checks up to ``AdminPaths/page`` password hashes of another program, without writing anything.
   public func look(at questions: [HashQuestion]) async throws(AdminError) -> [HashAnswer] {
     try await list(AdminPaths.hashes, method: .post, HashQuestions(questions).object)
   }
 }
 
-/// Parts of a list that a service takes in one call: so many at most, and so many bytes, far below the 256 KiB that a
-/// service takes unless it is told otherwise.
+/// Divides a list into batches of at most `count` entries and `bytes` bytes.
+///
+/// The default is far below the 256 KiB that a service accepts in one request unless it is configured otherwise.
 package func batches<Element: AdminDocument>(
   of all: [Element], count: Int = AdminPaths.page, bytes: Int = 64 << 10
 ) -> [[Element]] {

@@ -2,73 +2,66 @@ import RegentHTTPCodec
 import RegentJSON
 public import RegentPairing
 
-// Requestors, providers, integrations, accounts and rules.
-
 extension AdminClient {
-  /// All requestors.
   public func requestors() async throws(AdminError) -> [Requestor] {
     try await list(AdminPaths.requestors)
   }
 
-  /// One requestor.
   public func requestor(_ id: RequestorID) async throws(AdminError) -> Requestor {
     try await document(.get, AdminPaths.requestor(id.text))
   }
 
-  /// Adds a requestor; the same again changes nothing.
+  /// Adds a requestor; an equal existing one stays unchanged.
   public func add(_ id: RequestorID, _ patch: Patch<Requestor>)
     async throws(AdminError) -> Saved<Requestor>
   {
     try await document(.put, AdminPaths.requestor(id.text), patch.members)
   }
 
-  /// Changes what is named of a requestor.
+  /// Changes the given members of a requestor.
   public func set(_ id: RequestorID, _ patch: Patch<Requestor>)
     async throws(AdminError) -> Saved<Requestor>
   {
     try await document(.patch, AdminPaths.requestor(id.text), patch.members)
   }
 
-  /// Removes a requestor with all that stands on it.
+  /// Removes a requestor and everything that depends on it.
   public func remove(_ id: RequestorID) async throws(AdminError) {
     try await act(.delete, AdminPaths.requestor(id.text))
   }
 
-  /// All providers.
   public func providers() async throws(AdminError) -> [Provider] {
     try await list(AdminPaths.providers)
   }
 
-  /// One provider.
   public func provider(_ id: ProviderID) async throws(AdminError) -> Provider {
     try await document(.get, AdminPaths.provider(id.text))
   }
 
-  /// Adds a provider; the same again changes nothing.
+  /// Adds a provider; an equal existing one stays unchanged.
   public func add(_ id: ProviderID, _ patch: Patch<Provider>)
     async throws(AdminError) -> Saved<Provider>
   {
     try await document(.put, AdminPaths.provider(id.text), patch.members)
   }
 
-  /// Changes what is named of a provider.
+  /// Changes the given members of a provider.
   public func set(_ id: ProviderID, _ patch: Patch<Provider>)
     async throws(AdminError) -> Saved<Provider>
   {
     try await document(.patch, AdminPaths.provider(id.text), patch.members)
   }
 
-  /// Removes a provider with all that stands on it.
+  /// Removes a provider and everything that depends on it.
   public func remove(_ id: ProviderID) async throws(AdminError) {
     try await act(.delete, AdminPaths.provider(id.text))
   }
 
-  /// A requestor's integrations.
   public func integrations(of requestor: RequestorID) async throws(AdminError) -> [Integration] {
     try await list(AdminPaths.integrations(of: requestor.text))
   }
 
-  /// Adds an integration, or changes what is named of it.
+  /// Adds an integration, or changes the given members of it.
   public func integrate(
     _ requestor: RequestorID, _ provider: ProviderID, _ patch: Patch<Integration>
   ) async throws(AdminError) -> Saved<Integration> {
@@ -76,7 +69,6 @@ extension AdminClient {
       .patch, AdminPaths.integration(requestor.text, provider.text), patch.members)
   }
 
-  /// Removes an integration.
   public func removeIntegration(_ requestor: RequestorID, _ provider: ProviderID)
     async throws(AdminError)
   {
@@ -87,21 +79,21 @@ extension AdminClient {
 // MARK: - Accounts
 
 extension AdminClient {
-  /// The accounts of a provider.
   public func accounts(of provider: ProviderID) async throws(AdminError) -> [Account] {
     try await wholeList(AdminPaths.accounts(of: provider.text)) { (account: Account) in
       account.name.text
     }
   }
 
-  /// One account.
   public func account(_ provider: ProviderID, _ name: AccountName)
     async throws(AdminError) -> Account
   {
     try await document(.get, AdminPaths.account(of: provider.text), query: [("name", name.text)])
   }
 
-  /// Adds an account; the same again changes nothing, and another password is something different.
+  /// Adds an account.
+  ///
+  /// An equal existing one stays unchanged; one with another password is refused.
   ///
   /// An account without a password cannot sign in.
   public func add(
@@ -113,7 +105,7 @@ extension AdminClient {
       .put, AdminPaths.account(of: provider.text), query: [("name", name.text)], body)
   }
 
-  /// Changes what is named of an account.
+  /// Changes the given members of an account.
   public func set(_ provider: ProviderID, _ name: AccountName, _ patch: Patch<Account>)
     async throws(AdminError) -> Saved<Account>
   {
@@ -121,7 +113,7 @@ extension AdminClient {
       .patch, AdminPaths.account(of: provider.text), query: [("name", name.text)], patch.members)
   }
 
-  /// Gives an account another password; its browsers are signed out.
+  /// Sets an account's password and ends its browser sessions.
   public func setPassword(_ password: String, of name: AccountName, at provider: ProviderID)
     async throws(AdminError)
   {
@@ -130,7 +122,7 @@ extension AdminClient {
       ["password": .string(password)])
   }
 
-  /// Removes an account with all that stands on it.
+  /// Removes an account and everything that depends on it.
   public func remove(_ provider: ProviderID, _ name: AccountName) async throws(AdminError) {
     try await act(.delete, AdminPaths.account(of: provider.text), query: [("name", name.text)])
   }
@@ -139,24 +131,21 @@ extension AdminClient {
 // MARK: - Rules
 
 extension AdminClient {
-  /// The rules of a provider.
   public func entitlements(of provider: ProviderID) async throws(AdminError) -> [Entitlement] {
     try await list(AdminPaths.entitlements(of: provider.text))
   }
 
-  /// One rule of any provider.
+  /// Finds an entitlement rule of any provider by its id.
   public func entitlement(_ id: EntitlementID) async throws(AdminError) -> Entitlement {
     try await document(.get, AdminPaths.one(AdminPaths.entitlements, id.text))
   }
 
-  /// Adds a rule; the same again changes nothing.
+  /// Adds an entitlement rule; an equal existing one stays unchanged.
   public func add(_ rule: EntitlementRequest) async throws(AdminError) -> Saved<Entitlement> {
     try await document(.put, AdminPaths.entitlements(of: rule.provider.text), rule.object)
   }
 
-  /// Removes a rule.
-  ///
-  /// - Returns: what it was.
+  /// Removes an entitlement rule and returns it.
   @discardableResult
   public func remove(_ id: EntitlementID) async throws(AdminError) -> Entitlement {
     try await document(.delete, AdminPaths.one(AdminPaths.entitlements, id.text))

@@ -3,30 +3,26 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPairing
 
-/// The admin interface as calls: what `regentctl` uses.
+/// The client of the admin interface, used by `regentctl`.
 ///
-/// Every call is one request over the service's Unix socket. Errors are sentences: that no service runs, that this user
-/// may not, or what the service said.
+/// Each call is one HTTP request over the service's Unix socket. Errors are sentences for operators: no service is
+/// running, this user has no permission, or the service's own error.
 public struct AdminClient: Sendable {
-  /// The path of the socket.
   public let socket: String
   private let client: Client
 
-  /// A client for a service; nothing is opened before the first call.
+  /// Makes a client for the admin socket at this path.
   ///
-  /// - Parameters:
-  ///   - socket: the path of the service's admin socket.
-  ///   - client: what makes the calls.
+  /// It connects only when the first call is made.
   public init(socket: String, client: Client) {
     self.socket = socket
     self.client = client
   }
 }
 
-// MARK: - One call
+// MARK: - Requests
 
 extension AdminClient {
-  /// Asks for a document.
   func document<Answer: AdminDocument>(
     _ method: Method, _ path: String, query: [(name: String, value: String?)] = [],
     _ body: JSONObject? = nil
@@ -35,7 +31,6 @@ extension AdminClient {
     return try read { () throws(JSONShapeError) in try Answer(value: value, named: "answer") }
   }
 
-  /// Asks for a list.
   func list<Entry: AdminDocument>(
     _ path: String, query: [(name: String, value: String?)] = [], method: Method = .get, _ body: JSONObject? = nil
   ) async throws(AdminError) -> [Entry] {
@@ -50,7 +45,7 @@ extension AdminClient {
     }
   }
 
-  /// Asks for a list page by page; each page is given away as it comes.
+  /// Requests a list page by page; `take` gets each page as it arrives.
   func pages<Entry: AdminDocument>(
     _ path: String, query: [(name: String, value: String?)] = [], after place: (Entry) -> String,
     _ take: ([Entry]) -> Void
@@ -60,13 +55,13 @@ extension AdminClient {
       let page: [Entry] = try await list(
         path, query: query + [("after", last), ("limit", String(AdminPaths.page))])
       take(page)
-      // A service that gives no more than it was asked for ends here, and so does one that gives less.
+      // A page that is shorter than requested is the last one.
       guard page.count >= AdminPaths.page, let end = page.last else { return }
       last = place(end)
     }
   }
 
-  /// Asks for a whole list, page by page.
+  /// Requests a whole list, page by page.
   func wholeList<Entry: AdminDocument>(
     _ path: String, query: [(name: String, value: String?)] = [], after place: (Entry) -> String
   ) async throws(AdminError) -> [Entry] {
@@ -75,7 +70,7 @@ extension AdminClient {
     return all
   }
 
-  /// Does something that has no answer.
+  /// Sends a call whose response has no content.
   func act(
     _ method: Method, _ path: String, query: [(name: String, value: String?)] = [],
     _ body: JSONObject? = nil
@@ -91,7 +86,7 @@ extension AdminClient {
     return try readJSON(bytes)
   }
 
-  /// Sends a call and gives the body of its answer.
+  /// Sends a call and returns the body of its response.
   func send(
     _ method: Method, _ path: String, _ query: [(name: String, value: String?)],
     _ body: JSONObject? = nil
@@ -104,7 +99,7 @@ extension AdminClient {
         method, try ClientURL(unixSocket: socket, target: target), body: body?.bytes() ?? [])
       request.addHeader(.accept, "application/json")
       if body != nil { request.addHeader(.contentType, "application/json") }
-      // Copying and verifying a large database takes its time; people end a call with Ctrl-C.
+      // Copying and verifying a large database takes minutes; an operator can end a call earlier with Ctrl-C.
       request.deadline = .seconds(600)
       request.responseLimit = 64 << 20
       response = try await client.send(request)
@@ -115,7 +110,7 @@ extension AdminClient {
     throw refusal(response)
   }
 
-  /// The error that the service sent, or one about a program that is no Regent service.
+  /// The error in the response, or an explanation if the peer is not a Regent service.
   private func refusal(_ response: ClientResponse) -> AdminError {
     if let object = try? JSONValue(reading: response.body).object,
       let error = try? AdminError(object)
@@ -159,7 +154,7 @@ extension AdminClient {
 }
 
 extension AdminError {
-  /// What a failed connection means here.
+  /// Explains a failed connection to the admin socket.
   init(_ error: ClientError, socket: String) {
     switch error.kind {
     case .unreachable(.noSocket), .unreachable(.refused):

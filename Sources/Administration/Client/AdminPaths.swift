@@ -1,4 +1,6 @@
-/// A resource of the admin interface: the path as routes are mounted, and the path of one call.
+/// The paths of the admin interface.
+///
+/// The functions take an id for one call, or a placeholder such as `{requestor}` for mounting a route.
 ///
 /// | path | GET | PUT | PATCH | DELETE | POST |
 /// |---|---|---|---|---|---|
@@ -40,116 +42,109 @@
 /// | `/v1/nodes`, `/v1/nodes/{node}`, `…/drain`, `…/resume` | list, show | | | | act |
 /// | `/v1/backups`, `/v1/backups/{id}?offset=N` | fetch a part | | | drop | make |
 ///
-/// Where an id is asked for, its beginning will do: ``IDPrefix/shortest`` letters or more, if only one has it.
+/// Where a call takes an id, the beginning of the id is enough: ``IDPrefix/shortest`` letters or more, if no other id
+/// begins so.
 ///
 /// Lists that may be long take `after` (the last id seen) and `limit`.
 public enum AdminPaths {
-  /// The most entries of one answer.
+  /// The maximum number of entries in one response.
   public static let page = 500
-  /// The most bytes of a backup in one answer.
+  /// The maximum number of bytes of a backup in one response.
   public static let backupPart = 1 << 20
 
-  /// What the service says of itself.
+  /// The version, start and public address of the running service.
   public static let service = "/v1/service"
   public static let requestors = "/v1/requestors"
   public static let providers = "/v1/providers"
-  /// All software statements.
   public static let statements = "/v1/statements"
-  /// The codes that are remembered.
   public static let codes = "/v1/codes"
-  /// The devices that are signed in.
+  /// The signed-in devices.
   public static let signIns = "/v1/sign-ins"
   public static let devices = "/v1/devices"
-  /// Why a device may watch something, or may not.
+  /// Why a device may or may not watch a title.
   public static let why = "/v1/why"
-  /// Boxes that hold an account for their apps.
+  /// Boxes that share their sign-in with apps.
   public static let boxes = "/v1/boxes"
-  /// Signed-in browsers.
+  /// Browser sessions.
   public static let sessions = "/v1/sessions"
-  /// Clients that speak OAuth.
+  /// OAuth clients.
   public static let clients = "/v1/clients"
-  /// Tokens with which they register themselves.
+  /// Initial access tokens, with which OAuth clients register themselves.
   public static let clientInvitations = "/v1/client-invitations"
-  /// What they were given.
+  /// The grants of OAuth clients.
   public static let grants = "/v1/grants"
-  /// Key pairs.
+  /// The key pairs of all requestors.
   public static let keys = "/v1/keys"
-  /// Invitations of boxes.
+  /// Invitations with which new boxes get their key pairs.
   public static let invitations = "/v1/invitations"
-  /// Rules.
+  /// Entitlement rules.
   public static let entitlements = "/v1/entitlements"
-  /// Looking at a media token.
+  /// Verifies a media token.
   public static let verifyToken = "/v1/tokens/verify"
-  /// Temporary passes that were begun.
+  /// Temporary passes in use.
   public static let passes = "/v1/temporary-passes"
-  /// Letting temporary passes begin anew.
+  /// Resets temporary passes.
   public static let resetPass = "/v1/temporary-passes/reset"
-  /// The keys that sign media tokens.
+  /// The keys that sign tokens.
   public static let signingKeys = "/v1/signing-keys"
-  /// Making a new signing key.
+  /// Makes a new signing key.
   public static let rotateSigningKey = "/v1/signing-keys/rotate"
-  /// Making a new master key.
+  /// Encrypts the data keys with a new master key.
   public static let changeMasterKey = "/v1/master-key/change"
-  /// The audit log.
   public static let audit = "/v1/audit"
-  /// The number of its newest line.
+  /// The number of the newest audit entry.
   public static let newestAudit = "/v1/audit/newest"
-  /// The programs that serve together.
+  /// The nodes that share a store.
   public static let nodes = "/v1/nodes"
-  /// Today's numbers.
+  /// The statistics of today.
   public static let stats = "/v1/stats"
-  /// What the checks find.
+  /// The findings of the service's own checks.
   public static let doctor = "/v1/doctor"
-  /// Copies of the database.
+  /// Copies of the database, to be fetched as backups.
   public static let backups = "/v1/backups"
 
-  /// One requestor.
   public static func requestor(_ id: String) -> String { "\(requestors)/\(id)" }
-  /// A requestor's key pairs.
   public static func keys(of requestor: String) -> String { "\(requestors)/\(requestor)/keys" }
-  /// A requestor's applications.
+  /// The software statements of a requestor's applications.
   public static func statements(of requestor: String) -> String {
     "\(requestors)/\(requestor)/statements"
   }
-  /// A requestor's invitations of boxes.
+  /// A requestor's invitations of new boxes.
   public static func invitations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/invitations"
   }
-  /// A requestor's clients that speak OAuth.
+  /// A requestor's OAuth clients.
   public static func clients(of requestor: String) -> String { "\(requestors)/\(requestor)/clients" }
-  /// A requestor's tokens with which clients register themselves.
+  /// A requestor's initial access tokens, with which OAuth clients register themselves.
   public static func clientInvitations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/client-invitations"
   }
-  /// A requestor's integrations.
   public static func integrations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/integrations"
   }
-  /// One integration.
   public static func integration(_ requestor: String, _ provider: String) -> String {
     "\(requestors)/\(requestor)/integrations/\(provider)"
   }
-  /// One provider.
   public static func provider(_ id: String) -> String { "\(providers)/\(id)" }
-  /// A provider's accounts.
   public static func accounts(of provider: String) -> String { "\(providers)/\(provider)/accounts" }
-  /// One account of a provider, whose name is in the query: anything may stand in it, and a path takes no slash.
+  /// One account of a provider.
+  ///
+  /// Its name is a query parameter, because it may contain a slash.
   public static func account(of provider: String) -> String { "\(providers)/\(provider)/account" }
-  /// The password of an account.
   public static func password(of provider: String) -> String {
     "\(providers)/\(provider)/account/password"
   }
-  /// Accounts by the hundred.
+  /// Adds or changes several hundred accounts in one call.
   public static let manyAccounts = "/v1/accounts"
-  /// Looking at hashes of passwords before they are taken over.
+  /// Checks password hashes before they are imported.
   public static let hashes = "/v1/accounts/hashes"
-  /// A provider's rules.
+  /// A provider's entitlement rules.
   public static func entitlements(of provider: String) -> String {
     "\(providers)/\(provider)/entitlements"
   }
-  /// Something by its id, below its list.
+  /// One entry of a list, by its id.
   public static func one(_ list: String, _ id: String) -> String { "\(list)/\(id)" }
-  /// An act on something by its id, below its list.
+  /// An action on one entry of a list.
   public static func act(_ list: String, _ id: String, _ verb: String) -> String {
     "\(list)/\(id)/\(verb)"
   }

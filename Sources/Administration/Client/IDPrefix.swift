@@ -1,5 +1,5 @@
-/// Ids that are typed by their beginning, as narrow terminals show them.
+/// Ids may be abbreviated to their beginning, as lists on narrow terminals show them.
 public enum IDPrefix {
-  /// How many letters it takes at least.
+  /// The minimum number of letters of an abbreviated id.
   public static let shortest = 8
 }

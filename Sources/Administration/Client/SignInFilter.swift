@@ -1,25 +1,27 @@
 public import RegentPairing
 
-/// Which sign-ins a list is about; what is not said does not narrow it.
+/// Selects sign-ins for a list; a property that is nil does not restrict it.
 public struct SignInFilter: Hashable, Sendable {
   public var requestor: RequestorID?
   public var provider: ProviderID?
-  /// Whose viewer has this name, at whichever provider.
+  /// The viewer's account name, at any provider.
   public var account: AccountName?
-  /// Whose app gave this visitor id.
+  /// The visitor id that the app reported.
   public var visitorID: String?
-  /// Those signed in at this moment or later.
+  /// Only sign-ins from this time on.
   public var since: Instant?
-  /// Those signed in earlier than this moment.
+  /// Only sign-ins before this time.
   public var before: Instant?
 
   public init() {}
 
-  /// Whether it leaves anything out.
+  /// Whether the filter restricts the list at all.
   public var isNarrow: Bool { self != SignInFilter() }
 
-  /// The service does it; a service of an earlier version knows the requestor only, and sends the others too.
-  func includes(_ signIn: SignIn) -> Bool {
+  /// Whether a sign-in matches.
+  ///
+  /// The service filters as well, but an earlier version of it filters by requestor only and returns the others too.
+  func includes(_ signIn: SignInEntry) -> Bool {
     (requestor == nil || requestor == signIn.requestor)
       && (provider == nil || provider == signIn.provider)
       && (account == nil || account == signIn.account)
@@ -36,24 +38,21 @@ public struct SignInFilter: Hashable, Sendable {
 }
 
 extension AdminClient {
-  /// The sign-ins that a filter means, page by page, in the order of their ids.
+  /// Requests the matching sign-ins page by page, in the order of their ids.
   ///
-  /// - Parameters:
-  ///   - filter: which.
-  ///   - after: the sign-in behind which to begin.
-  ///   - limit: how many at most.
-  ///   - take: gets each page before the next is asked for.
-  /// - Returns: the last sign-in, when the limit ended it and there may be more.
-  /// - Throws: `AdminError`, or what `take` throws; the pages before were given away.
+  /// `after` is the last sign-in of the previous call. `take` gets each page before the next is requested. Returns
+  /// the last sign-in if `limit` ended the list, so that the caller can continue there; nil at the end of the list.
+  /// Throws `AdminError` or the error of `take`; `take` may have received some pages by then.
   public func signIns(
     _ filter: SignInFilter, after: AuthenticationID? = nil, limit: Int = .max,
-    _ take: ([SignIn]) async throws -> Void
+    _ take: ([SignInEntry]) async throws -> Void
   ) async throws -> AuthenticationID? {
     var (last, left, isFiltered) = (after, limit, true)
     while true {
-      // A service that does not filter gets the usual pages: one of a few entries might hold none that is meant.
+      // A service that does not filter is asked for full pages, because a short page might contain no matching
+      // sign-in.
       let asked = isFiltered ? min(left, AdminPaths.page) : AdminPaths.page
-      let page: [SignIn] = try await list(
+      let page: [SignInEntry] = try await list(
         AdminPaths.signIns, query: filter.query + [("after", last?.text), ("limit", String(asked))])
       let fitting = page.filter(filter.includes)
       if fitting.count < page.count { isFiltered = false }

@@ -1,22 +1,23 @@
 public import RegentJSON
 import RegentPairing
 
-/// A document that travels over the admin socket: read and written by the same type, so that both sides agree.
+/// A JSON document of the admin interface.
 ///
-/// One that is `Codable` names each member once, where it is stored; the others say more than their members do.
+/// The same type reads and writes it, so that client and service agree.
+///
+/// A type that is also `Codable` needs no further code. The others check or convert their members.
 public protocol AdminDocument: Sendable {
-  /// Reads the members; what may be left out has its usual value then, and members that nobody knows are ignored.
+  /// Reads the members. An optional member that is missing gets its default; unknown members are ignored.
   init(_ object: JSONObject) throws(JSONShapeError)
 
-  /// The document as it is sent; what is not there is left out.
+  /// The document as JSON, without members that have no value.
   var object: JSONObject { get }
 }
 
 extension AdminDocument {
-  /// The document as a value, for lists and printing.
   public var json: JSONValue { .object(object) }
 
-  /// A document from a value that must be an object.
+  /// Reads a document from a value, which must be an object.
   public init(value: JSONValue, named name: String) throws(JSONShapeError) {
     guard let object = value.object else {
       throw JSONShapeError(name: name, expected: "an object")
@@ -32,12 +33,12 @@ extension AdminDocument where Self: Codable {
 }
 
 extension JSONObject {
-  /// Documents in an array that may be missing.
+  /// Reads an array of documents; empty when the member is missing.
   func documents<Document: AdminDocument>(_ name: String) throws(JSONShapeError) -> [Document] {
     try (optionalArray(name) ?? []).map { value throws(JSONShapeError) in try Document(value: value, named: name) }
   }
 
-  /// An identifier of a kind, by the kind's own rule.
+  /// Reads an identifier and checks it against the rule of its kind.
   func identifier<Kind>(_ name: String) throws(JSONShapeError) -> Identifier<Kind> {
     guard let identifier = try optionalIdentifier(name) as Identifier<Kind>? else {
       throw JSONShapeError(name: name, expected: "a name", isMissing: true)
@@ -45,7 +46,7 @@ extension JSONObject {
     return identifier
   }
 
-  /// An identifier that may be missing.
+  /// Reads an optional identifier.
   func optionalIdentifier<Kind>(_ name: String) throws(JSONShapeError) -> Identifier<Kind>? {
     guard let text = try optionalString(name) else { return nil }
     guard let identifier = Identifier<Kind>(text) else {
@@ -54,7 +55,7 @@ extension JSONObject {
     return identifier
   }
 
-  /// A length of time of at least one millisecond that may be missing.
+  /// Reads an optional duration of at least one millisecond.
   func optionalSpan(_ name: String) throws(JSONShapeError) -> Duration? {
     guard let milliseconds = try optionalInt64(name) else { return nil }
     guard (1...Self.longestSpan).contains(milliseconds) else {
@@ -63,7 +64,7 @@ extension JSONObject {
     return .milliseconds(milliseconds)
   }
 
-  /// A whole number in a range that may be missing.
+  /// Reads an optional whole number, which must be in `range`.
   func optionalInteger(_ name: String, _ range: ClosedRange<Int>) throws(JSONShapeError) -> Int? {
     guard let number = try optionalInt64(name) else { return nil }
     guard let number = Int(exactly: number), range.contains(number) else {
@@ -73,7 +74,7 @@ extension JSONObject {
     return number
   }
 
-  /// One of a type's words that may be missing.
+  /// Reads an optional word, which must be a case of `Word`.
   func optionalWord<Word: RawRepresentable & CaseIterable>(
     _ name: String, _: Word.Type = Word.self
   ) throws(JSONShapeError) -> Word? where Word.RawValue == String {
@@ -85,7 +86,7 @@ extension JSONObject {
     return word
   }
 
-  /// One of a type's words.
+  /// Reads a word, which must be a case of `Word`.
   func word<Word: RawRepresentable & CaseIterable>(
     _ name: String, _ type: Word.Type = Word.self
   ) throws(JSONShapeError) -> Word where Word.RawValue == String {
@@ -95,12 +96,14 @@ extension JSONObject {
     return word
   }
 
-  /// Ten years in milliseconds: nothing here is meant to last longer, and sums with it stay far from overflowing.
+  /// Ten years in milliseconds.
+  ///
+  /// No setting needs more, and sums of such values cannot overflow.
   private static let longestSpan: Int64 = 3_652 * 86_400_000
 }
 
 extension IdentifierKind {
-  /// What the kind allows, for messages.
+  /// What identifiers of the kind may contain, for error messages.
   fileprivate static var rule: String {
     Self.allows(" ")
       ? "1 to \(longest) bytes of text without control characters"
@@ -111,37 +114,30 @@ extension IdentifierKind {
 // MARK: - Writing
 
 extension JSONObject {
-  /// Sets a text, or nothing when there is none.
   mutating func set(_ name: String, _ text: String?) {
     self[name] = text.map(JSONValue.string)
   }
 
-  /// Sets an identifier, or nothing when there is none.
   mutating func set<Kind>(_ name: String, _ identifier: Identifier<Kind>?) {
     set(name, identifier?.text)
   }
 
-  /// Sets a length of time, or nothing when there is none.
   mutating func set(_ name: String, _ span: Duration?) {
     self[name] = span.map { .integer($0.wholeMilliseconds) }
   }
 
-  /// Sets a number, or nothing when there is none.
   mutating func set(_ name: String, _ number: Int?) {
     self[name] = number.map { .integer(Int64($0)) }
   }
 
-  /// Sets a truth value.
   mutating func set(_ name: String, _ bool: Bool) {
     self[name] = .bool(bool)
   }
 
-  /// Sets a list of texts.
   mutating func set(_ name: String, _ texts: [String]) {
     self[name] = .array(texts.map(JSONValue.string))
   }
 
-  /// Sets a list of documents.
   mutating func set(_ name: String, _ documents: [some AdminDocument]) {
     self[name] = .array(documents.map(\.json))
   }

@@ -1,42 +1,38 @@
 public import RegentJSON
 
-/// Why an admin call did not do what it was asked: what failed, and what to type next.
+/// Why an admin call failed, as a sentence for operators, with a hint on what to type next.
 public struct AdminError: Error, Equatable, Sendable {
-  /// A word for scripts.
+  /// The kind of error, as a word for scripts.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The word.
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What was sent is not as it must be.
+    /// The request is malformed.
     public static let invalid = Code(rawValue: "invalid")
-    /// There is no such thing.
     public static let notFound = Code(rawValue: "not-found")
-    /// Several begin as was typed.
+    /// Several records match the abbreviated id.
     public static let ambiguous = Code(rawValue: "ambiguous")
-    /// Something else of that name is there.
+    /// A record with this id exists and differs.
     public static let different = Code(rawValue: "different")
-    /// Its state does not allow it.
+    /// The state of the record does not allow the action.
     public static let refused = Code(rawValue: "refused")
-    /// Somebody else changed it meanwhile.
+    /// Another writer has changed the record meanwhile.
     public static let changedMeanwhile = Code(rawValue: "changed-meanwhile")
-    /// This user may not.
+    /// The user has no permission to use the admin socket.
     public static let notAllowed = Code(rawValue: "not-allowed")
-    /// No service is running.
     public static let notRunning = Code(rawValue: "not-running")
-    /// The service cannot do it now: a full disk, a store that is being reopened.
+    /// The service cannot do it at the moment, for example because the disk is full or the store is being reopened.
     public static let unavailable = Code(rawValue: "unavailable")
-    /// Anything else.
     public static let failed = Code(rawValue: "failed")
   }
 
-  /// A word for scripts.
+  /// The kind of error, as a word for scripts.
   public let code: Code
   /// A sentence in lower case without a full stop.
   public let message: String
-  /// What to do about it.
+  /// What the operator can do about it.
   public let hint: String?
-  /// In what a record differs from the one that was to be added.
+  /// The members in which an existing record differs from the one to add.
   public let differences: [Difference]
 
   public init(
@@ -50,12 +46,10 @@ public struct AdminError: Error, Equatable, Sendable {
 }
 
 extension AdminError: CustomStringConvertible {
-  /// The sentence.
   public var description: String { message }
 }
 
 extension AdminError: AdminDocument {
-  /// Reads an error.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let error = try object.object("error")
     self.init(
@@ -63,7 +57,6 @@ extension AdminError: AdminDocument {
       hint: try error.optionalString("hint"), differences: try error.documents("differences"))
   }
 
-  /// The error as it is sent.
   public var object: JSONObject {
     var error: JSONObject = ["code": .string(code.rawValue), "message": .string(message)]
     error.set("hint", hint)

@@ -1,18 +1,19 @@
 internal import RegentJSON
 
-/// What an app says of itself and its viewer besides the protocol's parameters; anything may stand in it, and nothing
-/// is decided by it.
+/// What an app reports about itself and its viewer beyond the protocol's parameters.
+///
+/// It is untrusted text, and nothing is decided by it.
 public struct AppReport: AdminDocument, Codable, Hashable {
-  /// A visitor id of the app's analytics.
+  /// The visitor id that the app's analytics uses.
   public var visitorID: String?
-  /// Which of the integration's profiles the app asked for.
+  /// The integration profile that the app asked for.
   public var profile: String?
-  /// What the app gave with the call that began to sign in, as a JSON object.
+  /// The data that the app sent with the call that began the sign-in, as a JSON object.
   public var data: String?
-  /// The app's options that the service has no use for, as a JSON object.
+  /// The app's options that the service does not use, as a JSON object.
   public var options: String?
 
-  /// None when there is nothing to say.
+  /// Makes a report; nil when all values are nil.
   public init?(visitorID: String? = nil, profile: String? = nil, data: String? = nil, options: String? = nil) {
     guard visitorID != nil || profile != nil || data != nil || options != nil else { return nil }
     self.visitorID = visitorID
@@ -27,16 +28,17 @@ public struct AppReport: AdminDocument, Codable, Hashable {
   }
 }
 
-/// How lines of the audit log name a visitor, so that they can be found again.
-public enum VisitorMark {
-  /// The id in quotes, as JSON has it.
+/// Writes visitor ids into audit entries, and finds them there again.
+public enum VisitorPseudonym {
+  /// The id as a JSON string.
   public static func text(_ visitor: String) -> String {
     String(decoding: JSONValue.string(visitor).bytes(), as: UTF8.self)
   }
 
-  /// Whether a line's detail is about that visitor.
+  /// Whether the detail of an audit entry names that visitor.
   ///
-  /// What boxes call themselves comes behind, and could be made to look like a mark.
+  /// Only the text before the device's name is searched, because a device could choose a name that looks like a
+  /// visitor id.
   public static func isAbout(_ visitor: String, _ detail: String) -> Bool {
     let end = detail.firstRange(of: ", device ")?.lowerBound ?? detail.endIndex
     return detail[..<end].contains(", visitor \(text(visitor))")

@@ -1,20 +1,22 @@
 public import RegentJSON
 public import RegentPairing
 
-/// One line of the audit log.
+/// An entry of the audit log.
 public struct AuditLine: AdminDocument, Codable, Hashable {
-  /// Its number; they have no gaps, so that a missing line shows.
+  /// The entry's number.
+  ///
+  /// Numbers have no gaps, so a deleted entry is noticed.
   public let number: Int64
   public let at: Instant
-  /// Who: `operator root`, `viewer cable/anna`, `device acme`, `service`.
+  /// The actor: `operator root`, `viewer cable/anna`, `device acme`, `service`.
   public let actor: String
-  /// What, as a stable name such as `code.approve`.
+  /// The action, as a stable name such as `code.approve`.
   public let action: String
-  /// To what, by its id.
+  /// The id of the object of the action.
   public let subject: String
   /// `done`, `refused` or `failed`.
   public let outcome: String
-  /// What else helps, in plain words; never a secret.
+  /// More information in plain words; never a secret.
   @Ruled<Detail> public private(set) var detail: String
 
   public init(
@@ -31,7 +33,7 @@ public struct AuditLine: AdminDocument, Codable, Hashable {
   }
 }
 
-/// What is left out when there is nothing to say.
+/// A text that is empty when the member is missing, and left out when empty.
 public enum Detail: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> String {
     try object.optionalString(name) ?? ""

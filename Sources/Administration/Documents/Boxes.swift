@@ -1,13 +1,13 @@
 public import RegentPairing
 
-/// A box that holds an account for its apps: what `platform list` shows.
+/// A box that shares its sign-in with apps, as `platform list` shows it.
 public struct BoxEntry: AdminDocument, Codable, Hashable {
-  /// An app that is in by the box's account.
+  /// An app that is signed in through the box.
   public struct App: Codable, Hashable, Sendable {
-    /// What the box's owner calls it.
+    /// The app's name on the box, given by the box's owner.
     public var name: String
     public var requestor: RequestorID
-    /// Since when.
+    /// When the app was signed in.
     public var issued: Instant
     public var expires: Instant
 
@@ -19,11 +19,10 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
     }
   }
 
-  /// What the viewer decided about an app.
+  /// A viewer's decision about an app.
   public struct Permission: Codable, Hashable, Sendable {
     public var app: String
     public var requestor: RequestorID
-    /// `granted` or `denied`.
     public var permission: String
     public var decided: Instant
 
@@ -35,17 +34,17 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
     }
   }
 
-  /// What the box names itself by in its word.
+  /// The id that the box puts into its assertions.
   public var id: BoxID
-  /// The short name of its device, which `device` commands take.
+  /// The short name of its device, as the `device` commands take it.
   public var device: String
-  /// What the device says that it is called; anything may stand in it.
+  /// The device's own name for itself; untrusted text.
   public var name: String?
-  /// The box maker's.
+  /// The box maker's requestor.
   public var requestor: RequestorID
   public var provider: ProviderID
   public var account: AccountName?
-  /// Since when its key counts.
+  /// The time from which the box's key is accepted.
   public var enrolled: Instant
   /// When the box's sign-in ends, and with it those of its apps.
   public var expires: Instant

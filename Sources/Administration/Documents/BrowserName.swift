@@ -1,8 +1,10 @@
-/// What people call a browser and what it runs on, from its User-Agent: "Safari on iPhone", "Firefox on Linux".
+/// The common names of a browser and its system, from the User-Agent: "Safari on iPhone", "Firefox on Linux".
 ///
-/// A guess for lists; the text itself is in the document, and anything may stand there.
+/// A guess for lists. The User-Agent itself is untrusted text and stays in the document.
 public enum BrowserName {
-  /// The name; what is not known is left out, and the beginning of the text stands for a browser that nobody knows.
+  /// Returns the name.
+  ///
+  /// Unknown parts are left out; if both are unknown, the first word of the User-Agent is returned.
   public static func text(of userAgent: String) -> String {
     let browser = browsers.first { userAgent.contains($0.word) }?.name
     let system = systems.first { userAgent.contains($0.word) }?.name
@@ -13,7 +15,7 @@ public enum BrowserName {
     }
   }
 
-  // Later browsers call themselves all earlier ones, too: the most particular word comes first.
+  // Newer browsers also contain the names of older ones in their User-Agent, so the most specific word comes first.
   private static let browsers: [(word: String, name: String)] = [
     ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("Edg/", "Edge"), ("OPR/", "Opera"),
     ("SamsungBrowser/", "Samsung Internet"), ("DuckDuckGo/", "DuckDuckGo"), ("Vivaldi/", "Vivaldi"),

@@ -1,28 +1,28 @@
 public import RegentPairing
 
-/// How a client shows who it is.
+/// How an OAuth client authenticates itself.
 public enum ClientKind: String, AdminWord {
-  /// Not at all: everybody may have a copy of it.
+  /// It does not, because every viewer can have a copy of the client and its secrets.
   case `public`
   case secret
-  /// By signing with a key of its own.
+  /// With a signature of its own key (`private_key_jwt`).
   case keys
 }
 
-/// A client that speaks OAuth, as lists show it: never its secret.
+/// An OAuth client in a list, without its secret.
 public struct ClientEntry: AdminDocument, Codable, Hashable {
   public let id: ClientID
   public let requestor: RequestorID
-  /// What the phone's page calls it.
+  /// The name that the phone's page shows.
   public let name: String
-  /// `operator`, `statement`, `invited` or `itself`: who says what it is.
+  /// Who vouches for the client: `operator`, `statement`, `invited` or `itself`.
   public let origin: String
   public let kind: ClientKind
-  /// What its tokens are signed with.
+  /// The algorithm that signs its tokens, such as `ES256`.
   public let algorithm: String
-  /// What it may have, with a space between the names.
+  /// The scope that it may request, separated by spaces.
   public let scope: String
-  /// For whom its access tokens are, when not for this service.
+  /// The audience of its access tokens; nil for this service.
   public let audience: String?
   public let created: Instant
 
@@ -42,12 +42,14 @@ public struct ClientEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new client, with its secret this one time.
+/// A new client.
+///
+/// Only this response contains its secret.
 public struct IssuedClient: AdminDocument, Codable {
   public let id: ClientID
-  /// None for a client that is public or has a key.
+  /// Nil for a client that is public or has its own key.
   public let secret: String?
-  /// What the client is told to ask.
+  /// The issuer URL that the client must be configured with.
   public let issuer: String
 
   public init(id: ClientID, secret: String?, issuer: String) {
@@ -57,18 +59,20 @@ public struct IssuedClient: AdminDocument, Codable {
   }
 }
 
-/// A token with which clients register themselves, as lists show it: never the token.
+/// An initial access token in a list, without the token itself.
+///
+/// Clients register themselves with it.
 public struct ClientInvitationEntry: AdminDocument, Codable, Hashable {
   public let id: EnrolmentID
   public let requestor: RequestorID
-  /// For how many clients it is.
+  /// The number of clients that may register with it.
   public let uses: Int64
-  /// How many have registered with it.
+  /// The number of clients that have registered with it.
   public let used: Int64
   public let created: Instant
   public let expires: Instant
 
-  /// How long one stands when nobody says.
+  /// The default lifetime in seconds.
   public static let usualSeconds = 86_400
   public static let mostSeconds = 365 * 86_400
 
@@ -84,12 +88,14 @@ public struct ClientInvitationEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new token with which clients register themselves, this one time.
+/// A new initial access token.
+///
+/// Only this response contains the token.
 public struct IssuedClientInvitation: AdminDocument, Codable {
   public let id: EnrolmentID
-  /// What a client shows when it registers.
+  /// The token that a client sends when it registers itself.
   public let token: String
-  /// What the client is told to ask.
+  /// The issuer URL that the client must be configured with.
   public let issuer: String
   public let uses: Int64
   public let expires: Instant
@@ -103,23 +109,23 @@ public struct IssuedClientInvitation: AdminDocument, Codable {
   }
 }
 
-/// What a client was given on one device, as lists show it.
+/// A grant in a list: what a viewer gave a client on one device.
 public struct GrantEntry: AdminDocument, Codable, Hashable {
   public let id: GrantID
   public let client: ClientID
-  /// What the phone's page calls the client; none while the grant does not stand.
+  /// The client's name on the phone's page; nil while the grant is not valid.
   public let name: String?
-  /// Who gave it, as `provider/account`; none for a guest, and while it does not stand.
+  /// The viewer who gave it, as `provider/account`; nil for a guest, and while the grant is not valid.
   public let viewer: String?
-  /// `good`, `paused` while its account or integration is switched off, or `over` when one of these is gone.
+  /// `good`; `paused` while its account or integration is switched off; `over` when one of these was removed.
   public let state: String
   public let scope: String
-  /// Whether a key must be shown with each token.
+  /// Whether each use of a token must prove possession of a key (DPoP).
   public let bound: Bool
   public let created: Instant
-  /// When its refresh token was used for the last time.
+  /// When its refresh token was last used.
   public let used: Instant
-  /// When it ends if it is not used before.
+  /// When it expires unless it is used before.
   public let expires: Instant
 
   public init(

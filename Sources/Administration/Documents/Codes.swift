@@ -1,31 +1,28 @@
 public import RegentPairing
 
-/// A registration code as lists show it: by the id of its record, because codes are kept as hashes.
+/// A registration code in a list.
+///
+/// It is identified by its record's id, because the service stores only a hash of the code.
 public struct CodeEntry: AdminDocument, Codable, Hashable {
-  /// The record's id.
   public var id: RegistrationID
-  /// For whose app.
   public var requestor: RequestorID
-  /// Where it is in its life: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired`,
-  /// `withdrawn`.
+  /// The state: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired` or `withdrawn`.
   public var state: String
-  /// When it was created.
   public var generated: Instant
-  /// When it ends.
   public var expires: Instant
-  /// What the device says that it is called; anything may stand in it.
+  /// The device's own name for itself; untrusted text.
   public var device: String?
-  /// The device's own id; anything may stand in it.
+  /// The device's own id; untrusted text.
   public var deviceID: String
-  /// From where the device called.
+  /// The network address of the device's request.
   public var address: String?
-  /// The provider that was chosen on the device.
+  /// The provider that was preselected on the device.
   public var preselected: ProviderID?
-  /// The provider at which the viewer who has it, or had it, is signed in.
+  /// The provider of the viewer who claimed or approved the code.
   public var provider: ProviderID?
-  /// The viewer who has it, or had it.
+  /// The account of the viewer who claimed or approved the code.
   public var account: AccountName?
-  /// What its app says besides.
+  /// What the app reports about itself.
   public var app: AppReport?
 
   private enum CodingKeys: String, CodingKey {
@@ -55,11 +52,10 @@ public struct CodeEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// Whom a code is approved for.
+/// The viewer for whom an operator approves a code.
 public struct CodeApproval: AdminDocument, Codable, Hashable {
-  /// The viewer's provider.
   public let provider: ProviderID
-  /// The viewer; none at a temporary provider.
+  /// The viewer's account; nil at a temporary provider.
   public let account: AccountName?
 
   public init(provider: ProviderID, account: AccountName?) {

@@ -1,18 +1,18 @@
 public import RegentPairing
 
-/// An invitation of boxes as lists show it: never its code.
+/// An invitation of new boxes in a list, without its code.
 public struct InvitationEntry: AdminDocument, Codable, Hashable {
-  /// The beginning of the code, which is no secret.
+  /// The first letters of the code, which are not secret.
   public let id: EnrolmentID
   public let requestor: RequestorID
-  /// How many boxes it is for.
+  /// The number of boxes that may redeem it.
   public let uses: Int64
   /// The key pairs of the boxes that have redeemed it.
   public let boxes: [PublicKey]
   public let created: Instant
   public let expires: Instant
 
-  /// How long one stands when nobody says.
+  /// The default lifetime in seconds.
   public static let usualSeconds = 3600
   public static let mostSeconds = 86_400
 
@@ -28,10 +28,12 @@ public struct InvitationEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new invitation, with its code this one time.
+/// A new invitation.
+///
+/// Only this response contains its code.
 public struct IssuedInvitation: AdminDocument, Codable {
   public let id: EnrolmentID
-  /// What is typed into the box.
+  /// The code that is typed into the box.
   public let code: String
   /// The service's public address.
   public let service: String

@@ -1,17 +1,17 @@
 public import RegentPairing
 
-/// A key pair as lists show it: never its secret.
+/// A key pair in a list, without its secret.
 public struct KeyPairEntry: AdminDocument, Codable, Hashable {
-  /// Its id.
+  /// The public key, which is also the id.
   public let publicKey: PublicKey
   public let requestor: RequestorID
-  /// `calls` or `rows`.
+  /// `calls` for a pair that signs calls, `rows` for one that signs the requestor's rows in the store.
   public let purpose: String
-  /// `active`, `retired` or `revoked`.
   public let state: String
-  /// When it was made.
   public let created: Instant
-  /// When it last signed a call, give or take an hour over a crash; none when that was never seen.
+  /// When it last signed a call; nil if no use is known.
+  ///
+  /// After a crash, the last hour may be missing.
   public var lastUsed: Instant?
 
   public init(
@@ -25,28 +25,28 @@ public struct KeyPairEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new key pair, with its secret this one time.
+/// A new key pair.
+///
+/// Only this response contains its secret.
 public struct IssuedKey: AdminDocument, Codable {
-  /// Its id.
+  /// The public key, which is also the id.
   public let publicKey: PublicKey
   public let secret: String
 
-  /// A new key pair.
   public init(publicKey: PublicKey, secret: String) {
     self.publicKey = publicKey
     self.secret = secret
   }
 }
 
-/// A software statement as lists show it.
+/// A software statement in a list.
 public struct StatementEntry: AdminDocument, Codable, Hashable {
   public let id: StatementID
   public let requestor: RequestorID
-  /// What the application is called.
+  /// The name of the application.
   public let application: String
-  /// When it was issued.
   public let issued: Instant
-  /// Whether it counts for nothing any more.
+  /// Whether the statement and the clients that registered with it were revoked.
   public let revoked: Bool
 
   public init(
@@ -60,10 +60,10 @@ public struct StatementEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new software statement: what an app registers itself with.
+/// A new software statement, with which installations of an application register themselves.
 public struct IssuedStatement: AdminDocument, Codable {
   public let id: StatementID
-  /// The signed text.
+  /// The signed statement (a JWT).
   public let softwareStatement: String
 
   public init(id: StatementID, softwareStatement: String) {
@@ -72,35 +72,31 @@ public struct IssuedStatement: AdminDocument, Codable {
   }
 }
 
-/// Which tokens a key signs.
+/// The kind of tokens that a key signs.
 public enum SigningPurpose: String, AdminWord {
   case media, oauth
 }
 
-/// A key that signs tokens, as lists show it.
+/// A key that signs tokens, in a list.
 public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
-  /// Where a key is in its life.
   public enum State: String, AdminWord {
-    /// In the key set, so that verifiers know it before it signs.
+    /// In the key set, so that verifiers fetch it, but not signing yet.
     case published
-    /// It signs.
     case signing
-    /// It signs no more; its last tokens still count.
+    /// No longer signing; tokens that it signed are still valid.
     case retired
   }
 
-  /// Its id: what tokens name.
+  /// The key id in the header of its tokens.
   public let id: SigningKeyID
-  /// Which tokens it signs; a service from before there were several does not say.
+  /// The kind of tokens that it signs; nil from an earlier version of the service, which had only one kind.
   public var purpose: SigningPurpose?
-  /// `RS256`, `ES256` or `EdDSA`.
   public var algorithm: String?
-  /// Where it is in its life.
   public let state: State
   /// When it was made and published.
   public let created: Instant
   public let signsFrom: Instant
-  /// Until when it stays in the key set, once it was retired.
+  /// When a retired key is removed from the key set; nil for a key that is not retired.
   public let neededUntil: Instant?
 
   public init(

@@ -1,13 +1,15 @@
 public import RegentJSON
 public import RegentPairing
 
-/// One account of many that an operator adds or changes together.
+/// One change in a batch of accounts.
 public struct AccountChange: AdminDocument {
-  /// Whether it is to be added: one that is there and different is refused then.
+  /// Whether the account is to be added.
+  ///
+  /// Then an existing account that differs is refused.
   public let isNew: Bool
-  /// What is said of it, with its provider and name.
+  /// The members to set, including provider and name.
   public let patch: Patch<Account>
-  /// The hash of its password as another program made it, for an account that has no password.
+  /// The password hash of another program; used only for an account that has no password.
   public let passwordHash: String?
 
   public init(isNew: Bool, _ patch: Patch<Account>, passwordHash: String?) {
@@ -16,7 +18,6 @@ public struct AccountChange: AdminDocument {
     self.passwordHash = passwordHash
   }
 
-  /// Reads a change.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     isNew = try object.optionalBool("new") ?? false
     guard let account = object["account"]?.object else {
@@ -26,7 +27,6 @@ public struct AccountChange: AdminDocument {
     passwordHash = try object.optionalString("passwordHash")
   }
 
-  /// The change as it is sent.
   public var object: JSONObject {
     var object: JSONObject = ["new": .bool(isNew), "account": .object(patch.members)]
     object.set("passwordHash", passwordHash)
@@ -34,16 +34,14 @@ public struct AccountChange: AdminDocument {
   }
 }
 
-/// Accounts that are added or changed all together or not at all.
+/// Changes that the service makes in one transaction.
 public struct AccountBatch: AdminDocument {
   public let changes: [AccountChange]
 
   public init(_ changes: [AccountChange]) { self.changes = changes }
 
-  /// Reads a batch.
   public init(_ object: JSONObject) throws(JSONShapeError) { changes = try object.documents("changes") }
 
-  /// The batch as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set("changes", changes)
@@ -51,14 +49,14 @@ public struct AccountBatch: AdminDocument {
   }
 }
 
-/// What became of each account of a batch.
+/// The outcome for each account of a batch, in its order.
 public struct AccountOutcomes: AdminDocument, Codable {
   public let outcomes: [String]
 
   public init(_ outcomes: [SaveOutcome]) { self.outcomes = outcomes.map(\.rawValue) }
 }
 
-/// A hash that another program made, and whose password it is.
+/// A password hash of another program, with its account.
 public struct HashQuestion: AdminDocument {
   public let provider: ProviderID
   public let name: AccountName
@@ -70,14 +68,12 @@ public struct HashQuestion: AdminDocument {
     self.passwordHash = passwordHash
   }
 
-  /// Reads a question.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     provider = try object.identifier("provider")
     name = try object.identifier("name")
     passwordHash = try object.string("passwordHash")
   }
 
-  /// The question as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set("provider", provider)
@@ -87,16 +83,14 @@ public struct HashQuestion: AdminDocument {
   }
 }
 
-/// Hashes that are looked at before anything is written.
+/// Password hashes to check before an import.
 public struct HashQuestions: AdminDocument {
   public let questions: [HashQuestion]
 
   public init(_ questions: [HashQuestion]) { self.questions = questions }
 
-  /// Reads questions.
   public init(_ object: JSONObject) throws(JSONShapeError) { questions = try object.documents("questions") }
 
-  /// The questions as they are sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set("questions", questions)
@@ -104,11 +98,11 @@ public struct HashQuestions: AdminDocument {
   }
 }
 
-/// A hash that would be taken.
+/// The result of checking a hash that the service accepts.
 public struct HashAnswer: AdminDocument, Codable {
-  /// With which algorithm and work it was made: `bcrypt with cost 12`.
+  /// The algorithm and its cost, such as `bcrypt with cost 12`.
   public let form: String
-  /// Whether the account has a password already, which stays.
+  /// Whether the account already has a password, which an import does not replace.
   public let hasPassword: Bool
 
   public init(form: String, hasPassword: Bool) {

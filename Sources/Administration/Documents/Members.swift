@@ -1,7 +1,7 @@
 public import RegentJSON
 public import RegentPairing
 
-// The kinds of members that documents have besides those that JSON has itself.
+// Types of document members beyond those of JSON itself.
 
 extension Identifier: JSONScalar {
   public init(member name: String, of object: JSONObject) throws(JSONShapeError) {
@@ -11,7 +11,7 @@ extension Identifier: JSONScalar {
   public var jsonValue: JSONValue? { .string(text) }
 }
 
-/// Times are epoch milliseconds.
+/// A time, as milliseconds since 1970.
 extension Moment: Codable, JSONScalar where Clock == WallClock {
   public init(member name: String, of object: JSONObject) throws(JSONShapeError) {
     self.init(milliseconds: try object.int64(name))
@@ -20,7 +20,7 @@ extension Moment: Codable, JSONScalar where Clock == WallClock {
   public var jsonValue: JSONValue? { .integer(milliseconds) }
 }
 
-/// One of a few words.
+/// An enumeration that is written as one of its words.
 public protocol AdminWord: JSONScalar, RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
 extension AdminWord {
@@ -35,18 +35,18 @@ extension AdminWord {
   public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
 }
 
-/// A rule for members whose type alone does not say what may stand in them.
+/// Reads and writes a member that needs more than its type, such as a default or a range.
 public protocol MemberRule: Sendable {
   associatedtype Value: Hashable & Sendable
 
-  /// Reads the member, or its usual value when it may be missing.
+  /// Reads the member; returns a default when it may be missing and is.
   static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Value
 
-  /// What is written; nil leaves the member out.
+  /// The value to write; nil leaves the member out.
   static func json(_ value: Value) -> JSONValue?
 }
 
-/// A member with a rule.
+/// A member that is read and written by a rule.
 @propertyWrapper
 public struct Ruled<Rule: MemberRule>: JSONScalar, Hashable, Sendable {
   public var wrappedValue: Rule.Value

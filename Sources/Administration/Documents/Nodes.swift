@@ -1,17 +1,17 @@
 public import RegentPairing
 
-/// One of the programs that serve together: what `node list` shows.
+/// A node of several that share a store, as `node list` shows it.
 public struct NodeEntry: AdminDocument, Codable, Hashable {
   public var name: NodeID
   public var version: String
   public var started: Instant
-  /// For how many milliseconds nothing was heard of it.
+  /// The milliseconds since the node last reported its state.
   @Ruled<DayCount> public var silence: Int
-  /// Replies that it holds for boxes and phones.
+  /// The number of long polls that it holds for boxes and phones.
   @Ruled<DayCount> public var waiting: Int
-  /// Whether it takes no new ones.
+  /// Whether it refuses new long polls.
   public var draining: Bool
-  /// Whether it is the one that was asked.
+  /// Whether this is the node that answered the call.
   public var asked: Bool
 
   private enum CodingKeys: String, CodingKey {

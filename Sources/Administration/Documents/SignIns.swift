@@ -1,40 +1,36 @@
 public import RegentPairing
 
-/// A device that is signed in at a requestor: what `device list` and `token list` show.
-public struct SignIn: AdminDocument, Codable, Hashable {
-  /// The authentication's id.
+/// A device's sign-in at a requestor, as `device list` and `token list` show it.
+public struct SignInEntry: AdminDocument, Codable, Hashable {
+  /// The id of the authentication.
   public var id: AuthenticationID
-  /// A short name for the device, made of a hash of its own id: what commands take.
+  /// A short name of the device, made of a hash of its own id; commands take it.
   public var device: String
-  /// The device's own id; anything may stand in it.
+  /// The device's own id; untrusted text.
   public var deviceID: String
-  /// The name that an operator gave.
+  /// The name that an operator gave the device.
   public var givenName: String?
-  /// What the device says that it is called; anything may stand in it.
+  /// The device's own name for itself; untrusted text.
   public var name: String?
-  /// For whose app.
   public var requestor: RequestorID
-  /// The viewer's provider.
   public var provider: ProviderID
-  /// The viewer; none when the sign-in is a guest's.
+  /// The viewer's account; nil for a guest.
   public var account: AccountName?
   /// The viewer's household.
   public var household: HouseholdID?
   /// `regular`, `temporary` or `degraded`.
   public var source: String
-  /// Since when.
   public var issued: Instant
-  /// Until when.
   public var expires: Instant
-  /// When the device last called; none when it has not since the service started.
+  /// When the device last called; nil if it has not since the service started.
   public var lastUsed: Instant?
-  /// From where it called last, as far as that is known.
+  /// The network address of the device, if known.
   public var address: String?
-  /// The User-Agent of the sign-in; anything may stand in it.
+  /// The User-Agent of the sign-in; untrusted text.
   public var userAgent: String?
-  /// What its app says besides.
+  /// What the app reports about itself.
   public var app: AppReport?
-  /// The apps that are in by it, and end with it; none where lists do not look.
+  /// The apps that are signed in through it and end with it; nil in lists, which do not read them.
   public var apps: [BoxEntry.App]?
 
   private enum CodingKeys: String, CodingKey {
@@ -60,23 +56,21 @@ public struct SignIn: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A signed-in phone browser as lists show it.
+/// A browser session of a phone, in a list.
 public struct SessionEntry: AdminDocument, Codable, Hashable {
-  /// Its id; not its cookie.
+  /// The session's id, which is not its secret cookie.
   public var id: SessionID
-  /// The viewer's provider.
   public var provider: ProviderID
-  /// The viewer.
   public var account: AccountName?
-  /// When it signed in.
+  /// When the browser signed in.
   public var started: Instant
-  /// When it was last used, give or take five minutes.
+  /// When it was last used; accurate to five minutes.
   public var lastUsed: Instant
-  /// When it ends if nobody uses it any more.
+  /// When it expires unless it is used before.
   public var expires: Instant
-  /// From where it signed in.
+  /// The network address of the sign-in.
   public var address: String?
-  /// What the browser says of itself; anything may stand in it.
+  /// The browser's User-Agent; untrusted text.
   public var userAgent: String?
 
   public init(

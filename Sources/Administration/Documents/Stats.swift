@@ -1,33 +1,29 @@
 public import RegentJSON
 public import RegentPairing
 
-/// How sign-ins go today, and what waits now.
+/// The statistics of today's sign-ins, and of what is waiting now.
 public struct Stats: AdminDocument, Codable, Hashable {
-  /// Since when the numbers count: midnight UTC, or the first start of the service on this day when that is later.
+  /// The start of counting: midnight UTC, or the first start of the service on this day if that is later.
   public var since: Instant
-  /// Codes that devices asked for.
+  /// Codes that devices requested.
   @Ruled<DayCount> public var started = 0
-  /// Codes that a phone opened.
   @Ruled<DayCount> public var opened = 0
-  /// Codes that were approved.
   @Ruled<DayCount> public var approved = 0
-  /// Codes that were denied.
   @Ruled<DayCount> public var denied = 0
-  /// Codes that ran out.
   @Ruled<DayCount> public var expired = 0
-  /// Codes that boxes took back, for another one or for good.
+  /// Codes that were withdrawn, for a newer code or for good.
   @Ruled<DayCount> public var withdrawn = 0
-  /// From code to approval, the median.
+  /// The median time from the creation of a code to its approval.
   @Ruled<Span> public var medianTimeToApprove: Duration?
-  /// Devices that wait for an answer at this moment.
+  /// Long polls of boxes and phones that are open now.
   @Ruled<DayCount> public var waiting = 0
-  /// Codes that can be approved at this moment.
+  /// Codes that can still be approved now.
   @Ruled<DayCount> public var liveCodes = 0
-  /// Wrong codes that were typed.
+  /// Wrong codes that viewers typed.
   @Ruled<DayCount> public var wrongCodes = 0
-  /// The providers with most sign-ins, most first.
+  /// The providers, those with most sign-ins first.
   public var providers: [ProviderCount] = []
-  /// What started and was approved hour by hour, oldest first.
+  /// The hours of today that have begun, oldest first.
   public var hours: [HourCount] = []
 
   private enum CodingKeys: String, CodingKey {
@@ -36,7 +32,6 @@ public struct Stats: AdminDocument, Codable, Hashable {
     case waiting, liveCodes, wrongCodes, providers, hours
   }
 
-  /// Numbers since a time.
   public init(since: Instant) {
     self.since = since
   }
@@ -45,12 +40,10 @@ public struct Stats: AdminDocument, Codable, Hashable {
 /// The sign-ins at one provider.
 public struct ProviderCount: AdminDocument, Codable, Hashable {
   public let provider: ProviderID
-  /// How many codes were approved.
   @Ruled<DayCount> public private(set) var approved: Int
-  /// How many boxes were let in, with or without a code: temporary passes need none.
+  /// Boxes that were signed in, with or without a code; temporary passes need none.
   @Ruled<DayCount> public private(set) var signIns: Int
 
-  /// A provider's sign-ins.
   public init(provider: ProviderID, approved: Int, signIns: Int) {
     self.provider = provider
     self.approved = approved
@@ -58,16 +51,13 @@ public struct ProviderCount: AdminDocument, Codable, Hashable {
   }
 }
 
-/// What happened in one hour.
+/// The statistics of one hour.
 public struct HourCount: AdminDocument, Codable, Hashable {
-  /// When the hour began.
   public let start: Instant
-  /// Codes that devices asked for.
+  /// Codes that devices requested.
   @Ruled<DayCount> public private(set) var started: Int
-  /// Codes that were approved.
   @Ruled<DayCount> public private(set) var approved: Int
 
-  /// An hour's numbers.
   public init(start: Instant, started: Int, approved: Int) {
     self.start = start
     self.started = started
@@ -75,9 +65,9 @@ public struct HourCount: AdminDocument, Codable, Hashable {
   }
 }
 
-/// What happened in a day; nothing did when it is left out.
+/// A count that is 0 when the member is missing.
 public enum DayCount: MemberRule {
-  /// Far more than there will ever be, and few enough to take a hundredth of.
+  /// The upper bound is far above any real count, and low enough that computing percentages cannot overflow.
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int {
     try object.optionalInteger(name, 0...1_000_000_000_000_000) ?? 0
   }
@@ -85,7 +75,7 @@ public enum DayCount: MemberRule {
   public static func json(_ count: Int) -> JSONValue? { .integer(Int64(count)) }
 }
 
-/// A length of time that may be missing.
+/// An optional duration in milliseconds.
 public enum Span: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Duration? {
     try object.optionalSpan(name)

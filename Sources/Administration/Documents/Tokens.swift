@@ -1,13 +1,13 @@
 public import RegentJSON
 public import RegentPairing
 
-/// A media token that is to be looked at.
+/// A media token to verify, with what it must be for.
 public struct TokenQuestion: AdminDocument, Codable {
-  /// The token as apps get it (base64).
+  /// The token in base64, as apps get it.
   public let token: String
-  /// The resource it has to be for; none when any will do.
+  /// The resource that the token must be for; nil accepts any.
   public let resource: String?
-  /// The requestor it has to be of; none, which is deprecated, when any will do.
+  /// The requestor that the token must be for; nil accepts any, which is deprecated.
   public let requestor: String?
 
   public init(token: String, requestor: String?, resource: String?) {
@@ -17,23 +17,19 @@ public struct TokenQuestion: AdminDocument, Codable {
   }
 }
 
-/// What a media token says, and whether it may be believed.
+/// The content of a media token, and whether the token is valid.
 public struct TokenVerdict: AdminDocument, Codable, Hashable {
   /// Whether signature, time, requestor and resource are right.
   public var valid: Bool
-  /// Why not, in a sentence.
+  /// Why the token is not valid, as a sentence.
   public var reason: String?
-  /// The key that signed it.
+  /// The id of the key that signed it.
   public var keyID: String?
-  /// For whose app.
   public var requestor: String?
-  /// The viewer's provider.
   public var provider: String?
-  /// What may be watched with it.
+  /// The resource that may be watched with it.
   public var resource: String?
-  /// When it was issued.
   public var issued: Instant?
-  /// When it ends.
   public var expires: Instant?
 
   private enum CodingKeys: String, CodingKey {
@@ -48,34 +44,33 @@ public struct TokenVerdict: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A temporary pass that was begun.
+/// A temporary pass that a device has begun to use.
 public struct PassEntry: AdminDocument, Codable, Hashable {
-  /// Whether it still opens anything.
+  /// Whether the pass still opens titles.
   public enum State: String, AdminWord {
-    /// Its time runs.
     case running
-    /// Its time is up.
+    /// The pass has ended.
     case used
   }
 
-  /// Its place in the list: what the next page begins behind.
+  /// The position in the list, for requesting the next page.
   public let place: String
   public let requestor: RequestorID
-  /// At which temporary provider.
   public let provider: ProviderID
-  /// The short id of the box.
+  /// The short name of the box's device.
   public let device: String
-  /// Whether it is about somebody, as promotional passes are; who, is kept as a hash.
+  /// Whether the pass is for one person, as promotional passes are.
+  ///
+  /// The identity itself is stored only as a hash.
   public let identified: Bool
-  /// Whether it still opens anything.
   public let state: State
-  /// When its time began.
+  /// When the pass began.
   public let started: Instant
-  /// When its time is up.
+  /// When the pass ends.
   public let until: Instant
-  /// How many different titles it opened; counted only where there is a limit.
+  /// The number of different titles that it has opened; counted only if there is a limit.
   @Ruled<TitleCount> public private(set) var titles: Int
-  /// How many it may open; none when all.
+  /// The maximum number of titles; nil for no limit.
   @Ruled<TitleLimit> public private(set) var titleLimit: Int?
 
   public init(
@@ -95,17 +90,17 @@ public struct PassEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// Whose temporary pass begins anew.
+/// Selects the temporary passes to reset.
 public struct PassReset: AdminDocument, Codable, Hashable {
   public let requestor: RequestorID
-  /// At which temporary provider.
   public let provider: ProviderID
-  /// One device's, by its own id or by its short name; nobody's in particular when neither is given.
+  /// The device, by its own id or its short name.
+  ///
+  /// If neither device nor identity is given, all passes of the provider are reset.
   public let device: String?
-  /// One identity's, as the app sends it.
+  /// The identity of a promotional pass, as the app sends it.
   public let identity: String?
 
-  /// A reset of everybody's, one device's or one identity's pass.
   public init(
     requestor: RequestorID, provider: ProviderID, device: String? = nil, identity: String? = nil
   ) {
@@ -115,7 +110,7 @@ public struct PassReset: AdminDocument, Codable, Hashable {
     self.identity = identity
   }
 
-  /// Reads a reset of a device's or an identity's pass, not both.
+  /// Reads a reset; throws when both a device and an identity are given.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self = try object.decoded()
     guard device == nil || identity == nil else {
@@ -124,7 +119,7 @@ public struct PassReset: AdminDocument, Codable, Hashable {
   }
 }
 
-/// Titles that were opened; none were when it is left out.
+/// The number of opened titles; 0 when the member is missing.
 public enum TitleCount: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int {
     try object.optionalInteger(name, 0...Int.max) ?? 0
@@ -133,7 +128,7 @@ public enum TitleCount: MemberRule {
   public static func json(_ count: Int) -> JSONValue? { .integer(Int64(count)) }
 }
 
-/// Titles that may be opened; all when it is left out.
+/// The maximum number of titles; no limit when the member is missing.
 public enum TitleLimit: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int? {
     try object.optionalInteger(name, 0...Int.max)

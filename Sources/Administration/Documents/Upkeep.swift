@@ -1,7 +1,7 @@
 public import RegentJSON
 public import RegentPairing
 
-/// What a running service says of itself.
+/// The version, start and public address of a running service.
 public struct ServiceInfo: AdminDocument, Codable, Hashable {
   public var version: String
   public var started: Instant
@@ -22,13 +22,12 @@ public struct ServiceInfo: AdminDocument, Codable, Hashable {
 
 /// A copy of the database that is ready to be fetched.
 public struct BackupEntry: AdminDocument, Codable, Hashable {
-  /// What it is fetched by.
+  /// The id by which the copy is fetched.
   public let id: String
-  /// How long it is, in bytes.
+  /// The size in bytes.
   public let size: Int64
-  /// The SHA-256 of all bytes, in hexadecimal.
+  /// The SHA-256 of the copy, in hexadecimal.
   public let sha256: String
-  /// When it was made.
   public let created: Instant
 
   public init(id: String, size: Int64, sha256: String, created: Instant) {
@@ -39,20 +38,18 @@ public struct BackupEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// What one check of `doctor` found.
+/// The result of one check of `doctor`.
 public struct Finding: AdminDocument, Codable, Hashable {
-  /// How it looks.
   public enum Status: String, AdminWord {
     case good, warning, bad
   }
 
-  /// What was looked at: `database`, `signing-keys`.
+  /// What was checked, such as `database` or `signing-keys`.
   public let check: String
-  /// How it looks.
   public let status: Status
-  /// What was found, in a sentence.
+  /// The result as a sentence.
   public let detail: String
-  /// What to type; none when all is well.
+  /// The command that fixes the problem; nil when there is none.
   public let fix: String?
 
   public init(_ check: String, _ status: Status, _ detail: String, fix: String? = nil) {
@@ -63,17 +60,14 @@ public struct Finding: AdminDocument, Codable, Hashable {
   }
 }
 
-/// How many of something an act touched: what ended, what was reset.
-public struct Tally: AdminDocument, Hashable {
-  /// How many.
+/// How many objects an action affected, such as sign-ins that ended.
+public struct CountDocument: AdminDocument, Hashable {
   public let count: Int
 
-  /// So many.
   public init(_ count: Int) {
     self.count = count
   }
 
-  /// Reads a number.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     guard let count = try object.optionalInteger("count", 0...Int.max) else {
       throw JSONShapeError(name: "count", expected: "a whole number", isMissing: true)
@@ -81,6 +75,5 @@ public struct Tally: AdminDocument, Hashable {
     self.init(count)
   }
 
-  /// The number as it is sent.
   public var object: JSONObject { ["count": .integer(Int64(count))] }
 }

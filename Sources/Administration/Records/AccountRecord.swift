@@ -2,15 +2,15 @@ public import RegentJSON
 public import RegentPairing
 
 extension Account: OperatorRecord {
-  /// The members of an account; its password is not one of them.
+  /// The members of an account.
+  ///
+  /// The password is not one of them: it has its own call.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case provider, name, household, disabled, zipCodes, maximumRatings, channels, passwordChange
   }
 
-  /// Provider and name.
   public static var key: [Member] { [.provider, .name] }
 
-  /// Reads an account.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self.init(
       provider: try object.identifier(Member.provider.rawValue),
@@ -24,7 +24,6 @@ extension Account: OperatorRecord {
     mayChangePassword = try object.optionalBool(Member.passwordChange.rawValue)
   }
 
-  /// The account as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set(Member.provider.rawValue, provider)
@@ -40,7 +39,6 @@ extension Account: OperatorRecord {
 }
 
 extension ParentalRating: AdminDocument {
-  /// Reads a rating.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let scheme = try object.string("scheme")
     let value = try object.string("value")
@@ -50,6 +48,5 @@ extension ParentalRating: AdminDocument {
     self.init(scheme: RatingScheme(scheme), value: value)
   }
 
-  /// The rating as it is sent.
   public var object: JSONObject { ["scheme": .string(scheme.name), "value": .string(value)] }
 }

@@ -1,11 +1,11 @@
 import RegentHTTPCodec
 import RegentJSON
 
-// Texts that end up on pages, in redirects and in documents for devices, checked where they come in. Both sides of the
-// socket read records here, so that no other program can write what regentctl would refuse.
+// Checks texts that appear on pages, in redirects and in documents for devices. Client and service both read records
+// with these functions, so the service also refuses such texts from other clients.
 
 extension JSONObject {
-  /// What viewers read: one line.
+  /// A name that viewers see: one line without control or invisible characters.
   func displayName(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     guard (1...200).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isShown) else {
@@ -15,7 +15,9 @@ extension JSONObject {
     return text
   }
 
-  /// Texts that somebody wrote by hand; a list that is longer is a mistake, and would be carried about with every
+  /// Reads an optional list of texts.
+  ///
+  /// A list that is longer than an operator would write by hand is refused, because it would be loaded with every
   /// record.
   private func shortList(_ name: String) throws(JSONShapeError) -> [String] {
     let texts = try optionalStrings(name) ?? []
@@ -25,7 +27,7 @@ extension JSONObject {
     return texts
   }
 
-  /// Host names without scheme and path, in lower case, each once.
+  /// Host names without scheme and path, in lower case, without duplicates.
   func hostNames(_ name: String) throws(JSONShapeError) -> [String] {
     var hosts: [String] = []
     for text in try shortList(name) {
@@ -37,7 +39,8 @@ extension JSONObject {
     return hosts
   }
 
-  /// Addresses that a browser may be sent back to, each once; an app's own scheme is one, too.
+  /// Addresses that a browser may be redirected to, without duplicates: web addresses, or addresses with an app's own
+  /// scheme.
   func redirectAddresses(_ name: String) throws(JSONShapeError) -> [String] {
     var addresses: [String] = []
     for text in try shortList(name) {
@@ -51,7 +54,7 @@ extension JSONObject {
     return addresses
   }
 
-  /// An address of the web that may be missing.
+  /// Reads an optional http or https address.
   func webAddress(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     guard let url = try? AbsoluteURL(parsing: text), ["http", "https"].contains(url.scheme),
@@ -63,7 +66,7 @@ extension JSONObject {
     return text
   }
 
-  /// A colour as `#RRGGBB`, in capitals.
+  /// A colour as `#RRGGBB` in upper case.
   func color(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     let digits = text.utf8.dropFirst(text.hasPrefix("#") ? 1 : 0)
@@ -73,7 +76,9 @@ extension JSONObject {
     return "#" + String(decoding: digits, as: UTF8.self).uppercased()
   }
 
-  /// A PEM text that may be missing; what is in it is for the service to read.
+  /// Reads an optional PEM text.
+  ///
+  /// The service parses its content.
   func certificate(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     guard text.contains("-----BEGIN "), text.utf8.count <= 65_536, !text.contains("PRIVATE KEY")
@@ -83,7 +88,7 @@ extension JSONObject {
     return text
   }
 
-  /// Short texts, each once.
+  /// Texts of 1 to 200 bytes, without duplicates.
   func shortTexts(_ name: String) throws(JSONShapeError) -> [String] {
     var texts: [String] = []
     for text in try shortList(name) {
@@ -101,7 +106,7 @@ private func isRedirectAddress(_ text: String) -> Bool {
   if let url = try? AbsoluteURL(parsing: text) {
     return url.fragment == nil && !["javascript", "data", "file"].contains(url.scheme)
   }
-  // An app's own scheme may come without a host: com.example.app:/done
+  // An address with an app's own scheme may have no host: com.example.app:/done
   guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains("#"),
     let colon = text.firstIndex(of: ":")
   else { return false }
@@ -111,7 +116,9 @@ private func isRedirectAddress(_ text: String) -> Bool {
 }
 
 extension [String] {
-  /// Appends a text that is not there yet, byte for byte.
+  /// Appends a text unless the array has it already.
+  ///
+  /// Compares bytes, because Swift treats different Unicode forms as equal.
   fileprivate mutating func appendOnce(_ text: String) {
     guard !contains(where: { $0.utf8.elementsEqual(text.utf8) }) else { return }
     append(text)
@@ -119,7 +126,7 @@ extension [String] {
 }
 
 extension Unicode.Scalar {
-  /// Whether it can be seen and changes nothing around it.
+  /// Whether the character is visible and does not change the text around it.
   fileprivate var isShown: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false

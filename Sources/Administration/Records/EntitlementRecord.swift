@@ -2,12 +2,10 @@ public import RegentJSON
 public import RegentPairing
 
 extension Entitlement: AdminDocument {
-  /// Reads a rule that has its id.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self = try EntitlementRequest(object).entitlement(id: try object.identifier("id"))
   }
 
-  /// The rule as it is sent.
   public var object: JSONObject {
     var object = EntitlementRequest(self).object
     object.set("id", id)
@@ -15,15 +13,14 @@ extension Entitlement: AdminDocument {
   }
 }
 
-/// A rule as an operator writes it: without the id that the service gives it.
+/// An entitlement rule as an operator writes it, before the service has given it an id.
 public struct EntitlementRequest: AdminDocument, Hashable {
-  /// The provider whose rule it is.
   public let provider: ProviderID
-  /// Whom it is about.
+  /// The viewers that the rule applies to.
   public let scope: EntitlementScope
-  /// What it is about.
+  /// The titles that the rule applies to.
   public let pattern: ResourcePattern
-  /// Yes or no.
+  /// Whether the rule allows or denies.
   public let effect: EntitlementEffect
 
   public init(
@@ -36,14 +33,13 @@ public struct EntitlementRequest: AdminDocument, Hashable {
     self.effect = effect
   }
 
-  /// What a rule says.
   public init(_ entitlement: Entitlement) {
     self.init(
       provider: entitlement.provider, scope: entitlement.scope, pattern: entitlement.pattern,
       effect: entitlement.effect)
   }
 
-  /// Whether both speak of the same titles and viewers, whatever they say.
+  /// Whether both rules apply to the same titles and viewers, whatever their effects.
   public func isAboutSame(as other: EntitlementRequest) -> Bool {
     provider == other.provider && scope == other.scope
       && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
@@ -79,7 +75,6 @@ public struct EntitlementRequest: AdminDocument, Hashable {
       effect: allow == nil ? .deny(message: message) : .allow)
   }
 
-  /// The rule as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set("provider", provider)
@@ -97,7 +92,6 @@ public struct EntitlementRequest: AdminDocument, Hashable {
     return object
   }
 
-  /// The rule with its id.
   public func entitlement(id: EntitlementID) -> Entitlement {
     Entitlement(id: id, provider: provider, scope: scope, pattern: pattern, effect: effect)
   }

@@ -2,7 +2,6 @@ public import RegentJSON
 public import RegentPairing
 
 extension Integration: OperatorRecord {
-  /// The members of an integration.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case requestor, provider, enabled, singleSignOn
     case authenticationLifetime = "authenticationLifetimeMs"
@@ -10,10 +9,8 @@ extension Integration: OperatorRecord {
     case preauthorizationLimit, profiles, degradation
   }
 
-  /// Requestor and provider.
   public static var key: [Member] { [.requestor, .provider] }
 
-  /// Reads an integration.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self.init(
       requestor: try object.identifier(Member.requestor.rawValue),
@@ -35,12 +32,11 @@ extension Integration: OperatorRecord {
           expected: "objects by plain names of letters, digits, dots, dashes and underscores")
       }
       let profile = try values.profile()
-      // One that changes nothing says nothing; this is also how a profile is taken away.
+      // A profile without any setting is dropped. This is also how an operator removes a profile.
       if profile != IntegrationProfile() { profiles[name] = profile }
     }
   }
 
-  /// The integration as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set(Member.requestor.rawValue, requestor)

@@ -1,25 +1,23 @@
 public import RegentJSON
 
-/// A record that operators add, set and remove.
+/// A record that operators add, change and remove.
 public protocol OperatorRecord: AdminDocument, Equatable {
-  /// The names of its members.
   associatedtype Member: RawRepresentable<String> & CaseIterable & Hashable & Sendable
 
-  /// The members that say which record it is; they never change.
+  /// The members that identify the record; they never change.
   static var key: [Member] { get }
 }
 
-/// What an operator says of a record: the members that are named and nothing else (RFC 7396).
+/// A change to a record: the given members, and no others (JSON Merge Patch, RFC 7396).
 public struct Patch<Record: OperatorRecord>: Sendable {
-  /// The members that are named; `null` takes one away.
+  /// The members to change; `null` removes one.
   public private(set) var members = JSONObject()
 
-  /// Nothing is said yet.
   public init() {}
 
-  /// Reads what the other side says.
+  /// Reads a change.
   ///
-  /// A member that the record does not have is refused: ignoring a misspelt one would leave out what was meant.
+  /// An unknown member is refused, because ignoring a misspelled one would silently drop the operator's setting.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Record.Member(rawValue: member.name) == nil {
       throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
@@ -31,24 +29,23 @@ public struct Patch<Record: OperatorRecord>: Sendable {
     members = record.object
   }
 
-  /// Names a member.
   public mutating func set(_ member: Record.Member, _ value: JSONValue) {
     members[member.rawValue] = value
   }
 
-  /// Names a member if there is something to say.
+  /// Sets a member unless the value is nil.
   public mutating func set(_ member: Record.Member, _ value: JSONValue?) {
     if let value { members[member.rawValue] = value }
   }
 
-  /// A new record of what is named, with usual values for the rest.
+  /// Makes a new record of the given members, with defaults for the others.
   ///
-  /// `key` has the members that say which record it is.
+  /// `key` has the members that identify the record.
   public func record(_ key: JSONObject) throws(JSONShapeError) -> Record {
     try result(over: key)
   }
 
-  /// The record with what is named changed.
+  /// Returns the record with the given members changed.
   public func applied(to record: Record) throws(JSONShapeError) -> Record {
     try result(over: record.object)
   }
@@ -60,7 +57,8 @@ public struct Patch<Record: OperatorRecord>: Sendable {
     }
     let record = try Record(merged(base, members))
     let result = record.object
-    // What was named and is not there does not go together with the rest: a lifetime for a provider with accounts.
+    // A member that was given but is missing in the result does not fit the others, such as a lifetime for a provider
+    // with accounts.
     for member in members.members where !member.value.isEmptyOrOff && result[member.name] == nil {
       throw JSONShapeError(name: member.name, expected: "left out: it does not go with the rest")
     }
@@ -68,12 +66,10 @@ public struct Patch<Record: OperatorRecord>: Sendable {
   }
 }
 
-/// A member that is not as an operator wants it.
+/// A member in which a stored record differs from the wanted one.
 public struct Difference: AdminDocument, Equatable {
   public let member: String
-  /// What is there.
   public let stored: JSONValue?
-  /// What was wanted.
   public let wanted: JSONValue?
 
   public init(member: String, stored: JSONValue?, wanted: JSONValue?) {
@@ -82,14 +78,12 @@ public struct Difference: AdminDocument, Equatable {
     self.wanted = wanted
   }
 
-  /// Reads a difference.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     member = try object.string("member")
     stored = object["stored"]
     wanted = object["wanted"]
   }
 
-  /// The difference as it is sent.
   public var object: JSONObject {
     var object: JSONObject = ["member": .string(member)]
     object["stored"] = stored
@@ -99,10 +93,10 @@ public struct Difference: AdminDocument, Equatable {
 }
 
 extension OperatorRecord {
-  /// In which members another record differs from this one.
+  /// The members in which `wanted` differs from this record.
   public func differences(to wanted: Self) -> [Difference] {
     let (here, there) = (object, wanted.object)
-    // No key paths where the type is not known: the program would make each of them while it runs.
+    // No key paths here: in generic code the program would create each of them at run time.
     return Member.allCases.compactMap { member in
       let name = member.rawValue
       guard here[name] != there[name] else { return nil }
@@ -111,7 +105,7 @@ extension OperatorRecord {
   }
 }
 
-/// The members of both, those of `change` winning; `null` takes away (RFC 7396).
+/// Merges `change` into `base`; `null` removes a member (RFC 7396).
 private func merged(_ base: JSONObject, _ change: JSONObject) -> JSONObject {
   var result = base
   for member in change.members {
@@ -126,7 +120,7 @@ private func merged(_ base: JSONObject, _ change: JSONObject) -> JSONObject {
 }
 
 extension JSONValue {
-  /// Whether leaving it out says the same.
+  /// Whether leaving the member out has the same meaning.
   fileprivate var isEmptyOrOff: Bool {
     switch self {
     case .null, .bool(false): true

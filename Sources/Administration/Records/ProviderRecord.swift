@@ -2,7 +2,7 @@ public import RegentJSON
 public import RegentPairing
 
 extension Provider: OperatorRecord {
-  /// The members of a provider; the last three belong to temporary ones.
+  /// The members of a provider; the last three apply only to temporary ones.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case id, name, kind, logo, featured, boarding
     case platformID = "platformId"
@@ -11,18 +11,19 @@ extension Provider: OperatorRecord {
     case promotional, resourceLimit
   }
 
-  /// How a provider signs viewers in, without the rules of it.
+  /// The kind of a provider, without its rules.
   public enum KindName: String, CaseIterable, Hashable, Sendable {
     case local, temporary
   }
 
-  /// Its id.
   public static var key: [Member] { [.id] }
 
-  /// How long a temporary pass lasts when nothing else is said: 10 minutes.
+  /// The default duration of a temporary pass: 10 minutes.
   public static let usualPass: Duration = .seconds(600)
 
-  /// Reads a provider; without a name it is called by its id.
+  /// Reads a provider.
+  ///
+  /// The default name is its id.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let id: ProviderID = try object.identifier(Member.id.rawValue)
     let lifetime = try object.optionalSpan(Member.lifetime.rawValue)
@@ -45,7 +46,6 @@ extension Provider: OperatorRecord {
     mayChangePasswords = try object.optionalBool(Member.passwordChange.rawValue)
   }
 
-  /// The provider as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set(Member.id.rawValue, id)
@@ -65,7 +65,7 @@ extension Provider: OperatorRecord {
     return object
   }
 
-  /// How it signs viewers in, as one word.
+  /// The kind as one word.
   public var kindName: KindName {
     switch kind {
     case .local: .local

@@ -1,26 +1,30 @@
 public import RegentJSON
 public import RegentPairing
 
-/// Everything that operators made, but keys and passwords, as one document: what is kept in a repository.
+/// All records that operators make, except keys and passwords, as one document that can be kept in a repository.
 public struct ProvisioningFile: AdminDocument, Equatable {
   public var requestors: [Requestor] = []
   public var providers: [Provider] = []
   public var integrations: [Integration] = []
   /// All accounts, without their passwords.
   public var accounts: [Account] = []
-  /// Hashes of passwords that another program made, by ``OperatorRecord/keyBytes``; a service never says them.
+  /// Password hashes of another program, by ``OperatorRecord/keyBytes`` of their account.
+  ///
+  /// They are only imported; a service never exports them.
   public var passwordHashes: [[UInt8]: String] = [:]
   /// All rules, without the ids that a service gave them.
   public var entitlements: [EntitlementRequest] = []
 
-  /// The sections that the file has, empty ones too: what another section would hold is not the file's to remove.
+  /// The sections that the file has, including empty ones.
+  ///
+  /// Importing the file removes nothing in other sections.
   public private(set) var sections = Set(Section.allCases)
 
-  /// A kind of records, by the name of its member.
+  /// A kind of record, named like its member of the document.
   public enum Section: String, CaseIterable, Sendable {
     case requestors, providers, integrations, accounts, entitlements
 
-    /// What one of them is called, where each is on a line of its own.
+    /// The member's name for one record, in a file with a record on each line.
     fileprivate var one: String { String(rawValue.dropLast()) }
   }
 
@@ -28,12 +32,13 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 
   private static let passwordHash = "passwordHash"
 
-  /// Nothing yet.
   public init() {}
 
-  /// Reads a file; a name that nobody knows is refused, because leaving it out would leave out what was meant.
+  /// Reads a file.
   ///
-  /// A record says all of itself: a member that is left out has its usual value.
+  /// An unknown member is refused, because ignoring a misspelled one would silently drop records.
+  ///
+  /// Each record is complete: a member that is left out gets its default.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Member(rawValue: member.name) == nil {
       throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
@@ -47,9 +52,9 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     }
   }
 
-  /// Reads a file with a record on each line: `{"account": {"provider": "cable", "name": "anna"}}`.
+  /// Reads a file with one record on each line: `{"account": {"provider": "cable", "name": "anna"}}`.
   ///
-  /// `lines` gives the next one with its number, nil at the end: no more than one is held at a time.
+  /// `next` returns the next line with its number, or nil at the end, so that only one line is in memory at a time.
   public init<Failure: Error>(
     lines next: () throws(Failure) -> (number: Int, object: JSONObject)?, shape: (JSONShapeError) -> Failure
   ) throws(Failure) {
@@ -70,7 +75,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     }
   }
 
-  /// Whether an object is a line of a file with a record on each.
+  /// Whether an object is one line of a file with a record on each line.
   public static func isLine(_ object: JSONObject) -> Bool { record(object) != nil }
 
   private static func record(_ object: JSONObject) -> (Member, JSONValue)? {
@@ -80,7 +85,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     return (member, only.value)
   }
 
-  /// The file as it is written, a record on each line.
+  /// The records, one for each line.
   public var lines: [JSONObject] {
     func named(_ member: Member, _ records: [some AdminDocument]) -> [JSONObject] {
       records.map { [member.one: $0.json] }
@@ -89,7 +94,6 @@ public struct ProvisioningFile: AdminDocument, Equatable {
       + named(.accounts, accounts) + named(.entitlements, entitlements)
   }
 
-  /// The file as it is written.
   public var object: JSONObject {
     var object = JSONObject()
     object.set(Member.requestors.rawValue, requestors)
@@ -135,12 +139,12 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 }
 
 extension OperatorRecord {
-  /// What says which record it is, as one text.
+  /// The values of the record's key members, joined by slashes.
   public var keyText: String {
     let object = object
     return Self.key.map { object[$0.rawValue]?.string ?? "" }.joined(separator: "/")
   }
 
-  /// The same as what it is compared by: two names that only look alike are two.
+  /// The bytes of ``keyText``, for comparing keys: Swift's String treats different Unicode forms as equal.
   public var keyBytes: [UInt8] { Array(keyText.utf8) }
 }

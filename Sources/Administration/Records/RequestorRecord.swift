@@ -2,7 +2,6 @@ public import RegentJSON
 public import RegentPairing
 
 extension Requestor: OperatorRecord {
-  /// The members of a requestor.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case id, name, domains
     case redirectURIs = "redirectUris"
@@ -13,13 +12,14 @@ extension Requestor: OperatorRecord {
     case registration
   }
 
-  /// Its id.
   public static var key: [Member] { [.id] }
 
-  /// What no requestor can be called, because `regentctl integrate` means something else with it.
+  /// Ids that no requestor may have, because they are verbs of `regentctl integrate`.
   public static let wordsOfVerbs: Set<String> = ["list", "remove"]
 
-  /// Reads a requestor; without a name it is called by its id.
+  /// Reads a requestor.
+  ///
+  /// The default name is its id.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let id: RequestorID = try object.identifier(Member.id.rawValue)
     self.init(id: id, name: try object.displayName(Member.name.rawValue) ?? id.text)
@@ -38,7 +38,6 @@ extension Requestor: OperatorRecord {
     registration = try object.optionalWord(Member.registration.rawValue) ?? .statement
   }
 
-  /// The requestor as it is sent.
   public var object: JSONObject {
     var object = JSONObject()
     object.set(Member.id.rawValue, id)

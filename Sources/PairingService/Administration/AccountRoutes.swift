@@ -6,7 +6,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Accounts and rules of a provider.
+// Accounts and entitlement rules of a provider.
 
 extension AdminRouteBuilder {
   mutating func mountAccounts() {
@@ -77,7 +77,9 @@ extension AdminCall {
     accountWriter(try identifier(parameter: "name", "account"), at: try provider())
   }
 
-  /// Refuses a name that no viewer could type: the phone leaves out spaces around what is typed.
+  /// Refuses a name with spaces around it.
+  ///
+  /// The phone's form removes outer spaces, so no viewer could type such a name.
   func refuseOuterSpaces(_ name: AccountName) throws(AdminError) {
     guard name.text.withoutOuterSpaces != name.text else { return }
     throw AdminError(
@@ -103,7 +105,9 @@ extension AdminCall {
       })
   }
 
-  /// Adds an account with its password; another password is something different.
+  /// Adds an account with its password.
+  ///
+  /// If the account exists with another password, the call is refused.
   fileprivate func addAccount() async throws(AdminError) -> Saved<Account> {
     var members = try body
     members["password"] = nil
@@ -117,7 +121,7 @@ extension AdminCall {
       try await core.store.password(of: account.name, at: account.provider)
     }
     guard let phc else {
-      // New, or its password never arrived because something failed in between.
+      // The account is new, or an earlier call failed before it stored the password.
       try await setPassword(password, of: account)
       return saved
     }
@@ -166,12 +170,15 @@ extension AdminCall {
 // MARK: - Rules
 
 extension AdminCall {
-  /// Adds a rule; the same again changes nothing, and the opposite about the same is something different.
+  /// Adds a rule.
+  ///
+  /// An equal rule changes nothing; a rule with the opposite effect on the same titles and viewers is refused.
   fileprivate func addRule() async throws(AdminError) -> Saved<Entitlement> {
     let known = try self.provider()
     let provider = known.id
     let request: EntitlementRequest = try document()
-    // Allowing what is allowed anyway does no harm; an operator would rely on a denial that has no effect.
+    // A rule that allows is harmless here, because a temporary pass opens every title anyway. A rule that denies
+    // would have no effect, although the operator would rely on it.
     guard known.hasAccounts || request.effect == .allow else {
       throw AdminError(
         .refused, "provider \(provider) is temporary: its passes open every title",
@@ -200,7 +207,7 @@ extension AdminCall {
     return Saved(rule, .added)
   }
 
-  /// A rule about an account that is not there is a typing mistake.
+  /// Refuses a rule for an account that does not exist, which is a typing mistake.
   private func checkScope(_ request: EntitlementRequest) async throws(AdminError) {
     guard case .account(let name) = request.scope else { return }
     let account = try await stored { () throws(StoreError) in
@@ -211,7 +218,7 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A new id of 12 letters and digits: short enough to be typed, and so many that two alike are not to be expected.
+  /// A random id of 12 letters and digits: short enough to type, and long enough that collisions are not expected.
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {

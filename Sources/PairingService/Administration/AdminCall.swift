@@ -5,12 +5,11 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-/// What a route of the admin socket does.
+/// The handler of a route on the admin socket.
 typealias AdminAction = @Sendable (AdminCall) async throws(AdminError) -> AdminReply
 
-/// One call on the admin socket: who asks, for what, with what.
+/// A request on the admin socket, with the operator who sent it.
 struct AdminCall: Sendable {
-  /// Who asks.
   let `operator`: OperatorName
   let core: ServiceCore
   private let path: PathParameters
@@ -41,10 +40,9 @@ struct AdminCall: Sendable {
     throw AdminError(.invalid, "the request is JSON, but not an object")
   }
 
-  /// When it is, for what is written.
   var now: Instant { core.clock.now }
 
-  /// The body, which must be there.
+  /// The JSON body; throws when the request has none.
   var body: JSONObject {
     get throws(AdminError) {
       guard let content else { throw AdminError(.invalid, "the request has no body") }
@@ -52,19 +50,18 @@ struct AdminCall: Sendable {
     }
   }
 
-  /// The body, or an empty one.
+  /// The JSON body; empty when the request has none.
   var optionalBody: JSONObject { content ?? [:] }
 
-  /// A document out of the body.
   func document<Document: AdminDocument>() throws(AdminError) -> Document {
     let body = try body
     return try shaped { () throws(JSONShapeError) in try Document(body) }
   }
 
-  /// What was captured from the path, whatever it is.
+  /// A captured path parameter as text, unchecked.
   func text(_ name: String) -> String { path[name] }
 
-  /// A parameter of the query.
+  /// A query parameter; throws when it occurs more than once.
   func parameter(_ name: String) throws(AdminError) -> String? {
     do throws(FormError) {
       return try query.single(name)
@@ -73,13 +70,14 @@ struct AdminCall: Sendable {
     }
   }
 
-  /// An identifier captured from the path; what cannot be one names nothing.
+  /// An identifier in the path.
+  ///
+  /// Text that cannot be an identifier is reported as “not found”.
   func identifier<Kind>(_ name: String, _ what: String) throws(AdminError) -> Identifier<Kind> {
     guard let identifier = Identifier<Kind>(path[name]) else { throw .missing(what, path[name]) }
     return identifier
   }
 
-  /// An identifier in the query.
   func identifier<Kind>(parameter name: String, _ what: String)
     throws(AdminError) -> Identifier<Kind>
   {
@@ -90,7 +88,6 @@ struct AdminCall: Sendable {
     return identifier
   }
 
-  /// An identifier that the query may have.
   func optionalIdentifier<Kind>(parameter name: String, _ what: String)
     throws(AdminError) -> Identifier<Kind>?
   {
@@ -98,7 +95,7 @@ struct AdminCall: Sendable {
     return try identifier(parameter: name, what)
   }
 
-  /// A moment that the query may have, in milliseconds since 1970.
+  /// A time in the query, in milliseconds since 1970.
   func instant(parameter name: String) throws(AdminError) -> Instant? {
     guard let text = try parameter(name) else { return nil }
     guard let milliseconds = Int64(text) else {
@@ -107,7 +104,7 @@ struct AdminCall: Sendable {
     return Instant(milliseconds: milliseconds)
   }
 
-  /// How many entries are asked for.
+  /// The page size: the parameter `limit`, at most ``AdminPaths/page``.
   func limit() throws(AdminError) -> Int {
     guard let text = try parameter("limit") else { return AdminPaths.page }
     guard let number = Int(text), number > 0 else {
@@ -116,13 +113,13 @@ struct AdminCall: Sendable {
     return min(number, AdminPaths.page)
   }
 
-  /// A line of the audit log for what is about to be done.
+  /// An audit entry for an action of this operator.
   func entry(_ action: String, _ subject: String, detail: String = "") -> AuditEntry {
     core.audit.entry(.operator(`operator`), action, subject, detail: detail)
   }
 }
 
-/// What a route of the admin socket answers.
+/// What a route on the admin socket responds with.
 enum AdminReply: Sendable {
   case document(JSONObject)
   case list([JSONValue])

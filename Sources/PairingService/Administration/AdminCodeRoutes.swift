@@ -5,7 +5,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Registration codes: listed, taken back, approved for somebody who cannot.
+// Registration codes: list them, withdraw them, approve one on behalf of a viewer.
 
 extension AdminRouteBuilder {
   mutating func mountCodes() {
@@ -36,7 +36,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The code that the path names, by its letters, by its record's id or by the beginning of that.
+  /// The code in the path: the code's letters, the id of its record, or the beginning of that id.
   fileprivate func code() async throws(AdminError) -> RegistrationRecord {
     let typed = text("code")
     if let code = try? RegistrationCode(typed: typed) {
@@ -84,7 +84,8 @@ extension AdminCall {
       await core.signInTransitions.makeRoom(besides: result.authentication)
       return CodeEntry(result.change.record, at: now)
     } catch {
-      // In an outage nobody refused it, and a line would wait as long as it did.
+      // During an outage the store has not refused the approval, and writing an audit entry would block until the
+      // outage ends.
       if error.outage == nil {
         await core.audit.write(
           .operator(`operator`), "code.approve", record.id.text, .refused,
@@ -94,7 +95,8 @@ extension AdminCall {
     }
   }
 
-  /// Takes back all codes of a requestor that wait for an answer, so that their devices are told before all else ends.
+  /// Withdraws all pending codes of a requestor, so that their devices get the reason before the requestor's other
+  /// data is removed.
   func withdrawCodes(of requestor: RequestorID) async throws(AdminError) {
     var last: RegistrationID?
     while true {
@@ -104,7 +106,7 @@ extension AdminCall {
       }
       for record in page
       where record.requestor == requestor && record.flow.settled(at: now).state.isPending {
-        // One that ended in this moment needs nothing more.
+        // A code that has ended since the page was read needs no withdrawal, so the error is ignored.
         _ = try? await core.codeTransitions.withdraw(record.id, .operator, audit: nil)
       }
       guard let end = page.last else { return }
@@ -114,7 +116,7 @@ extension AdminCall {
 }
 
 extension Viewer {
-  /// `cable/anna`, or the provider alone for a guest.
+  /// The provider and account, such as `cable/anna`; the provider alone for a guest.
   var title: String { account.map { "\(provider)/\($0)" } ?? provider.text }
 }
 

@@ -3,17 +3,15 @@ internal import RegentJSON
 internal import PairingStore
 
 extension AdminError {
-  /// There is no such thing.
   static func missing(_ title: RecordTitle) -> AdminError {
     AdminError(.notFound, "there is no \(title)", hint: hint(about: title.kind, of: title.owner))
   }
 
-  /// There is nothing of that name.
   static func missing(_ what: String, _ name: String) -> AdminError {
     missing(RecordTitle(kind: what, name: name))
   }
 
-  /// Several begin so.
+  /// The error for an abbreviated id with several matches.
   static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
     let most = 10
     let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
@@ -22,7 +20,7 @@ extension AdminError {
       hint: "type more of the one that you mean")
   }
 
-  /// What the store's refusal means to an operator.
+  /// Describes an error of the store to an operator.
   init(_ error: StoreError) {
     switch error {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
@@ -36,7 +34,9 @@ extension AdminError {
     }
   }
 
-  /// Where names of a kind are listed, in whose list as far as that is known.
+  /// The command that lists records of a kind.
+  ///
+  /// `owner` is the requestor or provider of the list, when known.
   private static func hint(about kind: String, of owner: String? = nil) -> String? {
     switch kind {
     case "requestor": "regentctl requestor list shows those there are"
@@ -56,7 +56,7 @@ extension AdminError {
   }
 }
 
-/// Asks the store, in an operator's words.
+/// Calls the store and converts its errors to messages for operators.
 func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(AdminError) -> Value {
   do throws(StoreError) {
     return try await ask()
@@ -65,7 +65,7 @@ func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(Adm
   }
 }
 
-/// Reads what was sent, in an operator's words.
+/// Parses a request and converts its errors to messages for operators.
 func shaped<Value>(_ read: () throws(JSONShapeError) -> Value) throws(AdminError) -> Value {
   do throws(JSONShapeError) {
     return try read()

@@ -3,10 +3,10 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// What the service itself can see to be wrong, for `regentctl doctor`.
+// Problems that the service can detect itself, for `regentctl doctor`.
 
 extension AdminCall {
-  /// What phones, viewers and boxes would run into, and what to type.
+  /// Problems that would affect phones, viewers or boxes, with the commands that fix them.
   func findings() async throws(AdminError) -> [Finding] {
     var wrong = try await requestorFindings()
     wrong += try await providerFindings()
@@ -17,14 +17,14 @@ extension AdminCall {
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
     let nodes = try await stored { () throws(StoreError) in try await core.store.nodes() }
-    wrong += NodeCare.findings(about: nodes)
+    wrong += NodeFindings.findings(about: nodes)
     return try await backupFindings() + addressFindings(isOneOfSeveral: nodes.count > 1) + proxyFindings()
       + clockFindings()
       + codeFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
-  /// With several nodes phones come to a load balancer, and not to this one.
+  /// With several nodes, phones reach a load balancer, so the advice differs from that for a single service.
   private func addressFindings(isOneOfSeveral: Bool) -> [Finding] {
     let url = core.options.publicURL
     if url.isLoopbackURL {
@@ -55,7 +55,7 @@ extension AdminCall {
     ]
   }
 
-  /// A proxy that no setting names: all its clients are one to the service.
+  /// Warns of a reverse proxy that is not configured: the service counts all clients behind it as one.
   private func proxyFindings() -> [Finding] {
     guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }
     return [
@@ -68,7 +68,7 @@ extension AdminCall {
     ]
   }
 
-  /// A service that has something to lose needs a backup, and a fresh one.
+  /// Warns when a service with data has no backup, or an old one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
     let fix = "regentctl backup FILE, best every night: see backup.md (package regent-doc)"
@@ -95,7 +95,7 @@ extension AdminCall {
     ]
   }
 
-  /// In days.
+  /// The age in days from which a backup is reported as old.
   private static let oldBackup: Int64 = 7
 
   private func clockFindings() -> [Finding] {
@@ -141,7 +141,7 @@ extension AdminCall {
       ]
     }
     let enrolments = try await stored { () throws(StoreError) in try await core.store.enrolments(at: now) }
-    // Its first box is on its way.
+    // A requestor with an open invitation needs no key pair yet: its first box will get one.
     let invited = Set(enrolments.map(\.requestor))
     var findings: [Finding] = []
     for requestor in records.requestors.keys.sorted() {
@@ -187,12 +187,12 @@ extension AdminCall {
     return findings
   }
 
-  /// About the providers that viewers are offered.
+  /// Problems of the providers that viewers can choose.
   private func providerFindings() async throws(AdminError) -> [Finding] {
     let provisioned = core.provisioning.now
     let offered = Set(provisioned.choices.values.joined().map(\.provider.id))
     var findings: [Finding] = []
-    // A temporary pass opens every title up to its limits, to whoever comes.
+    // Providers with temporary passes are skipped: a pass opens every title up to its limits.
     for provider in offered.sorted()
     where provisioned.records.providers[provider]?.hasAccounts == true {
       if let finding = try await accountFinding(provider) { findings.append(finding) }
@@ -209,9 +209,9 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// Whether nobody can sign in at a local provider.
+  /// A finding when no account of the provider can sign in.
   private func accountFinding(_ provider: ProviderID) async throws(AdminError) -> Finding? {
-    // A provider with more accounts than these has some that work.
+    // With at least this many accounts, some of them have a password, so the passwords are not checked.
     let few = 20
     let accounts = try await stored { () throws(StoreError) in
       try await core.store.accounts(provider, after: nil, limit: few)
@@ -235,7 +235,7 @@ extension AdminCall {
 }
 
 extension HostName {
-  /// Whether nobody outside a home network can even reach it: what is sent in clear stays in there.
+  /// Whether the host can be reached only inside a home network, so that unencrypted traffic does not leave it.
   var isInsideAHome: Bool {
     guard case .address(let address) = self else { return isOfOneHome }
     let networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]
@@ -244,7 +244,7 @@ extension HostName {
 }
 
 extension Duration {
-  /// `31 days`, `2 hours`, `12 minutes`: roughly.
+  /// The duration rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
   fileprivate var inWords: String {
     let seconds = components.seconds
     return switch seconds {

@@ -6,28 +6,24 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// Who may use the admin socket: root, the service's own user, the members of one group.
+/// Decides which local users may use the admin socket: root, the service's own user, and the members of one group.
 package struct AdminAccess: Sendable {
   private let ownUser: UInt32
   private let group: UInt32?
 
-  /// Who may come in.
-  ///
-  /// - Parameters:
-  ///   - ownUser: the user that the service runs as.
-  ///   - group: a group whose members may, too.
+  /// Admits `ownUser`, which is the user that the service runs as, and the members of `group`.
   package init(ownUser: UInt32, group: UInt32?) {
     self.ownUser = ownUser
     self.group = group
   }
 
-  /// Whether the kernel's word on the peer is good enough.
+  /// Whether the peer's credentials, as the kernel reports them, are admitted.
   package func admits(_ peer: HTTPServer.Credentials) -> Bool {
     peer.user == 0 || peer.user == ownUser || group.map(peer.isMember) ?? false
   }
 }
 
-/// Decides who may do something on the admin socket, and how errors look there.
+/// Checks the peer of each request on the admin socket, and converts errors to responses.
 struct AdminGuard: Sendable {
   private let core: ServiceCore
   private let access: AdminAccess
@@ -38,7 +34,7 @@ struct AdminGuard: Sendable {
     self.access = access
   }
 
-  /// Answers a call with what its action makes of it, away from the event loop.
+  /// Runs an action outside the event loop and responds with its result.
   func answer(_ request: Request, _ path: PathParameters, _ action: @escaping AdminAction)
     -> Answer
   {
@@ -56,13 +52,13 @@ struct AdminGuard: Sendable {
     }
   }
 
-  /// Answers at once from memory.
+  /// Responds at once, for responses that need neither the store nor time.
   func admitted(_ request: Request, _ make: (HTTPServer.Credentials) -> Response) -> Answer {
     guard let peer = peer(of: request) else { return .now(refused(request)) }
     return .now(make(peer))
   }
 
-  /// The answer to what no route takes.
+  /// The response to a request that no route accepts.
   func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     guard peer(of: request) != nil else { return refused(request) }
     let error = AdminError(
@@ -95,7 +91,9 @@ struct AdminGuard: Sendable {
   }
 }
 
-/// The login names of users, each looked up once: the answer may come from the network.
+/// Looks up login names of user ids.
+///
+/// Each name is cached, because the lookup may use the network.
 final class OperatorNames: Sendable {
   private static let most = 1_000
   private let known = Locked<[UInt32: OperatorName]>([:])
@@ -106,7 +104,7 @@ final class OperatorNames: Sendable {
     if let name = known.withLock({ $0[user] }) { return name }
     let text = Accounts.title(of: user, numberedBy: "uid ")
     let name = OperatorName(text) ?? Self.nameless
-    // More users than that have no business here; forgetting costs a look-up.
+    // No machine has more administrators than this. After a reset each name is just looked up again.
     known.withLock { known in
       if known.count >= Self.most { known = [:] }
       known[user] = name
@@ -121,7 +119,6 @@ final class OperatorNames: Sendable {
 }
 
 extension AdminError.Code {
-  /// The status that goes with it.
   fileprivate var status: Status {
     switch self {
     case .invalid: .badRequest

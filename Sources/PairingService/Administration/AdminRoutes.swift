@@ -2,27 +2,26 @@ package import HTTPServer
 internal import Administration
 internal import RegentHTTPCodec
 
-/// What the admin socket answers: every noun of `regentctl`, and the metrics.
+/// The routes of the admin socket: one group for each noun of `regentctl`, and the metrics.
 ///
-/// Each part mounts its own; ``AdminGuard`` decides who may come in and turns errors into answers.
+/// Each group mounts its own routes. ``AdminGuard`` checks the peer and converts errors to responses.
 package struct AdminRoutes: Sendable {
   private let core: ServiceCore
   private let adminGuard: AdminGuard
   private let upkeep: any AdminUpkeep
 
-  /// The routes of a service.
+  /// Makes the routes.
   ///
-  /// - Parameters:
-  ///   - core: the service.
-  ///   - access: who may come in.
-  ///   - upkeep: what reaches below the store: copies, the master key, checks.
+  /// `upkeep` performs operations below the store: backups, the change of the master key, checks.
   package init(_ core: ServiceCore, access: AdminAccess, upkeep: any AdminUpkeep) {
     self.core = core
     self.upkeep = upkeep
     adminGuard = AdminGuard(core, access)
   }
 
-  /// A handler for the admin socket; `metrics` gives the numbers as Prometheus reads them.
+  /// Makes the handler of the admin socket.
+  ///
+  /// `metrics` returns the metrics in the Prometheus text format.
   package func handler(metrics: @escaping @Sendable () -> String) throws -> any Handler {
     var routes = Routes()
     var builder = AdminRouteBuilder(core: core, adminGuard: adminGuard, routes: routes)
@@ -61,7 +60,7 @@ package struct AdminRoutes: Sendable {
   }
 }
 
-/// The routes while they are gathered, with what their actions need.
+/// Collects the routes, together with what their actions need.
 struct AdminRouteBuilder {
   let core: ServiceCore
   let adminGuard: AdminGuard

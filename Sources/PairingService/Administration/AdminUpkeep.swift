@@ -4,23 +4,25 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-/// What the admin socket can do below the store: the program that opened the database does it.
+/// Operations of the admin socket below the store.
+///
+/// The program that opened the database implements them.
 package protocol AdminUpkeep: Sendable {
-  /// Copies the database and checks the copy, its integrity and every signature, before it is called good.
+  /// Copies the database, and checks the copy's integrity and every signature in it before it returns.
   ///
-  /// One copy is kept at a time; a new one replaces it.
+  /// Only one copy is kept; a new one replaces it.
   func makeBackup() async throws(AdminError) -> BackupEntry
 
-  /// A part of the copy, at most so many bytes; empty behind its end.
+  /// Reads up to `limit` bytes of the copy; empty beyond its end.
   func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8]
 
-  /// Forgets the copy, and says which it was.
+  /// Deletes the copy and returns its entry.
   func dropBackup(_ id: String) async throws(AdminError) -> BackupEntry
 
-  /// Seals the data keys with a new master key, and says where it is.
+  /// Encrypts the data keys with a new master key and reports where the key is stored.
   func changeMasterKey() async throws(AdminError) -> Finding
 
-  /// What the checks of files, database and machine find.
+  /// The results of the checks of files, database and machine.
   func findings() async -> [Finding]
 }
 
@@ -38,7 +40,7 @@ extension AdminRouteBuilder {
       do throws(AdminError) {
         return .list(of: found + (try await call.findings()))
       } catch {
-        // Where the store does not answer, what was found says so, and what to do.
+        // When the store does not respond, the findings already explain the problem and its fix.
         guard found.contains(where: { $0.status == .bad }) else { throw error }
         return .list(of: found)
       }
@@ -49,7 +51,7 @@ extension AdminRouteBuilder {
       return .document(finding)
     }
     on(.post, AdminPaths.backups) { call throws(AdminError) in
-      // What is counted in memory would be missing from the copy.
+      // Writes the counters in memory to the store first, so that the copy contains them.
       await Upkeep(call.core).keepEverything()
       let entry = try await upkeep.makeBackup()
       await call.writeUpkeep("backup.make", entry.id)
@@ -65,7 +67,8 @@ extension AdminRouteBuilder {
     }
     on(.delete, AdminPaths.one(AdminPaths.backups, "{backup}")) { call throws(AdminError) in
       let entry = try await upkeep.dropBackup(call.text("backup"))
-      // Only now: whoever fetched it may have been killed, or had no room for it.
+      // Recorded only when the client reports that it saved the copy. It may have been killed, or its disk may be
+      // full.
       if try call.parameter("kept") == "true" { await call.noteBackup(entry.created) }
       return .done
     }
@@ -73,12 +76,14 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// A line for an act that the store does not carry in a transaction of its own.
+  /// Writes an audit entry for an action that is not a transaction of the store.
   fileprivate func writeUpkeep(_ action: String, _ subject: String) async {
     await core.audit.write(.operator(`operator`), action, subject)
   }
 
-  /// Notes that there is a backup; that it cannot be noted makes it no worse.
+  /// Records the time of the backup.
+  ///
+  /// A failure is only logged, because the backup itself is good.
   fileprivate func noteBackup(_ time: Instant) async {
     do throws(StoreError) {
       try await core.store.keepNumbers(String(time.milliseconds), as: .backup)

@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// Boxes that hold an account for their apps.
+// Boxes that share their sign-in with apps.
 
 extension AdminRouteBuilder {
   mutating func mountBoxes() {
@@ -27,7 +27,6 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The box that the path names.
   fileprivate func box() async throws(AdminError) -> BoxOverview {
     try await lookUp("box", text("box"), \.box.id) { (after, limit) throws(StoreError) in
       try await core.store.boxes(after: after, limit: limit, at: now)

@@ -6,7 +6,7 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-// Tokens with which clients of OAuth register themselves.
+// Initial access tokens with which OAuth clients register themselves.
 
 extension AdminRouteBuilder {
   mutating func mountClientInvitations() {

@@ -5,7 +5,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Devices that are signed in, and the phone browsers that signed them in.
+// Signed-in devices, and the phone sessions that approved them.
 
 extension AdminRouteBuilder {
   mutating func mountDevices() {
@@ -39,7 +39,7 @@ extension AdminRouteBuilder {
         return try await call.core.signInTransitions.revoke(
           filter, audit: call.entry("device.sign-out", device.shortName, detail: apps.detail()))
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 
@@ -71,7 +71,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// Which sign-ins the query asks for.
+  /// The filter that the query describes.
   fileprivate func signInFilter() throws(AdminError) -> AuthenticationFilter {
     var filter = AuthenticationFilter(
       requestor: try optionalIdentifier(parameter: "requestor", "requestor"))
@@ -86,17 +86,16 @@ extension AdminCall {
     return filter
   }
 
-  /// Sign-ins as lists show them.
   fileprivate func signIns(
     _ filter: AuthenticationFilter, after id: AuthenticationID? = nil,
     limit: Int = AdminPaths.page, withApps: Bool = false
-  ) async throws(AdminError) -> [SignIn] {
+  ) async throws(AdminError) -> [SignInEntry] {
     let (records, names) = try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         filter, after: id, limit: limit, at: now)
       return (records, try await core.screenNames(of: records))
     }
-    var signIns: [SignIn] = []
+    var signIns: [SignInEntry] = []
     for record in records {
       let one = signIn(record, name: names[record.authentication.id])
       signIns.append(withApps ? try await self.withApps(record, one) : one)
@@ -104,8 +103,10 @@ extension AdminCall {
     return signIns
   }
 
-  /// A sign-in with the apps that are in by it.
-  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignIn) async throws(AdminError) -> SignIn {
+  /// Adds the apps that use this sign-in.
+  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError)
+    -> SignInEntry
+  {
     var signIn = signIn
     signIn.apps = try await stored { () throws(StoreError) in
       try await core.apps(endingWith: [record], at: now).map(BoxEntry.App.init)
@@ -113,14 +114,14 @@ extension AdminCall {
     return signIn
   }
 
-  /// A sign-in with its last use, as far as this process saw one.
-  fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignIn {
-    var signIn = SignIn(record, name: name)
+  /// A sign-in with the time of its last use, if this process has seen one.
+  fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignInEntry {
+    var signIn = SignInEntry(record, name: name)
     signIn.lastUsed = core.lastUses.of(record.authentication.id)
     return signIn
   }
 
-  /// The device that the query names; one that is signed in nowhere is not there.
+  /// The device that the query names; throws “not found” when it is not signed in anywhere.
   func device() async throws(AdminError) -> DeviceHash {
     guard let typed = try parameter("id"), DeviceID(typed) != nil else {
       throw AdminError(.invalid, "the parameter id is missing or cannot name a device")
@@ -140,7 +141,7 @@ extension AdminCall {
       }
     }
     let line = entry("device.rename", device.shortName, detail: name?.quoted ?? "")
-    // The device may have several screens: an operator's name is for all of them.
+    // An operator's name applies to all screens of the device.
     try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         AuthenticationFilter(device: device), after: nil, limit: AdminPaths.page, at: now)
@@ -150,7 +151,6 @@ extension AdminCall {
     }
   }
 
-  /// The sign-in that the path names.
   fileprivate func signInRecord() async throws(AdminError) -> AuthenticationRecord {
     try await lookUp("sign-in", text("authentication"), \.authentication.id) {
       (after, limit) throws(StoreError) in
@@ -159,7 +159,7 @@ extension AdminCall {
     }
   }
 
-  fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
+  fileprivate func revokeSignIn() async throws(AdminError) -> SignInEntry {
     let record = try await signInRecord()
     let authentication = record.authentication
     let apps = try await stored { () throws(StoreError) in try await core.apps(endingWith: [record], at: now) }
@@ -178,14 +178,12 @@ extension AdminCall {
     return ended
   }
 
-  /// The session that the path names.
   fileprivate func session() async throws(AdminError) -> SessionRecord {
     try await lookUp("session", text("session"), \.id) { (after, limit) throws(StoreError) in
       try await core.store.sessions(after: after, limit: limit, at: now)
     }
   }
 
-  /// The sessions of one account.
   fileprivate func sessions() async throws(AdminError) -> [SessionEntry] {
     let name: AccountName = try identifier(parameter: "account", "account")
     let wanted: ProviderID? = try optionalIdentifier(parameter: "provider", "provider")
@@ -212,7 +210,7 @@ extension AdminCall {
   }
 }
 
-extension SignIn {
+extension SignInEntry {
   fileprivate init(_ record: AuthenticationRecord, name: String?) {
     let authentication = record.authentication
     self.init(

@@ -53,7 +53,7 @@ extension AdminRouteBuilder {
 // MARK: - Key pairs
 
 extension AdminCall {
-  /// Gives a requestor the pair that signs its rows, unless it has one.
+  /// Creates the key pair that signs the requestor's rows, unless it has one.
   func ensureRowKey(of requestor: RequestorID) async throws(AdminError) {
     guard core.provisioning.now.rowKey(of: requestor) == nil else { return }
     _ = try await addKey(.rows, to: requestor)
@@ -86,7 +86,7 @@ extension AdminCall {
     }
     if pair.state == .active {
       if pair.purpose == .rows {
-        // The new pair retires the earlier ones as it comes, so that there is one at every moment.
+        // Adding the new pair retires the earlier ones in the same step, so an active pair exists at every moment.
         _ = try await addKey(.rows, to: pair.requestor)
       }
       try await setState(of: pair, to: .retired, "key.retire")
@@ -106,7 +106,7 @@ extension AdminCall {
     return listed(pair.with(.revoked))
   }
 
-  /// Ends everything that the requestor's rows say: all of it for a call key, what it signed for a key of rows.
+  /// Invalidates the requestor's rows: all of them for a call key, and only those signed by this key for a row key.
   private func revokeRows(of pair: KeyPair) async throws(AdminError) {
     let requestor = pair.requestor
     try await withdrawCodes(of: requestor)
@@ -132,7 +132,6 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A key pair as lists show it.
   fileprivate func listed(_ pair: KeyPair) -> KeyPairEntry {
     var entry = KeyPairEntry(
       publicKey: pair.publicKey, requestor: pair.requestor, purpose: pair.purpose.rawValue,

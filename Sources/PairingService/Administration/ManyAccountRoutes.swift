@@ -5,7 +5,8 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 
-// Accounts by the hundred, with passwords that another program hashed: each call is one transaction.
+// Imports accounts with password hashes of another program, up to several hundred in a call. Each call is one
+// transaction.
 
 extension AdminRouteBuilder {
   mutating func mountManyAccounts() {
@@ -14,14 +15,16 @@ extension AdminRouteBuilder {
   }
 }
 
-/// One account of a batch, as it is about to be written.
+/// One account of a batch, with the change to write.
 private struct PlannedAccount {
   let write: AccountWrite
   let outcome: SaveOutcome
 }
 
 extension AdminCall {
-  /// Adds or changes accounts, all of them or none; looked at anew when somebody else was faster.
+  /// Adds or changes all accounts of the batch in one transaction.
+  ///
+  /// Retries when another writer has changed one of them meanwhile.
   fileprivate func saveAccounts() async throws(AdminError) -> AccountOutcomes {
     let batch: AccountBatch = try document()
     try refuseMany(batch.changes.count)
@@ -75,7 +78,7 @@ extension AdminCall {
       outcome: isSame ? .unchanged : there == nil ? .added : .changed)
   }
 
-  /// Says of hashes in what form they are, so that a bad one is found before anything is done.
+  /// Reports the format of each password hash, so that an import finds unusable ones before it changes anything.
   fileprivate func lookAtHashes() async throws(AdminError) -> [HashAnswer] {
     let batch: HashQuestions = try document()
     try refuseMany(batch.questions.count)

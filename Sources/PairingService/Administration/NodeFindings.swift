@@ -2,11 +2,13 @@ internal import Administration
 internal import RegentPairing
 internal import PairingStore
 
-// What is to be said of the nodes, for `regentctl doctor`.
+// Problems of nodes, for `regentctl doctor`.
 
-/// What is to be said of nodes that serve together.
-enum NodeCare {
-  /// Signatures are good for minutes, and codes, leases and permits end by the clock of whoever looks.
+/// Finds problems among nodes that share a database.
+enum NodeFindings {
+  /// The difference to the database's clock above which a node gets a warning.
+  ///
+  /// Codes, leases and permits expire by the clock of the node that reads them.
   private static let apart: Duration = .seconds(1)
 
   static func findings(about nodes: [NodeRecord]) -> [Finding] {
@@ -38,7 +40,7 @@ enum NodeCare {
     return found
   }
 
-  /// Several addresses are several issuers: what one of them gave out the others refuse.
+  /// Nodes with different public addresses act as different token issuers, so each refuses the tokens of the others.
   private static func finding(aboutAddressesOf nodes: [(id: NodeID, address: String)]) -> Finding? {
     let addresses = Dictionary(grouping: nodes, by: \.address)
     guard addresses.count > 1 else { return nil }
@@ -52,7 +54,7 @@ enum NodeCare {
   }
 
   private static func finding(
-    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Standing
+    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Verdict
   ) -> Finding? {
     let (check, words) = ("node \(node)", "its clock is \(ahead.aheadInWords) the database's")
     switch standing {
@@ -71,7 +73,8 @@ enum NodeCare {
     }
   }
 
-  /// Whether all are of one release or of two that follow each other: a release works on the tables of the next one.
+  /// Whether all versions are of one release or of two consecutive ones, because a release works with the tables of
+  /// the next.
   static func isOneReleaseApart(_ versions: Set<String>) -> Bool {
     let releases = Set(versions.map { $0.split(separator: ".").prefix(2).map { Int($0) ?? 0 } })
     guard releases.count > 1 else { return true }

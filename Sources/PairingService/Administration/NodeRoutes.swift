@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// The programs that serve together on one store.
+// The nodes that share the store.
 
 extension AdminRouteBuilder {
   mutating func mountNodes() {

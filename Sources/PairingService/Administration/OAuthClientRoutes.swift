@@ -8,7 +8,7 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-// Clients that speak OAuth, and what they were given.
+// OAuth clients and their grants.
 
 extension AdminRouteBuilder {
   mutating func mountClients() {
@@ -36,7 +36,7 @@ extension AdminRouteBuilder {
       let ended = try await stored { () throws(StoreError) in
         try await call.core.signInTransitions.removeClient(client.id, audit: line)
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 
@@ -49,7 +49,7 @@ extension AdminRouteBuilder {
         try await call.core.store.grants(GrantFilter(client: client), after: after, limit: limit, at: call.now)
       }
       var entries: [GrantEntry] = []
-      // One look each: what a grant stands on is not in its row.
+      // One read for each grant, because the state of its sign-in and client is not in its row.
       for grant in grants {
         entries.append(
           GrantEntry(grant, try await stored { () throws(StoreError) in try await call.core.state(of: grant.id) }))
@@ -64,13 +64,12 @@ extension AdminRouteBuilder {
       let ended = try await stored { () throws(StoreError) in
         try await call.core.signInTransitions.endGrants(GrantFilter(id: grant.id), audit: line)
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 }
 
 extension AdminCall {
-  /// The client that the path names.
   fileprivate func client() async throws(AdminError) -> OAuthClientRecord {
     try await lookUp("client", text("client"), \.id) { (after, limit) throws(StoreError) in
       try await core.store.oauthClients(of: nil, after: after, limit: limit)
@@ -105,7 +104,7 @@ extension AdminCall {
     try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: nil, in: .unlimited, audit: line, at: now)
     }
-    // Published before anybody has a token of it.
+    // Creates the signing key now, so that it is published before a client receives a token signed by it.
     do {
       _ = try await core.oauth.key(metadata.algorithm, at: now)
     } catch {
@@ -152,7 +151,9 @@ extension AdminCall {
     }
   }
 
-  /// What an operator lets a client have: a word that means nothing is a slip, and what was meant is not given.
+  /// The scope that an operator allows a client.
+  ///
+  /// An unknown name is refused as a typing mistake, instead of being ignored.
   private func scope(_ asked: JSONObject) throws(AdminError) -> JSONValue? {
     guard let text = try shaped({ () throws(JSONShapeError) in try asked.optionalString("scope") }) else { return nil }
     let names = Scope.Name.allCases.map(\.rawValue).joined(separator: ", ")
@@ -166,7 +167,7 @@ extension AdminCall {
     return .string(text)
   }
 
-  /// For whom tokens are: an address, or the service itself for an empty one.
+  /// The audience of access tokens: a URL, or nil for the service itself when the text is empty.
   private func audience(_ asked: JSONObject) throws(AdminError) -> String? {
     let text = try shaped { () throws(JSONShapeError) in try asked.optionalString("audience") }
     guard let text, !text.isEmpty else { return nil }

@@ -5,13 +5,13 @@ internal import RegentOAuth
 internal import RegentPairing
 
 extension AdminCall {
-  /// From so many days on a new key is due.
+  /// The age in days from which a key should be replaced.
   ///
-  /// Keys have no end of their own: on the morning after it all tokens would be refused. They have an age, because a
-  /// copy that nobody noticed is good for as long as the key signs.
+  /// Keys do not expire by themselves, because from that moment all tokens would be refused. They should still be
+  /// replaced, because an attacker with an unnoticed copy can sign for as long as the key is valid.
   private static let oldKey: Int64 = 365
 
-  /// Keys that have signed for long, whatever they sign.
+  /// Warns of signing keys that are older than a year, whatever they sign.
   func keyFindings() -> [Finding] {
     [(core.mediaKeys, "media"), (core.oauth.keys, "oauth")].flatMap { keys, purpose in
       keys.newest.compactMap { algorithm, record in
@@ -25,7 +25,7 @@ extension AdminCall {
     }
   }
 
-  /// What clients of OAuth would run into, and what an operator may have forgotten about them.
+  /// Problems of OAuth clients, and settings that an operator may have forgotten.
   func oauthFindings() async throws(AdminError) -> [Finding] {
     var findings: [Finding] = []
     for requestor in core.provisioning.now.records.requestors.values.sorted(by: { $0.id < $1.id })
@@ -35,7 +35,7 @@ extension AdminCall {
           "requestor \(requestor.id)", .warning, "every program may register itself as its client",
           fix: "regentctl requestor set \(requestor.id) --registration statement"))
     }
-    // The first hundred: more of a kind would say nothing new.
+    // Only the first hundred clients: more warnings of the same kind would not help.
     let clients = try await stored { () throws(StoreError) in
       try await core.store.oauthClients(of: nil, after: nil, limit: 100)
     }
@@ -54,7 +54,7 @@ extension AdminCall {
           fix: "regentctl requestor set \(requestor) --number-matching off"))
     }
     for client in clients where client.paired == nil && now.since(client.created) > .seconds(30 * 86_400) {
-      // An API that only asks what tokens are worth never pairs.
+      // An API that only introspects tokens never pairs.
       guard client.secret == nil || client.origin != .operator else { continue }
       findings.append(
         Finding(

@@ -6,13 +6,13 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Temporary passes: what was begun, and beginning anew.
+// Temporary passes: list those in use, and reset them.
 
 extension AdminRouteBuilder {
   mutating func mountPasses() {
     on(.get, AdminPaths.passes) { call throws(AdminError) in .list(of: try await call.passes()) }
     on(.post, AdminPaths.resetPass) { call throws(AdminError) in
-      .document(Tally(try await call.resetPass(try call.document())))
+      .document(CountDocument(try await call.resetPass(try call.document())))
     }
   }
 }
@@ -39,7 +39,7 @@ extension AdminCall {
     }
   }
 
-  /// Names that nobody has are typing mistakes.
+  /// Refuses names of requestors and providers that do not exist, which are typing mistakes.
   private func checkPlace(_ requestor: RequestorID?, _ provider: ProviderID?) throws(AdminError) {
     let records = core.provisioning.now.records
     if let requestor, records.requestors[requestor] == nil {
@@ -75,7 +75,7 @@ extension AdminCall {
 
   private func whose(_ reset: PassReset) async throws(AdminError) -> TemporaryPassReset {
     if let identity = reset.identity {
-      // However the operator writes it: the app wrote it in one of several ways, too.
+      // The operator may write the identity in any of the forms that apps use, so it is normalized in the same way.
       return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
     }
     guard let device = reset.device else { return .all }
@@ -88,7 +88,9 @@ extension AdminCall {
     return .device(core.hasher.device(own))
   }
 
-  /// The boxes of that short name that have begun a pass: they may be signed in no more.
+  /// The devices with that short name that have used a pass.
+  ///
+  /// They need not be signed in any more.
   private func passDevices(_ typed: String, _ reset: PassReset) async throws(AdminError)
     -> [DeviceHash]
   {
@@ -110,7 +112,9 @@ extension AdminCall {
 }
 
 extension PassEntry {
-  /// A pass whose provider is temporary no more opens nothing.
+  /// Makes the entry of a pass.
+  ///
+  /// Without rules, because its provider is no longer temporary, the pass counts as used.
   fileprivate init(
     _ record: TemporaryPassRecord, _ rules: TemporaryPassRules?, at now: Instant
   ) {
@@ -125,7 +129,9 @@ extension PassEntry {
 }
 
 extension TemporaryPassCursor {
-  /// Ids have no slash in them.
+  /// The position as text.
+  ///
+  /// Ids contain no slash, so slashes separate the parts.
   fileprivate var text: String {
     let hashes = [device.bytes, identity?.bytes ?? []].map(Hex.encode)
     return "\(requestor)/\(provider)/\(hashes[0])/\(hashes[1])"

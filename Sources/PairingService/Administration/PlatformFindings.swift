@@ -3,7 +3,7 @@ internal import RegentPairing
 internal import PairingStore
 
 extension AdminCall {
-  /// What keeps single sign-on, where it is switched on, from ever happening.
+  /// Settings that prevent single sign-on at providers for which it is switched on.
   func platformFindings() -> [Finding] {
     let records = core.provisioning.now.records
     let wanted = Set(

@@ -5,8 +5,6 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Requestors, providers and integrations.
-
 extension AdminRouteBuilder {
   mutating func mountRequestors() {
     let one = AdminPaths.requestor("{requestor}")
@@ -77,13 +75,12 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The members that the body names.
+  /// Parses the request body as a change to a record.
   func patch<Record: OperatorRecord>() throws(AdminError) -> Patch<Record> {
     let body = try body
     return try shaped { () throws(JSONShapeError) in try Patch<Record>(body) }
   }
 
-  /// The requestor that the path names.
   func requestor() throws(AdminError) -> Requestor {
     let id: RequestorID = try identifier("requestor", "requestor")
     guard let requestor = core.provisioning.now.records.requestors[id] else {
@@ -92,7 +89,6 @@ extension AdminCall {
     return requestor
   }
 
-  /// The provider that the path names.
   func provider() throws(AdminError) -> Provider {
     let id: ProviderID = try identifier("provider", "provider")
     guard let provider = core.provisioning.now.records.providers[id] else {
@@ -105,7 +101,9 @@ extension AdminCall {
 
   private func isRequestor(_ id: RequestorID) -> Bool { core.provisioning.now.records.requestors[id] != nil }
 
-  /// There is none of that name; when another kind has the name, that is what the operator mixed up.
+  /// The error for an unknown name.
+  ///
+  /// If the name belongs to the other kind of record, the message says so.
   private func missing(_ what: String, _ name: String, other: (kind: String, hasIt: Bool)) -> AdminError {
     guard other.hasIt else { return .missing(what, name) }
     return AdminError(
@@ -113,7 +111,7 @@ extension AdminCall {
       hint: "regentctl \(what) list shows those there are")
   }
 
-  /// Refuses a requestor and a provider that were given in the other order.
+  /// Refuses a requestor and a provider given in the wrong order, with a hint.
   fileprivate func refuseSwapped() throws(AdminError) {
     let (first, second) = (text("requestor"), text("provider"))
     guard let provider = ProviderID(first), let requestor = RequestorID(second), isProvider(provider),
@@ -152,9 +150,9 @@ extension AdminCall {
       provision: Provision.integration)
   }
 
-  /// An id that something new may get.
+  /// Checks an id for a new record.
   private func newIdentifier<Kind>(_ what: String) throws(AdminError) -> Identifier<Kind> {
-    // "." and ".." would be steps in the paths of the protocol, and never reach a route.
+    // Clients resolve "." and ".." in paths of the protocol, so a record with such an id could never be reached.
     guard let identifier = Identifier<Kind>(text(what)), !identifier.text.allSatisfy({ $0 == "." })
     else {
       throw AdminError(
@@ -164,7 +162,7 @@ extension AdminCall {
     return identifier
   }
 
-  /// Refuses a new requestor whose id is a verb where others have theirs: `regentctl integrate list`.
+  /// Refuses a new requestor whose id is also a verb of a command, such as `list` in `regentctl integrate list`.
   fileprivate func refuseVerbs() throws(AdminError) {
     let id = text("requestor")
     let isThere = core.provisioning.now.records.requestors.keys.contains { $0.text == id }

@@ -3,18 +3,13 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// What operators mean by an id: all of it, or a beginning that only one has. The one place that decides it.
+// Resolves what operators type for an id: the whole id, or a beginning that matches only one record.
 
 extension AdminCall {
-  /// The record that a typed id names among those that are in memory.
+  /// Finds the record with the typed id, or with an id that begins so, among `records`.
   ///
-  /// - Parameters:
-  ///   - what: what is looked for, as messages call it.
-  ///   - typed: the id, or at least ``IDPrefix/shortest`` letters of it.
-  ///   - records: all of them, or at least those whose ids begin so.
-  ///   - id: the id of one.
-  /// - Returns: that record.
-  /// - Throws: `notFound`, and `ambiguous` with the ids that begin so.
+  /// `what` is the kind of record, for messages. A beginning needs at least ``IDPrefix/shortest`` letters. Throws
+  /// `notFound`, or `ambiguous` with all ids that begin so.
   func lookUp<Record>(
     _ what: String, _ typed: String, among records: some Sequence<Record>,
     _ id: (Record) -> String
@@ -30,25 +25,20 @@ extension AdminCall {
     return first
   }
 
-  /// The record that a typed id names in a list of the store, which is in the order of the ids.
+  /// Finds the record with the typed id, or with an id that begins so, in a list of the store that is sorted by id.
   ///
-  /// - Parameters:
-  ///   - what: what is looked for, as messages call it.
-  ///   - typed: the id, or at least ``IDPrefix/shortest`` letters of it.
-  ///   - id: the id of one.
-  ///   - page: those behind an id, at most so many.
-  /// - Returns: that record.
-  /// - Throws: `notFound`, and `ambiguous` with the ids that begin so.
+  /// `page` returns up to the given number of records after an id. Throws `notFound`, or `ambiguous` with all ids
+  /// that begin so.
   func lookUp<Record, Kind>(
     _ what: String, _ typed: String, _ id: (Record) -> Identifier<Kind>,
     in page: (Identifier<Kind>?, Int) async throws(StoreError) -> [Record]
   ) async throws(AdminError) -> Record {
     guard Identifier<Kind>(typed) != nil else { throw .missing(what, typed) }
-    // Ids are listed in order: from one letter less on come the id itself, if there is one, and then all that begin
-    // with it.
+    // The list is sorted, so the id itself and all ids that begin with it follow the text without its last letter.
     var last = Identifier<Kind>(String(typed.dropLast()))
     let before = last
-    // A whole id is the usual case, and one row: signing many out asks for as many.
+    // Operators usually type the whole id. Then one row is enough, which matters when many sign-ins are revoked one
+    // by one.
     let next = try await stored { () throws(StoreError) in try await page(before, 1) }
     if let record = next.first, id(record).text.utf8.elementsEqual(typed.utf8) { return record }
     var fitting: [Record] = []
@@ -65,19 +55,19 @@ extension AdminCall {
     return try lookUp(what, typed, among: fitting) { id($0).text }
   }
 
-  /// The device that a typed id names among those that are signed in, and those of `others`: by its short name, by the
-  /// beginning of that, or by its own id.
+  /// Finds a device that is signed in or in `others`, by its short name, the beginning of that, or its own id; nil
+  /// when there is none.
   ///
-  /// - Returns: nil when there is none.
-  /// - Throws: `ambiguous`: devices choose their own ids, and one may have chosen the beginning of another's short
-  ///   name.
+  /// Throws `ambiguous` when several match. Devices choose their own ids, and one may have chosen the beginning of
+  /// another's short name.
   func findDevice(
     _ typed: String, among others: some Sequence<DeviceHash> = EmptyCollection()
   ) async throws(AdminError) -> DeviceHash? {
     var fitting = Set(others.filter { $0.isCalled(typed) })
     if DeviceHash.mayBeCalled(typed) {
       fitting.formUnion(try await signedInDevices { $0.isCalled(typed) })
-      // A whole short name comes first: a device that calls itself so hides no other.
+      // A complete short name takes precedence, so that a device cannot hide another one by choosing its short name
+      // as id.
       if let whole = fitting.first(where: { $0.shortName == typed }) { return whole }
     }
     if let own = DeviceID(typed).map(core.hasher.device), try await isSignedIn(own) {
@@ -97,7 +87,7 @@ extension AdminCall {
     }
   }
 
-  /// Looks through all sign-ins, which are found by device and not by what operators type.
+  /// Scans all sign-ins, because the store has no index by short name.
   private func signedInDevices(where fits: (DeviceHash) -> Bool) async throws(AdminError)
     -> [DeviceHash]
   {
@@ -117,12 +107,12 @@ extension AdminCall {
 }
 
 extension DeviceHash {
-  /// Whether this is the short name, or a beginning of it that is long enough.
+  /// Whether `typed` is the short name, or a long enough beginning of it.
   func isCalled(_ typed: String) -> Bool {
     Self.mayBeCalled(typed) && shortName.hasPrefix(typed)
   }
 
-  /// Whether it may be a short name, or a beginning of one.
+  /// Whether `text` has the form of a short name or of a long enough beginning.
   static func mayBeCalled(_ text: String) -> Bool {
     (IDPrefix.shortest...16).contains(text.utf8.count)
       && text.utf8.allSatisfy {
@@ -132,7 +122,7 @@ extension DeviceHash {
 }
 
 extension Identifier {
-  /// Whether it comes behind everything that begins so.
+  /// Whether this id sorts after every id with that beginning.
   fileprivate func isBeyond(_ beginning: String) -> Bool {
     beginning.utf8.lexicographicallyPrecedes(text.utf8)
       && !text.utf8.starts(with: beginning.utf8)

@@ -4,7 +4,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// The audit log and the numbers.
+// The audit log and the statistics.
 
 extension AdminRouteBuilder {
   mutating func mountAudit() {
@@ -23,7 +23,7 @@ extension AdminRouteBuilder {
       let number = try await stored { () throws(StoreError) in
         try await call.core.store.newestAuditNumber()
       }
-      return .document(Tally(Int(clamping: number)))
+      return .document(CountDocument(Int(clamping: number)))
     }
   }
 
@@ -53,14 +53,18 @@ extension AuditEntry.Actor {
 }
 
 extension AdminCall {
-  /// How many codes wait for an answer: a node knows those that it was asked for, and the store knows all.
+  /// The number of pending codes.
+  ///
+  /// With a shared store, a node has only the codes of its own requests in memory, so the store counts them.
   func liveCodes() async throws(AdminError) -> Int {
     guard core.store.isShared else { return core.codes.pending }
     return try await stored { () throws(StoreError) in try await core.store.liveCodes(at: now) }
   }
 
-  /// Of all nodes together, and of the service before it had nodes, on the day of a move: what others count is as old
-  /// as what they have kept last, a minute at most.
+  /// The statistics of all nodes together.
+  ///
+  /// Other nodes write their counters to the store once a minute, so theirs may be a minute old. On the day of a move
+  /// to nodes, the counters of the former single service are included.
   fileprivate func stats() async throws(AdminError) -> Stats {
     var day = core.metrics.today(at: now)
     var waiting = core.waiters.count

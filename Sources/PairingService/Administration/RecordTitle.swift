@@ -1,12 +1,12 @@
 internal import RegentPairing
 
-/// What a record is called, for sentences and the audit log: `requestor acme`, `account cable/anna`.
+/// The name of a record for messages and the audit log: `requestor acme`, `account cable/anna`.
 struct RecordTitle: CustomStringConvertible {
-  /// `account`.
+  /// For example `account`.
   let kind: String
-  /// `cable/anna`.
+  /// For example `cable/anna`.
   let name: String
-  /// Whose list has it, where there is one for each: `cable`.
+  /// The requestor or provider that the record belongs to, such as `cable`; nil for a record without one.
   var owner: String?
 
   var description: String { "\(kind) \(name)" }

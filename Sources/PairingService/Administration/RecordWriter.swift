@@ -3,21 +3,21 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-/// How a kind of record is read, written and called.
+/// Reads, checks and writes records of one kind.
 struct RecordWriter<Record: OperatorRecord> {
   let title: RecordTitle
-  /// What it is found by.
+  /// The members that identify the record.
   let key: JSONObject
-  /// What is there now.
+  /// Reads the current record.
   let find: @Sendable () async throws(AdminError) -> Record?
-  /// The record as the store keeps it.
+  /// Converts the record for the store.
   let provision: @Sendable (Record) -> Provision
-  /// What has to hold besides its shape.
+  /// Checks the record's content, beyond the types of its members.
   var check: @Sendable (Record) throws(AdminError) -> Void = { (_) throws(AdminError) in }
 }
 
 extension RecordWriter {
-  /// The record that is wanted by whoever adds one; what is there already must be the same.
+  /// The record to write for an “add”: an existing record must be equal, otherwise throws the differences.
   func added(_ patch: Patch<Record>, to there: Record?) throws(AdminError) -> Record {
     guard let there else {
       return try shaped { () throws(JSONShapeError) in try patch.record(key) }
@@ -28,7 +28,7 @@ extension RecordWriter {
     return there
   }
 
-  /// The record that is wanted by whoever changes one that is there.
+  /// The record to write for a “set”, which requires an existing record.
   func changed(_ there: Record?, by patch: Patch<Record>) throws(AdminError) -> Record {
     guard let there else { throw .missing(title) }
     return try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
@@ -36,21 +36,23 @@ extension RecordWriter {
 }
 
 extension AdminCall {
-  /// Adds a record; the same again changes nothing, something different is refused with the difference.
+  /// Adds a record.
+  ///
+  /// An equal existing record stays unchanged; a different one is refused with the differences.
   func add<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
     try await save(writer) { (there) throws(AdminError) in try writer.added(patch, to: there) }
   }
 
-  /// Changes what is named of a record that is there.
+  /// Changes the given members of an existing record.
   func set<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
     try await save(writer) { (there) throws(AdminError) in try writer.changed(there, by: patch) }
   }
 
-  /// Changes what is named of a record, or adds it.
+  /// Changes the given members of a record, or adds the record.
   func put<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
@@ -62,7 +64,9 @@ extension AdminCall {
     }
   }
 
-  /// Writes what is wanted of what is there; looked at anew when somebody else was faster.
+  /// Writes the record that `want` makes of the current one.
+  ///
+  /// Retries when another writer has changed it meanwhile.
   private func save<Record>(
     _ writer: RecordWriter<Record>, _ want: (Record?) throws(AdminError) -> Record
   ) async throws(AdminError) -> Saved<Record> {
@@ -89,7 +93,7 @@ extension AdminCall {
     }
   }
 
-  /// The line about a record that is written.
+  /// The audit entry for writing a record.
   func entry<Record: OperatorRecord>(
     saving wanted: Record, over there: Record?, _ title: RecordTitle, also more: String? = nil
   ) -> AuditEntry {
@@ -98,12 +102,12 @@ extension AdminCall {
       "\(title.kind).\(there == nil ? "add" : "set")", title.name, detail: changed.joined(separator: ", "))
   }
 
-  /// Has every route look at what was changed.
+  /// Reloads the records that routes read.
   func refresh() async throws(AdminError) {
     try await stored { () throws(StoreError) in try await core.refreshProvisioning() }
   }
 
-  /// Removes a record with all that stands on it.
+  /// Removes a record and everything that depends on it.
   func remove(_ id: ProvisionID, _ title: RecordTitle) async throws(AdminError) -> AdminReply {
     let line = entry("\(id.kind).remove", title.name)
     do throws(StoreError) {
@@ -119,9 +123,9 @@ extension AdminCall {
 }
 
 extension Difference {
-  /// How a line of the audit log names it: `name`, or `disabled=off`.
+  /// Names the member in the audit log: `name`, or `disabled=off`.
   ///
-  /// The bare name of a member that is on or off would read as what it is now.
+  /// A flag is written with its new value, because its bare name would suggest that it is now on.
   fileprivate var named: String {
     guard case .bool(let isOn)? = wanted ?? stored else { return member }
     return "\(member)=\(isOn && wanted != nil ? "on" : "off")"
@@ -129,7 +133,7 @@ extension Difference {
 }
 
 extension AdminError {
-  /// What is there is not what was to be added.
+  /// The error when the record to add exists with other content.
   fileprivate static func different(_ title: RecordTitle, _ differences: [Difference]) -> AdminError {
     let sentences = differences.map { difference in
       switch (difference.stored, difference.wanted) {

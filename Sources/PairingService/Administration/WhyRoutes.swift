@@ -4,7 +4,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-// Why a box may watch a title or may not: everything that decides, in the order in which the service looks at it.
+// Explains why a box may or may not watch a title: every check of the service, in its order.
 
 extension AdminRouteBuilder {
   mutating func mountWhy() {
@@ -13,7 +13,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// What decides about a box at each requestor where it is signed in, and about a title when one is named.
+  /// The checks of a box at each requestor where it is signed in, and of a title when the query names one.
   fileprivate func reasons() async throws(AdminError) -> [Finding] {
     let device = try await device()
     var resource: RequestedResource?
@@ -54,7 +54,7 @@ extension AdminCall {
     let account = try await account(of: viewer)
     findings += accountReasons(viewer, account)
     findings += integrationReasons(requestor, viewer.provider)
-    let standing: StandingSignIn?
+    let standing: ValidSignIn?
     do throws(StoreError) {
       standing = try await core.store.standing(authentication.id, at: now)
     } catch {
@@ -90,7 +90,6 @@ extension AdminCall {
     return try await stored { () throws(StoreError) in try await core.store.account(viewer.provider, name) }
   }
 
-  /// The key pair that signs the box's calls.
   private func keyReasons(_ record: AuthenticationRecord) -> [Finding] {
     let requestor = record.authentication.requestor
     guard let owner = record.about.owner.flatMap({ PublicKey($0) }),
@@ -142,7 +141,7 @@ extension AdminCall {
       fix: "regentctl integrate \(requestor) \(provider) --degrade off")
   }
 
-  /// Without a title: what there is that may allow one.
+  /// Without a title: whether any rule or channel could allow one.
   private func ruleSummary(_ box: SignedInDevice) -> Finding {
     let rules = box.entitlements.filter { $0.effect == .allow }
     let channels = box.account?.attributes.channels ?? []

@@ -1,30 +1,32 @@
-/// The phone's pages: everything is read, checked and compiled when the service starts; then a view model goes in and
-/// bytes come out.
+/// The phone's pages.
+///
+/// The service reads, checks and compiles all files at start; then each view model renders to bytes.
 package struct PhonePages: Sendable {
-  /// The static files, for the route that serves them.
+  /// The static files, for the routes that serve them.
   package let files: StaticFiles
-  /// What the public address has before every path of ours: `/regent`, or nothing.
+  /// The path of the public address that comes before every path of this service, such as `/regent`; may be empty.
   package let base: String
   private let texts: TextCatalog
   private let templates: [String: CompiledTemplate]
-  /// Texts that no page and no code uses: not needed, and a sign of a mistyped key.
+  /// Text keys that neither a page nor Swift code uses.
+  ///
+  /// A key listed here is often a mistyped one.
   package let unusedTexts: Set<String>
 
-  /// Every page there is: a page that is missing here cannot be rendered, which its own test shows.
+  /// All pages.
+  ///
+  /// A page that is missing here cannot be rendered; a test checks that the list is complete.
   static let pages: [any PhonePage.Type] = [
     EnterCodePage.self, ScannedCodePage.self, ChooseProviderPage.self, SignInPage.self,
     ApprovePage.self, MatchNumberPage.self, ReportPage.self, ResultPage.self, NoticePage.self, ScreensPage.self,
     RenameScreenPage.self, AppsPage.self, ConfirmPage.self, ChangePasswordPage.self, LeavePage.self,
   ]
 
-  /// Compiles every page.
+  /// Reads and compiles every page.
   ///
-  /// - Parameters:
-  ///   - web: the files of the `web` folder.
-  ///   - base: the path of the public address, without a slash at its end. All paths in this program are without it; it
-  ///     is put before them where a browser follows them.
-  /// - Throws: `WebFileError` with file and line, for an unknown name, text or file, for a locale that is not complete
-  ///   and for a placeholder where escaping would not protect it.
+  /// `base` is the path of the public address, without a slash at its end. Paths inside this program do not contain it;
+  /// it is added where a browser sees the path. A `WebFileError` with file and line is thrown for an unknown name, text
+  /// or file, an incomplete locale file, or a placeholder where escaping would not protect it.
   package init(_ web: WebFiles, base: String = "") throws(WebFileError) {
     self.base = base
     files = try StaticFiles(web, base: base)
@@ -39,24 +41,19 @@ package struct PhonePages: Sendable {
     unusedTexts = texts.keys.subtracting(compiler.usedKeys).subtracting(TextCatalog.keysOfCode)
   }
 
-  /// The tags of all languages, the fallback first.
   package var languages: [PageLanguage] {
     texts.languages.enumerated().map { PageLanguage(tag: $1.tag, position: $0) }
   }
 
-  /// The language a reader gets: the one chosen before, else what the browser asks for, else English.
-  ///
-  /// - Parameters:
-  ///   - chosen: the value of the language cookie; anything unknown is ignored.
-  ///   - acceptLanguage: the header.
-  /// - Returns: one of `languages`.
+  /// The language of a page: the one in the language cookie if it is known, or else the best match for
+  /// `Accept-Language`, or else English.
   package func language(chosen: String?, acceptLanguage: String?) -> PageLanguage {
     let tags = texts.languages.map(\.tag)
     let position = LanguageChoice.pick(tags, chosen: chosen, acceptLanguage: acceptLanguage)
     return PageLanguage(tag: tags[position], position: position)
   }
 
-  /// A page as HTML in UTF-8.
+  /// Renders a page as HTML in UTF-8.
   package func render<Page: PhonePage>(_ page: Page, in frame: PageFrame) -> [UInt8] {
     guard let template = templates[Page.template],
       texts.languages.indices.contains(frame.language.position)

@@ -1,45 +1,46 @@
 package import RegentPairing
 
-/// An address on this service: a path and perhaps a query; or, on the one page that leaves it, an address that a
-/// requestor has registered.
+/// An address that pages may link or redirect to: a path of this service with an optional query, or an address
+/// outside that a requestor has registered.
 ///
-/// Only this type may stand in `href`, `src` and `action`, and be redirected to: a text that a stranger chose cannot
-/// become `javascript:` or `//elsewhere`.
+/// Only this type is allowed in `href`, `src`, `action` and redirects, so untrusted text cannot become `javascript:`
+/// or `//elsewhere`.
 package struct SafePath: Hashable, Sendable, CustomStringConvertible {
-  /// The address as it is sent.
   package let text: String
 
-  /// The front page.
+  /// The start page.
   package static let root = SafePath(["" as StaticString])
 
-  /// A path of steps that the program knows.
+  /// Makes a path from constant steps.
   package init(_ steps: [StaticString]) {
     text = "/" + steps.map { "\($0)" }.joined(separator: "/")
   }
 
-  /// The same path with one more step; whatever it holds becomes one percent-encoded step.
+  /// Appends one step to the path.
+  ///
+  /// Special characters are percent-encoded, so the value stays one step.
   package func step(_ step: String) -> SafePath {
-    // A step of dots would be resolved away by the browser.
+    // The browser would resolve `.` and `..`, so their dots are encoded.
     let encoded = SafePath.encoded(step)
     let isDots = !encoded.isEmpty && encoded.allSatisfy { $0 == "." }
     let safe = isDots ? String(repeating: "%2E", count: encoded.count) : encoded
     return SafePath(checked: text == "/" ? "/\(safe)" : "\(text)/\(safe)")
   }
 
-  /// The same path with one more query field.
+  /// Appends one query field.
   package func query(_ name: StaticString, _ value: String) -> SafePath {
     let mark = text.contains("?") ? "&" : "?"
     return SafePath(checked: "\(text)\(mark)\(name)=\(SafePath.encoded(value))")
   }
 
-  /// An address that came back from a form, when it is one of ours in shape: the way home after signing in.
+  /// Checks an address that a form sent back, such as the page to show after a sign-in.
   ///
-  /// - Parameter text: for example `/screens`; another host, a backslash, a control character, white space, a fragment
-  ///   or more than 512 bytes give nil.
+  /// - Parameter text: for example `/screens`. Another host, a backslash, a control character, white space, a
+  ///   fragment or more than 512 bytes give nil.
   package init?(returning text: String) {
     let bytes = Array(text.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count <= 512 else { return nil }
-    // Browsers read both `//` and `/\` as the beginning of a host.
+    // Browsers read both `//` and `/\` as the start of a host name.
     guard !(bytes.count > 1 && (bytes[1] == UInt8(ascii: "/"))) else { return nil }
     let isPlain = bytes.allSatisfy { byte in
       byte > 0x20 && byte < 0x7F && !Array("\\\"'<>`{}|^#".utf8).contains(byte)
@@ -48,10 +49,10 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// An address elsewhere, when the rule of a requestor lets browsers go there: a page, or an app by a scheme of its
-  /// own.
+  /// Makes an address outside this service, when the requestor's redirect rule allows it: a web page, or an app with
+  /// its own URI scheme.
   ///
-  /// With an `error` the address says so, as OAuth has it: `?error=access_denied`.
+  /// `error` is an OAuth error code, added as a query field: `?error=access_denied`.
   package init?(leavingTo address: String, allowedBy rule: RedirectRule, error: StaticString? = nil) {
     guard rule.allows(address) else { return nil }
     guard let error else {
@@ -63,14 +64,13 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     text = "\(start)\(start.contains("?") ? "&" : "?")error=\(error)\(address[fragment...])"
   }
 
-  /// The address as a browser follows it: below the path of the public address, when it is one of ours.
+  /// The address as the browser must request it: a path of this service gets the base of the public address.
   package func below(_ base: String) -> String { text.hasPrefix("/") ? base + text : text }
 
   private init(checked text: String) {
     self.text = text
   }
 
-  /// The address.
   package var description: String { text }
 
   private static func encoded(_ text: String) -> String {

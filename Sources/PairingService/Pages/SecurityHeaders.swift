@@ -1,21 +1,20 @@
-/// The headers that every answer on the public address carries, errors and redirects included.
+/// The headers of every response on the public address, errors and redirects included.
 package struct SecurityHeaders: Sendable {
-  /// Names and values, in the order they are sent.
   package let list: [(name: String, value: String)]
 
-  /// Scripts and styles come from files of ours only; nothing else may be loaded, framed or submitted elsewhere.
+  /// Allows scripts, styles and images of this service only; forbids framing, and forms that post to other hosts.
   package static let contentPolicy =
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
     + "connect-src 'self'; manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-  /// - Parameter https: whether `--public-url` says so. Over plain HTTP no browser obeys HSTS, and a box that is later
-  ///   reached by its address would be locked out if one did.
+  /// - Parameter https: whether `--public-url` is https. Only then HSTS is sent: browsers ignore it over plain HTTP,
+  ///   and otherwise it would lock out a service that is later reached by its IP address.
   package init(https: Bool) {
     var list = [
       ("Content-Security-Policy", SecurityHeaders.contentPolicy),
       ("X-Content-Type-Options", "nosniff"),
       ("X-Frame-Options", "DENY"),
-      // Not no-referrer: that makes browsers send "Origin: null" with forms, which the check of Origin refuses.
+      // With no-referrer, browsers would send "Origin: null" with forms, which FormOrigin refuses.
       ("Referrer-Policy", "same-origin"),
       ("Cross-Origin-Opener-Policy", "same-origin"),
       ("Cross-Origin-Resource-Policy", "same-origin"),
@@ -28,7 +27,7 @@ package struct SecurityHeaders: Sendable {
     self.list = list
   }
 
-  /// For pages, redirects and errors, which no cache may keep.
+  /// For pages, redirects and errors, which must not be cached.
   package static let neverStored = (name: "Cache-Control", value: "no-store")
 
   package static let pageType = (name: "Content-Type", value: "text/html; charset=utf-8")

@@ -1,35 +1,31 @@
 package import RegentPlatform
 
-/// The files of the `web` folder, read once at start: path inside the folder to bytes.
+/// The files of the `web` folder, read once at start: contents by path inside the folder.
 ///
-/// Nothing is read from disk while requests are answered, so no request can name a file.
+/// Requests are served from memory only, so no request can read a file of the machine.
 package struct WebFiles: Sendable {
-  /// The content of each file by its path, for example `templates/home.html`.
   package private(set) var contents: [String: [UInt8]]
 
-  /// Files that are already in memory.
   package init(_ contents: [String: [UInt8]]) {
     self.contents = contents
   }
 
   /// Reads the whole folder.
   ///
-  /// - Parameter folder: the `web` folder.
-  /// - Throws: `FileError`; a symbolic link anywhere inside is refused, it could lead out of the folder.
+  /// Throws for a symbolic link inside it, because a link could lead out of the folder.
   package init(readingFolder folder: String) throws(FileError) {
     contents = [:]
-    // Far above what the pages weigh, and far below what would hurt.
+    // 2 MiB per file and 512 files: far more than the pages need, and too little to exhaust memory.
     for file in try FolderTree.read(folder, fileLimit: 2 << 20, countLimit: 512) {
       contents[file.path] = file.bytes
     }
   }
 
-  /// Adds a file, or replaces it.
   package mutating func put(_ path: String, _ bytes: [UInt8]) {
     contents[path] = bytes
   }
 
-  /// The files directly inside one folder whose names end so, in order of their names.
+  /// The files directly inside `folder` whose names end with `suffix`, sorted by name.
   func inside(_ folder: String, suffix: String = "") -> [(name: String, bytes: [UInt8])] {
     contents.compactMap { path, bytes in
       guard path.hasPrefix("\(folder)/"), path.hasSuffix(suffix) else { return nil }
@@ -38,13 +34,15 @@ package struct WebFiles: Sendable {
   }
 }
 
-/// What is wrong with one of the files of the `web` folder: found at start, never while serving.
+/// An error in a file of the `web` folder.
+///
+/// It is found at start, never while serving a request.
 package struct WebFileError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The path inside the `web` folder.
   package let file: String
-  /// The line, when the problem has one.
+  /// The line of the error, when it is known.
   package let line: Int?
-  /// What is wrong and what to write instead.
+  /// What is wrong and how to correct it.
   package let problem: String
 
   init(_ file: String, line: Int? = nil, _ problem: String) {
@@ -53,7 +51,7 @@ package struct WebFileError: Error, Equatable, Sendable, CustomStringConvertible
     self.problem = problem
   }
 
-  /// `web/templates/home.html:12: there is no field "nmae" here`.
+  /// For example `web/templates/home.html:12: there is no field "nmae" here`.
   package var description: String {
     "web/\(file)\(line.map { ":\($0)" } ?? ""): \(problem)"
   }

@@ -6,7 +6,7 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// Signing in without a code, the password, signing out.
+  /// Mounts the pages for a sign-in without a code, the change of the password, and sign-out.
   func mountAccount(_ routes: inout Routes) {
     page(&routes, PagePaths.signIn.text, showSignInProviders)
     form(&routes, PagePaths.signIn.text, from: .browser) { call in
@@ -75,7 +75,7 @@ extension Phone {
     return returnPath(call).map { path.query("return", $0.text) } ?? path
   }
 
-  /// Where to go afterwards: a page of ours, whatever the request named.
+  /// The page to show after the sign-in, as the request names it; only paths of this service are accepted.
   private func returnPath(_ call: PhoneCall) -> SafePath? {
     let sent = call.field("return")
     return (sent.isEmpty ? call.queried("return") : sent).flatMap { SafePath(returning: $0) }
@@ -123,14 +123,17 @@ extension Phone {
         phc, of: name, at: viewer.provider, by: .viewer(session.id, proved: proved),
         audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now)
     } catch {
-      // Whoever knows only the password of a moment ago does not undo what an operator has just set.
+      // A client that proved only the password before the change must not overwrite the one that an operator has just
+      // set.
       guard case .changedMeanwhile = error else { throw error }
       return passwordPage(viewer, .wrongCurrent)
     }
     return .redirect(PagePaths.screens.query("done", "password-changed"))
   }
 
-  /// Whether this viewer may change the password here: the account's own rule, else the provider's.
+  /// Whether this viewer may change the password here.
+  ///
+  /// The account's own setting takes precedence over the provider's.
   func mayChangePassword(_ viewer: Viewer) async throws -> Bool {
     guard let name = viewer.account else { return false }
     return try await core.store.account(viewer.provider, name)?.mayChangePassword
@@ -154,7 +157,6 @@ extension Phone {
 
   // MARK: - Signing out
 
-  /// Signs this browser out; the screens stay signed in.
   func signOut(_ call: inout PhoneCall) async throws {
     if let session = call.session {
       let line = entry("session.end", session.id.text, call)

@@ -4,7 +4,9 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// The apps of a box, on its viewer's screens: decided about here, the box hears of it within a moment.
+  /// Mounts the page where a viewer decides which apps of a box may use its sign-in.
+  ///
+  /// The box gets a decision within a moment.
   func mountApps(_ routes: inout Routes) {
     page(&routes, "/screens/{id}/apps") { call in
       let box = try await box(call)
@@ -17,7 +19,8 @@ extension Phone {
     form(&routes, "/screens/{id}/apps") { call in
       let box = try await box(call)
       let page = PagePaths.apps(screen: box.authentication.id.text)
-      // What the box never told is no app: nobody fills the places of a box from a phone.
+      // Only apps that the box has reported, or that are signed in, can be decided about. Otherwise a phone could
+      // fill the box's limited list of apps with invented names.
       guard let decision = AppDecision(rawValue: call.field("permission")),
         let app = try await apps(of: box, call.now).first(where: {
           $0.app.utf8.elementsEqual(call.field("app").utf8)
@@ -36,20 +39,22 @@ extension Phone {
     }
   }
 
-  /// The screen of the path, when it is the box's own sign-in; an app's has no apps.
+  /// The screen of the path, if it is a box's own sign-in.
+  ///
+  /// The sign-in of an app has no apps of its own.
   private func box(_ call: PhoneCall) async throws -> AuthenticationRecord {
     let screen = try await screen(call)
     guard holdsApps(screen) else { throw PhoneStop(.notice(.notFound, retry: PagePaths.screens)) }
     return screen
   }
 
-  /// Whether a sign-in is a box's own, which apps may use.
+  /// Whether this is a box's own sign-in, which apps on the box can use.
   func holdsApps(_ record: AuthenticationRecord) -> Bool {
     record.authentication.source == .regular
       && core.provisioning.now.requestor(record.authentication.requestor)?.isPlatform == true
   }
 
-  /// The apps that are in by the box, and those that the box told of.
+  /// The apps that are signed in through the box, and those for which the box has reported a decision.
   private func apps(of box: AuthenticationRecord, _ now: Instant) async throws -> [AppChoice] {
     let decisions = try await core.store.decisions(of: box.deviceHash)
     var known = Dictionary(
@@ -57,7 +62,7 @@ extension Phone {
       uniquingKeysWith: { first, _ in first })
     for child in try await core.store.children(of: box.authentication.id, at: now) {
       let app = AppOfBox(app: child.authentication.parent?.app ?? "", requestor: child.authentication.requestor)
-      // The box let it in before it told of the decision.
+      // The app is signed in, but the box has not reported its decision yet.
       if known[app] == nil { known[app] = .granted }
     }
     let provisioned = core.provisioning.now
@@ -70,7 +75,7 @@ extension Phone {
   }
 }
 
-/// An app, and whose it is.
+/// An app on a box, with the requestor that publishes it.
 private struct AppOfBox: Hashable {
   let app: String
   let requestor: RequestorID

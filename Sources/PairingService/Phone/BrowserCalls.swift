@@ -5,7 +5,8 @@ internal import PairingStore
 internal import RegentPairingWire
 
 extension Phone {
-  /// The calls of protocol V1 that a browser makes: a programmer's page sends it here to sign in, or to sign out.
+  /// Mounts the two calls of protocol V1 that a browser makes: an application's page sends the browser here to sign
+  /// in or to sign out.
   func mountBrowserCalls(_ routes: inout Routes) {
     page(&routes, Paths.authenticate, begin)
     page(&routes, Paths.browserLogout) { call in
@@ -13,8 +14,8 @@ extension Phone {
       guard let address = way.address, let ticket = call.queried(Field.logoutTicket),
         let mark = core.logoutTickets.read(ticket, of: way.requestor, at: call.now)
       else { return .page(ConfirmPage(.leave(way.form)), here: way.form) }
-      // The device that was signed out asks itself. A browser of somebody else's, or one that has signed in again
-      // meanwhile, keeps its sign-in: a foreign page with a ticket of its own signs nobody out.
+      // Signs out without a tap only if the ticket is about this session's viewer and newer than the session.
+      // Otherwise any page could sign visitors out with a ticket of its own.
       if let session = call.session, mark.isAbout(session, core.logoutTickets) { try await signOut(&call) }
       return .redirect(address, .found)
     }
@@ -28,11 +29,12 @@ extension Phone {
 
   // MARK: - Sign-in
 
-  /// Checks everything that the programmer's page says, and shows the code.
+  /// Checks the parameters that the application's page sent, and redirects to the page of the code.
   ///
-  /// It is remembered in the browser alone: a link to this address changes nothing. Nor is the code looked up: any page
-  /// can make a browser ask for this address, as a picture, and so spend the tries of all who live there. Whether there
-  /// is such a code shows when the viewer taps on, where a wrong one counts.
+  /// The parameters are kept only in a cookie, so a link to this address changes nothing on the service. The code is
+  /// not looked up either: any page can make a browser request this address, for example as an image, and could use
+  /// up the tries of every client at the same IP address. The code is checked when the viewer taps on; there a wrong
+  /// one counts.
   private func begin(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     do throws(CallError) {
       let parameters = try CallParameters(call.request)
@@ -42,7 +44,8 @@ extension Phone {
       }
       let address = try parameters.required(Field.redirectURL)
       let rule = RedirectRule(requestor)
-      // An app's own address stands for itself; a requestor of such apps alone has no domain to name.
+      // An app with its own URI scheme is registered by the address itself, and a requestor that has only such apps
+      // has no domain to name.
       let domain = try parameters.value(Field.domainName)
       if domain == nil, !rule.isRegistered(address) { throw CallError.missing(Field.domainName) }
       guard domain.map(rule.knows) ?? true else {
@@ -81,7 +84,9 @@ extension Phone {
     return requestor
   }
 
-  /// Written last, because pages forget to escape it: whatever follows would belong to it, or be taken from it.
+  /// Requires the redirect address as the last parameter, because pages forget to percent-encode it.
+  ///
+  /// Otherwise its own query would be read as parameters of this call, or parameters of this call as part of it.
   private func isLast(_ name: String, in request: Request) throws(CallError) -> Bool {
     do throws(RequestTextError) {
       return try request.queryParameters().all.last?.name == name
@@ -90,7 +95,7 @@ extension Phone {
     }
   }
 
-  /// A page for people, the protocol's document for programs.
+  /// A page for browsers; the protocol's error document for programs.
   private func refusal(_ error: CallError, _ call: PhoneCall) -> PhoneAnswer {
     let format = call.request.wireFormat(suffix: nil, parameter: call.queried(Field.format))
     let document = ErrorDocument(
@@ -103,11 +108,11 @@ extension Phone {
 
   // MARK: - Sign-out
 
-  /// What `/logout` was asked for.
+  /// The validated parameters of `/logout`.
   private struct LogoutWay {
-    /// Where its form goes.
+    /// The address that the confirmation form posts to.
     var form = SafePath(["logout"])
-    /// Where the browser goes then, and whose address that is.
+    /// The registered address where the browser goes afterwards, and its requestor; nil when the request names none.
     var address: SafePath?
     var requestor: RequestorID?
   }

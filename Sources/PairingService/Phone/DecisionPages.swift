@@ -7,7 +7,8 @@ internal import PairingStore
 internal import RegentOAuth
 
 extension Phone {
-  /// Compare, then yes or no; the lease that keeps others off meanwhile.
+  /// Mounts the pages for comparing, approving and denying, and the routes of the lease that keeps other browsers from
+  /// deciding at the same time.
   func mountDecision(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/approve", compare)
     form(&routes, "/(D)/{code}/approve", approve)
@@ -19,7 +20,8 @@ extension Phone {
       guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
       return .page(ReportPage(bar: opened.bar(at: call.now)), here: opened.path(.report), brand: brand(opened))
     }
-    // A browser that lost the answer to a form may ask for the form's address with GET, as WebKitGTK's reload does.
+    // When a browser has lost the response to a form, its reload may send a GET to the form's address, as in
+    // WebKitGTK.
     for step in ["open", "deny", "release", "renew"] {
       page(&routes, "/(D)/{code}/\(step)") { call in .redirect(try pending(call).path(.approve)) }
     }
@@ -57,7 +59,8 @@ extension Phone {
       hasOthers: choices(opened).count > 1)
     if let asked = about.asked {
       page.scope = (try? Scope(asked.scope))?.names ?? []
-      // What a stranger calls itself stays "calls itself"; who asks is said in any case.
+      // The name that a client gave itself is shown as a claim (“calls itself …”). A client without a name is shown
+      // by its id.
       let program = ForeignText(firstSeen: name, asked.client.text)
       page.deviceName = asked.isSelfNamed ? program : ForeignText("")
       page.program = asked.isSelfNamed ? nil : program
@@ -68,11 +71,11 @@ extension Phone {
     return .page(page, here: opened.path(.approve), brand: brand(opened))
   }
 
-  /// What is said about the network of phone and screen: nothing where a proxy may stand for both.
+  /// What the page says about the networks of phone and screen; unknown where a proxy may stand in front of both.
   ///
-  /// Behind a proxy that no setting names, every client has the proxy's address, and a stranger's box would be "the
-  /// same as this phone". Such a proxy writes headers, or has an address that is not one of the internet's, while
-  /// phones open a public name.
+  /// Behind a proxy that is not configured, every client has the proxy's address, so an attacker's box would appear
+  /// to be in the same network as the phone. Signs of such a proxy are forwarding headers, or a private client
+  /// address although the public URL has a public name.
   private func network(_ request: Request, _ screen: IPAddress?) -> ApprovePage.Network {
     guard !request.isFromTrustedProxy else { return .between(request.clientAddress, screen) }
     if request.hasUndeclaredProxy { return .unknown }
@@ -89,7 +92,8 @@ extension Phone {
       here: opened.path(.number), brand: brand(opened))
   }
 
-  /// A pending code that this browser may decide about: it is signed in where the app works, and nobody else holds it.
+  /// A pending code that this browser may decide: its viewer is signed in at one of the code's providers, and no
+  /// other browser holds the lease.
   private func decidable(_ call: PhoneCall) throws -> OpenedCode {
     let opened = try pending(call)
     guard let session = call.session,
@@ -99,7 +103,7 @@ extension Phone {
     return opened
   }
 
-  /// Takes the code again when the lease has run out meanwhile and nobody else came.
+  /// Claims the code again when this browser's lease has expired and no other browser has claimed it since.
   private func keepLease(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     if case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
       lease.claimer.session == call.session?.id
@@ -109,7 +113,7 @@ extension Phone {
     try await claim(opened, call)
   }
 
-  // MARK: - Yes
+  // MARK: - Approve
 
   private func approve(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
@@ -121,7 +125,8 @@ extension Phone {
   private func takeNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
     guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
-    // Only what a screen could show is an answer: one digit, or a letter, is a slip that ends nothing.
+    // Only a two-digit number counts as the one try. A single digit or a letter is a typing mistake, and the viewer
+    // may try again.
     guard let picked = NumberMatch.typed(call.field("number")) else {
       return .redirect(opened.path(.number).query("again", "1"))
     }
@@ -151,13 +156,13 @@ extension Phone {
           by: .session(session.id, picked: picked), authentication: authentication), audit: entry)
       await core.signInTransitions.makeRoom(besides: result.authentication)
     } catch {
-      // Double tap: already approved. The result page shows who approved it.
+      // A double tap sent the form twice. The result page shows who approved the code.
       guard error == .refused(.alreadyApproved) else { throw error }
     }
     return .redirect(opened.path(.result))
   }
 
-  // MARK: - No
+  // MARK: - Deny
 
   private func deny(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
@@ -175,7 +180,7 @@ extension Phone {
 }
 
 extension DeviceDescription {
-  /// The model, as the device says it.
+  /// The model from the information that the device sent.
   fileprivate var model: String? {
     guard let information,
       let object = (try? JSONValue(reading: Array(information.utf8)))?.object
@@ -185,13 +190,15 @@ extension DeviceDescription {
 }
 
 extension ApprovePage.Network {
-  /// What two addresses say about phone and screen: a hint for the viewer, never a rule.
+  /// Compares the addresses of phone and screen.
+  ///
+  /// The result is a hint for the viewer and never decides anything.
   fileprivate static func between(_ phone: IPAddress?, _ screen: IPAddress?) -> Self {
     guard let phone, let screen, phone.isIPv4 == screen.isIPv4, !phone.isLoopback,
       !screen.isLoopback
     else { return .unknown }
     if phone.source == screen.source { return .same }
-    // In a home network every box has an address of its own.
+    // In a home network every device has its own private address, so the first 24 bits are compared.
     let isHome = phone.isPrivate && screen.isPrivate
     return isHome && phone.network(leadingBits: 24) == screen.network(leadingBits: 24)
       ? .same : .different
@@ -199,7 +206,7 @@ extension ApprovePage.Network {
 }
 
 extension IPAddress {
-  /// Whether it is one of RFC 1918.
+  /// Whether this is a private IPv4 address (RFC 1918).
   fileprivate var isPrivate: Bool {
     isIPv4 && (low >> 24 == 10 || low >> 20 == 0xAC1 || low >> 16 == 0xC0A8)
   }

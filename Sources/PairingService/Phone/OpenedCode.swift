@@ -3,38 +3,40 @@ internal import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// A code that this browser has opened, with the registration behind it.
+/// A code that this browser has opened, with its registration.
 struct OpenedCode: Sendable {
   let code: RegistrationCode
   let record: RegistrationRecord
 
-  /// The line above its pages.
   func bar(at now: Instant) -> CodeBar {
     CodeBar(code: code, expires: record.flow.expires, now: now)
   }
 
-  /// One of its pages.
   func path(_ step: PagePaths.CodeStep) -> SafePath { PagePaths.code(code, step) }
 }
 
 extension Phone {
-  /// Whether this browser has opened a code before: what it asks about that one is no guess.
+  /// Whether this browser has opened the code before.
+  ///
+  /// If so, a request for the code is not counted as a guess.
   func hasOpened(_ code: RegistrationCode, _ call: PhoneCall) -> Bool {
     seals.hasOpened(code, cookie: jar.value(.codes, in: call.cookies), browserID: call.browserID)
   }
 
-  /// The code of a page; whoever has not opened it here is sent to do so, whether it exists or not.
+  /// The opened code of a page.
+  ///
+  /// A browser that has not opened it is redirected to the page that does, whether or not the code exists.
   func opened(_ call: PhoneCall) throws -> OpenedCode {
     guard let code = call.code else { throw PhoneStop(.notice(.unknownCode)) }
     guard hasOpened(code, call) else { throw PhoneStop(.redirect(PagePaths.code(code))) }
-    // It existed when this browser opened it, so it has expired and was forgotten since.
+    // The code existed when this browser opened it, so it has expired and was deleted since.
     guard let record = core.codes.find(core.hasher.code(code)) else {
       throw PhoneStop(.notice(.expired))
     }
     return OpenedCode(code: code, record: record)
   }
 
-  /// The same, as long as the code waits for an answer.
+  /// The opened code of a page, if it still waits for a decision; otherwise throws the page that says how it ended.
   func pending(_ call: PhoneCall) throws -> OpenedCode {
     let opened = try opened(call)
     guard opened.record.flow.settled(at: call.now).state.isPending else {
@@ -43,7 +45,7 @@ extension Phone {
     return opened
   }
 
-  /// What is said about a code that waits no more.
+  /// The page for a code that no longer waits for a decision.
   func ending(_ opened: OpenedCode, _ call: PhoneCall) -> PhoneAnswer {
     let brand = brand(opened)
     switch opened.record.flow.settled(at: call.now).state {
@@ -58,20 +60,21 @@ extension Phone {
     }
   }
 
-  /// Whether this very browser said yes, as the viewer who is signed in now.
+  /// Whether this browser approved the code, as the viewer who is signed in now.
   func isMine(_ approval: Approval, _ call: PhoneCall) -> Bool {
     guard case .session(let session) = approval.by else { return false }
     return session == call.session?.id || approval.viewer == call.session?.viewer && isOfThisBrowser(session, call)
   }
 
-  /// Whether this browser started a session, be it that the answer was lost or that another tab signed in since.
+  /// Whether this browser started the session, even if the response with its cookie was lost or another tab has
+  /// signed in since.
   private func isOfThisBrowser(_ session: SessionID, _ call: PhoneCall) -> Bool {
     session == call.session?.id || seals.isSession(session, of: call.browserID)
   }
 
-  // MARK: - Who and whose
+  // MARK: - Apps and providers
 
-  /// The app that the screen runs.
+  /// The name, logo and colour of the requestor whose app the screen runs.
   func brand(_ opened: OpenedCode) -> Brand? {
     core.provisioning.now.requestor(opened.record.requestor).map {
       Brand(
@@ -82,14 +85,14 @@ extension Phone {
     }
   }
 
-  /// A provider as pages show it.
   func choice(_ provider: Provider) -> ProviderChoice {
     ProviderChoice(
       id: provider.id.text,
       brand: Brand(name: ForeignText(firstSeen: provider.name, provider.id.text), logo: logo(provider.logo)))
   }
 
-  /// Logos that this service serves itself; the pages' policy shows no others.
+  /// The path of a logo on this service; nil for other hosts, because the content security policy blocks their
+  /// images.
   private func logo(_ address: String?) -> SafePath? {
     guard let address else { return nil }
     let own = core.options.publicURL
@@ -97,27 +100,31 @@ extension Phone {
     return SafePath(returning: isOwn ? String(address.dropFirst(own.count)) : address)
   }
 
-  /// The providers that a code can be approved with here; a promotional pass wants to know more than a page asks.
+  /// The providers that can approve this code here.
+  ///
+  /// Promotional passes are left out: they need an identity that these pages do not ask for.
   func choices(_ opened: OpenedCode) -> [Provider] {
     let all = core.provisioning.now.choices[opened.record.requestor] ?? []
     return all.map(\.provider).filter { $0.temporaryPass?.promotional != true }
   }
 
-  /// The provider that was chosen before: on the programmer's page that sent the browser here, else on the screen.
+  /// The provider that was preselected: by the application's page that sent the browser here, or else on the screen.
   func preselected(_ opened: OpenedCode, _ call: PhoneCall) -> Provider? {
     let wanted = returnAddress(opened, call)?.provider ?? opened.record.preselected
     return wanted.flatMap { id in choices(opened).first { $0.id == id } }
   }
 
-  /// What a programmer's page asked for with this code.
+  /// The parameters of the application's page that sent the browser here with this code; nil when none did.
   func returnAddress(_ opened: OpenedCode, _ call: PhoneCall) -> ReturnAddress? {
     let way = seals.returnAddress(jar.value(.back, in: call.cookies), browserID: call.browserID)
     return way?.code == opened.code ? way : nil
   }
 
-  // MARK: - The way on
+  // MARK: - Next page
 
-  /// The next page of a code that has been opened, with as few taps as can be.
+  /// The next page for an opened code.
+  ///
+  /// Skips the choice of the provider and the sign-in where they are already settled.
   func next(_ opened: OpenedCode, _ call: PhoneCall) async throws -> PhoneAnswer {
     let preselected = preselected(opened, call)
     if let provider = call.account?.provider, preselected.map({ $0.id == provider }) ?? true,
@@ -133,12 +140,11 @@ extension Phone {
     return .redirect(signIn(opened, at: only))
   }
 
-  /// The page that asks for an account at a provider.
   func signIn(_ opened: OpenedCode, at provider: Provider) -> SafePath {
     opened.path(.signIn).query("provider", provider.id.text)
   }
 
-  /// Throws, when another browser has the code now.
+  /// Throws when another browser holds the lease on the code.
   func checkFree(_ opened: OpenedCode, _ call: PhoneCall) throws {
     guard case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
       !isOfThisBrowser(lease.claimer.session, call)
@@ -146,9 +152,9 @@ extension Phone {
     throw StoreError.refused(.claimedByAnother(until: lease.until))
   }
 
-  /// Takes the code for this browser's session, or keeps it.
+  /// Claims the code for this browser's session, or keeps the claim.
   ///
-  /// A claim of an earlier session of the same browser is taken over.
+  /// A claim by an earlier session of the same browser is taken over.
   func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }
     let id = opened.record.id
@@ -156,7 +162,7 @@ extension Phone {
       _ = try await core.codeTransitions.claim(id, by: session.id)
     } catch {
       guard case .refused(.claimedByAnother) = error else { throw error }
-      // The record in `opened` may be older than a claim that this browser made meanwhile, perhaps at another node.
+      // The record in `opened` may be older than a claim that this browser has made since, perhaps at another node.
       if core.codeLooks.areNeeded { try await core.codeLooks.lookAfresh(at: core.hasher.code(opened.code)) }
       guard case .claimed(let lease)? = core.codes.find(id)?.flow.state, isOfThisBrowser(lease.claimer.session, call)
       else { throw error }
@@ -165,7 +171,10 @@ extension Phone {
     }
   }
 
-  /// An account's session goes on until the next sign-in: of two answers on their way, the browser may keep its cookie.
+  /// Frees the code from an earlier session of this browser.
+  ///
+  /// The earlier session of an account stays valid until the next sign-in, because with two responses in flight the
+  /// browser may keep either cookie.
   private func takeOver(_ id: RegistrationID, from earlier: Claimer) async throws(StoreError) {
     do throws(StoreError) {
       if earlier.viewer.account == nil {
@@ -174,7 +183,7 @@ extension Phone {
         _ = try await core.codeTransitions.release(id, by: earlier.session)
       }
     } catch {
-      // Not its claim any more: the next claim finds out whose it is.
+      // The earlier session no longer holds the code. The next claim finds out which session does.
       guard case .refused = error else { throw error }
     }
   }

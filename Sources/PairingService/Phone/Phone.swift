@@ -4,9 +4,10 @@ package import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// The phone's pages as routes: everything that `PagePaths` names, static files, and the browser calls of the protocol.
+/// The routes of the phone's pages: every path of `PagePaths`, the static files, and the browser calls of the
+/// protocol.
 ///
-/// On these pages a GET changes nothing that is kept. Every change is a POST of a form that this browser was given.
+/// A GET changes nothing in the store. Every change is a POST of a form that this service gave to the same browser.
 package struct Phone: Sendable {
   let core: ServiceCore
   let pages: PhonePages
@@ -26,7 +27,6 @@ package struct Phone: Sendable {
     sessions = PhoneSessions(core, seals)
   }
 
-  /// Mounts all of them.
   package func mount(_ routes: inout Routes) {
     mountStaticFiles(&routes)
     mountStart(&routes)
@@ -39,50 +39,59 @@ package struct Phone: Sendable {
     mountBrowserCalls(&routes)
   }
 
-  /// The answer to what no route takes; nothing of a request is repeated in it.
+  /// The response to a request that no route accepts.
+  ///
+  /// It repeats nothing from the request, which may be hostile.
   package func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     guard request.wantsPage else { return ServiceRoutes.refuse(request, refusal) }
     let (call, isNew) = call(request, nil)
-    // Somebody who types the address of a path that takes only forms gets the page for unknown addresses.
+    // A viewer who opens the path of a form in the address bar gets the page for unknown addresses.
     var response = response(.notice(.notFound), to: call, isNew: isNew)
     response.status = refusal.status
     return response
   }
 
-  /// The page of a node that can decide nothing now.
+  /// The page that a node shows while its clock differs from those of the other nodes.
+  ///
+  /// It decides nothing then.
   package func unavailable(_ request: Request) -> Response {
     let (call, isNew) = call(request, nil)
-    return response(.notice(.busy, wait: RightTimePause.span), to: call, isNew: isNew)
+    return response(.notice(.busy, wait: ClockGuardPause.span), to: call, isNew: isNew)
   }
 }
 
-/// Decides a page; what it changes in the call goes into the answer.
+/// Handles a request of the phone.
+///
+/// What it changes in the call, such as cookies, becomes part of the response.
 typealias PhoneWork = @Sendable (inout PhoneCall) async throws -> PhoneAnswer
-/// The same where the answer may be held.
+/// Handles a request whose response may be held (long poll).
 typealias PhoneWaitingWork = @Sendable (inout PhoneCall) async throws -> PhoneOutcome
 
-/// Which pages a form may come from; this browser was shown each of them.
+/// Which viewer a form's page must have been shown to.
+///
+/// The page must always have been shown to this browser.
 enum FormSource {
-  /// Pages shown to the viewer who is signed in now: a decision of one viewer is never carried out as another.
+  /// The viewer who is signed in now, so that a decision is never carried out as another viewer.
   case viewer
-  /// The same, or any page once the browser is signed out: a second sign-out ends where the first one did.
+  /// The viewer who is signed in now, or any viewer if the browser is signed out, so that signing out twice succeeds.
   case viewerOrSignedOut
-  /// Any page: the form only leads on to a page that says who is signed in.
+  /// Any viewer. The form only leads to a page that names the signed-in viewer.
   case browser
 }
 
 extension Phone {
-  /// A page that is looked at.
   func page(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWork) {
     waitingPage(&routes, path) { call in .answer(try await work(&call)) }
   }
 
-  /// A page that is looked at, perhaps only when something changes.
+  /// Registers a page whose response may be held until something changes (long poll).
   func waitingPage(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWaitingWork) {
     routes.get(path) { request, captured in answer(request, captured, form: nil, work) }
   }
 
-  /// A form that is sent.
+  /// Registers a form.
+  ///
+  /// Checks its origin and token before `work` runs.
   func form(
     _ routes: inout Routes, _ path: String, from source: FormSource = .viewer, _ work: @escaping PhoneWork
   ) {
@@ -135,7 +144,7 @@ extension Phone {
     return (call, known == nil)
   }
 
-  /// Throws unless a form stood on a page that this browser was shown, and that `source` allows.
+  /// Throws unless this browser was shown the form on one of the pages that `source` allows.
   private func check(_ call: PhoneCall, _ isNew: Bool, from source: FormSource) throws {
     guard origin.accepts(call.request) else { throw refused("origin", .formExpired, call) }
     guard !isNew else { throw refused("no cookie", .cookiesNeeded, call) }
@@ -171,7 +180,7 @@ extension Phone {
   }
 }
 
-// MARK: - From an answer to bytes
+// MARK: - Responses
 
 extension Phone {
   private func response(_ answer: PhoneAnswer, to call: PhoneCall, isNew: Bool) -> Response {
@@ -184,7 +193,8 @@ extension Phone {
       }
     case .leaving(let page, let here):
       response = html(page, call, here, page.brand)
-      // Not a redirect: browsers hold those after a form to the policy's form-action, which is this service alone.
+      // A redirect after a form would be blocked: browsers apply `form-action` of the content security policy to it,
+      // which allows this service only.
       response.addHeader(HeaderName(literal: "Refresh"), "0; url=\(page.address.text)")
     case .redirect(let path, let status):
       response = Response(status)
@@ -193,7 +203,7 @@ extension Phone {
     }
     if response.header(.cacheControl) == nil { response.addHeader(.cacheControl, "no-store") }
     if call.forgetsPages {
-      // Browsers keep whole pages for their way back, whatever Cache-Control says.
+      // Browsers keep whole pages for the back button, whatever Cache-Control says.
       response.addHeader(HeaderName(literal: "Clear-Site-Data"), "\"cache\"")
     }
     let browserID = isNew ? jar.keep(.browserID, call.browserID) : nil
@@ -224,7 +234,7 @@ extension Phone {
       name: ForeignText(name.text), provider: ForeignText(firstSeen: provider?.name, viewer.provider.text))
   }
 
-  /// The page that a browser sees for an error.
+  /// The page for an error.
   private func answer(_ error: any Error, _ call: PhoneCall) -> PhoneAnswer {
     switch error {
     case let stop as PhoneStop: return stop.answer
@@ -246,7 +256,7 @@ extension Phone {
     case .refused(let refusal): return answer(refusal, call)
     case .notInForce(.notIntegrated), .notInForce(.switchedOff), .notInForce(.keyRevoked), .pass:
       return .notice(.providerUnavailable, retry: provider)
-    // The account was locked, or the browser signed out elsewhere: begin with signing in.
+    // The account was disabled, or the session ended elsewhere. The viewer must sign in again.
     case .notInForce, .sessionEnded: return .redirect(provider ?? PagePaths.signIn)
     case .notFound: return .notice(.unknownCode)
     case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .tooManyClients, .unkeepable, .diskFull,
@@ -263,7 +273,8 @@ extension Phone {
     case .denied: return .notice(.denied)
     case .alreadyApproved: return .notice(.used)
     case .claimedByAnother(let until):
-      // The password check took its time, and another node's clock may be ahead: never more than a lease lasts.
+      // The time since the claim and the clock of another node can make the rest of the lease look too long, so it is
+      // capped at the length of a lease.
       return .notice(.held, wait: min(until.since(core.clock.now), ClaimLease.span), retry: approve)
     case .notTheClaimer: return .notice(.held, retry: approve)
     case .notApproved, .notClaimed, .leaseLapsed: return .redirect(approve ?? .root)
@@ -276,7 +287,9 @@ extension Phone {
 }
 
 extension Request {
-  /// Whether somebody looks at the answer: the protocol's paths are for programs.
+  /// Whether the response should be a page.
+  ///
+  /// Paths of the protocol are for programs and get JSON or XML.
   fileprivate var wantsPage: Bool {
     let start = String(decoding: path.prefix(16), as: UTF8.self)
     return !["/api/", "/reggie/", "/o/", "/oauth/", "/static/"].contains(where: start.hasPrefix)

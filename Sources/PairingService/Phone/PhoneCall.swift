@@ -3,58 +3,57 @@ internal import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// One request of a browser: what it sent, who it is, and the cookies that go back with the answer.
+/// One request of a browser, with the browser's identity and the cookies that the response sets.
 struct PhoneCall: Sendable {
   let request: Request
-  /// What the path captured; nothing where no route took it.
+  /// The parameters of the path; nil when no route accepted the request.
   let path: PathParameters?
   let query: FormParameters
-  /// The form; none on a GET.
+  /// The form fields; empty for a GET.
   let form: FormParameters
-  /// What the browser kept.
   let cookies: Cookies
-  /// The time of this call.
   let now: Instant
-  /// The language of the answer.
   let language: PageLanguage
-  /// Which browser it is: its own random id.
+  /// The browser's random id, from its cookie.
   let browserID: String
-  /// Who is signed in; a sign-in or sign-out changes it for the page that answers.
+  /// The session of the signed-in viewer; nil when signed out.
+  ///
+  /// A sign-in or sign-out changes it for the page that is rendered next.
   var session: SessionRecord?
-  /// Whether the browser is to forget the pages it has shown: somebody signed out.
+  /// Whether the response tells the browser to delete its cached pages, because the viewer signed out.
   var forgetsPages = false
-  /// What the browser is to keep from now on.
+  /// The cookies that the response sets.
   var setCookies: [SetCookie] = []
 
-  /// A field of the form, however often it was sent: forms of ours send each once.
+  /// A form field; the first one if it was sent several times, because this service's forms send each field once.
   func field(_ name: String) -> String { form.values(of: name).first ?? "" }
 
-  /// A field of the query.
   func queried(_ name: String) -> String? {
     query.values(of: name).first.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The code in the path, in whatever spelling.
+  /// The code in the path, in any accepted spelling.
   var code: RegistrationCode? { scanned?.code }
 
-  /// The same, with the secret of a scanned link.
+  /// The code in the path, with the secret of a scanned link.
   var scanned: ScannedCode? {
     path?[ifCaptured: "code"].flatMap { try? ScannedCode(typed: $0) }
   }
 
-  /// The account that is signed in; a guest has none.
+  /// The viewer, if an account is signed in.
+  ///
+  /// A guest has no account.
   var account: Viewer? { session?.viewer.account == nil ? nil : session?.viewer }
 }
 
-/// What a browser gets.
+/// What a route responds with.
 enum PhoneAnswer: Sendable {
-  /// A page; `here` is where a GET shows it again.
+  /// A page. `here` is the path whose GET shows it again.
   case page(any PhonePage, here: SafePath, brand: Brand? = nil)
-  /// A page that sends the browser on to an address outside.
+  /// A page that sends the browser to an address outside this service.
   case leaving(LeavePage, here: SafePath)
-  /// Another page of ours.
+  /// A redirect to another page of this service.
   case redirect(SafePath, Status = .seeOther)
-  /// Anything else.
   case response(Response)
 
   static func notice(
@@ -66,26 +65,25 @@ enum PhoneAnswer: Sendable {
   }
 }
 
-/// What a browser gets where it may have to wait.
+/// A response, or the instruction to hold it (long poll).
 enum PhoneOutcome: Sendable {
   case answer(PhoneAnswer)
-  /// The answer is held until something changes.
   case wait(PhoneWait)
 }
 
-/// An answer that is held.
+/// A held response.
 struct PhoneWait: Sendable {
-  /// The code that is looked at.
+  /// The code whose changes end the wait.
   let registration: RegistrationID
-  /// How long at most.
+  /// The maximum duration of the wait.
   let span: Duration
-  /// Whether nothing has changed yet.
+  /// Whether the state is still unchanged.
   let isStill: @Sendable () -> Bool
-  /// The answer, when something has or the time is up.
+  /// Makes the response, when the state has changed or the time is up.
   let answer: @Sendable () -> Response
 }
 
-/// An answer that ends what a route was about to do.
+/// Ends the work of a route early with the given response.
 struct PhoneStop: Error {
   let answer: PhoneAnswer
 

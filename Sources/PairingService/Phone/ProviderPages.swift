@@ -4,7 +4,7 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// With whom to sign in, and the account there.
+  /// Mounts the choice of the provider and the sign-in there.
   func mountProviderChoice(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/provider", showProviders)
     form(&routes, "/(D)/{code}/provider", from: .browser, chooseProvider)
@@ -45,9 +45,10 @@ extension Phone {
     return .redirect(opened.path(.approve))
   }
 
-  /// A temporary provider asks nobody who they are: the browser becomes a guest's.
+  /// Signs the browser in as a guest of a temporary provider, which has no accounts.
   ///
-  /// Anybody can ask for that again and again: only who gets the code, too, leaves a session behind.
+  /// A session is kept only if the guest also gets the claim on the code. Otherwise an attacker could fill the store
+  /// with sessions by repeating the request.
   private func enter(
     _ opened: OpenedCode, asGuestOf provider: Provider, _ call: inout PhoneCall
   ) async throws {
@@ -65,7 +66,7 @@ extension Phone {
     }
   }
 
-  /// Whether another account is wanted, at whatever provider.
+  /// Whether the viewer wants to sign in with another account, perhaps at the same provider.
   private func isSwitching(_ call: PhoneCall) -> Bool { call.queried("switch") != nil }
 
   // MARK: - The account
@@ -105,24 +106,24 @@ extension Phone {
   }
 }
 
-/// What came of a user name and a password.
+/// The outcome of checking a user name and password.
 enum SignInOutcome {
-  /// The browser is signed in.
   case right
-  /// The form comes back.
+  /// The form is shown again with this problem.
   case again(SignInPage.Problem)
-  /// Something else is to be said.
+  /// Another response ends the attempt, for example because of too many tries.
   case stop(PhoneAnswer)
 }
 
 extension Phone {
-  /// Signs the browser in with the form's `user` and `password`, with or without a code.
+  /// Signs the browser in with the form fields `user` and `password`, with or without a code.
   func signIn(at provider: Provider, _ call: inout PhoneCall) async throws -> SignInOutcome {
-    // Keyboards of phones add a space behind a name that they complete; no account's name ends with one.
+    // Phone keyboards add a space after a completed name. No account name ends with a space.
     let (user, password) = (call.field("user").withoutOuterSpaces, call.field("password"))
     guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
     let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
-    // Twice, when the password was changed or hashed anew while it was being checked: by whom, the second look shows.
+    // The password may have been changed or rehashed while it was being checked. The second round checks against the
+    // new hash.
     for _ in 0..<2 {
       switch try await signInCheck.verify(
         user, password, at: provider.id, from: call.request.clientAddress)
@@ -137,7 +138,7 @@ extension Phone {
         } catch let error as StoreError {
           switch error {
           case .changedMeanwhile: continue
-          // Disabled or removed between the look and the sign-in: no other words than for a wrong password.
+          // The account was disabled or deleted after the check. The page says the same as for a wrong password.
           case .notInForce: return .again(.refused)
           default: throw error
           }
@@ -147,9 +148,9 @@ extension Phone {
     return .stop(.notice(.busy, wait: .seconds(2), retry: again))
   }
 
-  /// Makes the browser a viewer's: a new session and a new cookie; the old cookie is worth nothing.
+  /// Starts a new session for the viewer and sets its cookie; the old cookie becomes invalid.
   ///
-  /// `proved` is the hash of the password that was checked; nil for guests.
+  /// `proved` is the hash that the password was checked against; nil for guests.
   func start(as viewer: Viewer, proved: String?, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
       as: viewer, proved: proved, replacing: call.session, in: call.browserID, call.request)
@@ -161,10 +162,10 @@ extension Phone {
 }
 
 extension ChooseProviderPage {
-  /// How many providers one page shows; beyond that only a search finds them.
+  /// The maximum number of providers on the page; the others are found by searching.
   private static let most = 100
 
-  /// The providers that match what was searched for, in the order given.
+  /// Makes the page for a list of providers: filters it by the search text and keeps its order.
   init(
     bar: CodeBar?, among all: [Provider], query: String, chosen: Provider?,
     choice: (Provider) -> ProviderChoice

@@ -5,14 +5,16 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// How long a page waits for a change before it asks again.
+  /// The maximum duration of the page's long poll.
   private static let longestWait: Duration = .seconds(25)
-  /// When the page says that the screen has not fetched its sign-in yet: one that waits does so within a second.
+  /// After this time the page says that the screen has not fetched its sign-in yet.
+  ///
+  /// A screen in a long poll fetches it within a second.
   private static let lateness: Duration = .seconds(3)
-  /// When an approved screen that has not fetched its sign-in counts as silent.
+  /// After this time an approved screen that has not fetched its sign-in counts as silent.
   private static let silence: Duration = .seconds(30)
 
-  /// What became of a code.
+  /// Mounts the page with the result of a decision, and its long poll.
   func mountResult(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/result", result)
     waitingPage(&routes, "/(D)/{code}/wait") { call in
@@ -27,7 +29,7 @@ extension Phone {
     guard let approval = approval(opened, call) else {
       let isReport = call.queried("as") == "reported"
       guard case .denied = opened.record.flow.state else { return ending(opened, call) }
-      // Whoever did not start this is not sent to where it was started.
+      // A viewer who did not start the sign-in is not sent to the application that did.
       if isReport { return .notice(.reported, brand: brand(opened)) }
       return leave(opened, .denied, &call) ?? ending(opened, call)
     }
@@ -39,12 +41,14 @@ extension Phone {
       here: opened.path(.result), brand: brand(opened))
   }
 
-  /// The yes that this browser gave.
+  /// The approval, if this browser gave it.
   private func approval(_ opened: OpenedCode, _ call: PhoneCall) -> Approval? {
     opened.record.flow.state.approval.flatMap { isMine($0, call) ? $0 : nil }
   }
 
-  /// Back to the programmer's page or app, once: somebody who comes back to this page wants to see the result.
+  /// Sends the browser back to the application's page or app, once.
+  ///
+  /// A browser that loads the result page again sees the result.
   private func leave(
     _ opened: OpenedCode, _ kind: LeavePage.Kind, _ call: inout PhoneCall
   ) -> PhoneAnswer? {
@@ -66,7 +70,7 @@ extension Phone {
     return age >= silence ? .silent : age >= lateness ? .late : .approved
   }
 
-  // MARK: - Waiting
+  // MARK: - Long poll
 
   private func wait(_ opened: OpenedCode, seen: String) -> PhoneOutcome {
     let id = opened.record.id
@@ -87,7 +91,9 @@ extension Phone {
         answer: { Self.document(word(id)) }))
   }
 
-  /// The state as the page's script knows it; any other word makes the page load itself again.
+  /// The state for the page's script, or `over`.
+  ///
+  /// Any unknown state makes the page reload.
   private func word(_ id: RegistrationID) -> String {
     guard let flow = core.codes.find(id)?.flow, let approval = flow.state.approval else {
       return "over"

@@ -6,7 +6,7 @@ internal import PairingStore
 extension Phone {
   private static let allScreens = SafePath(["screens", "sign-out"])
 
-  /// My screens: what is signed in with this account, their names, and their end.
+  /// Mounts the list of the viewer's screens, and their renaming and sign-out.
   func mountScreens(_ routes: inout Routes) {
     page(&routes, PagePaths.screens.text) { call in
       let viewer = try account(call, returning: PagePaths.screens)
@@ -48,7 +48,7 @@ extension Phone {
     }
     form(&routes, Self.allScreens.text) { call in
       let viewer = try account(call, returning: PagePaths.screens)
-      // Sent again, it ends nothing, and is no act to write down.
+      // A repeated form signs nothing out, so it writes no audit entry.
       guard try await !records(viewer, call.now).isEmpty else {
         return .redirect(PagePaths.screens.query("done", "all-signed-out"))
       }
@@ -58,9 +58,9 @@ extension Phone {
     }
   }
 
-  /// Whose screens: a signed-in account's.
+  /// The signed-in account; without one, throws a redirect to the sign-in that returns to `path`.
   ///
-  /// A guest has none: all guests of a provider look the same.
+  /// A guest has no screens, because all guests of a provider share one identity.
   func account(_ call: PhoneCall, returning path: SafePath) throws -> Viewer {
     guard let viewer = call.account else {
       throw PhoneStop(.redirect(PagePaths.signIn.query("return", path.text)))
@@ -75,7 +75,7 @@ extension Phone {
     guard !records.isEmpty else { return [] }
     let names = try await core.screenNames(of: records)
     let provisioned = core.provisioning.now
-    // Whoever is in by a box is the box's viewer, and so in this list already.
+    // An app that is signed in through a box has the same viewer as the box, so its box is in this list too.
     let apps = Dictionary(grouping: records) { $0.authentication.parent?.id }
     let boxes = Dictionary(
       records.filter(holdsApps).map { ($0.authentication.id, name($0, names[$0.authentication.id])) },
@@ -84,7 +84,7 @@ extension Phone {
       let authentication = record.authentication
       let requestor = provisioned.requestor(authentication.requestor)
       let chosen = names[authentication.id]
-      // What the device calls itself, once it has a name of the viewer's choice.
+      // The device's own name, shown in the second line once the viewer has renamed the screen.
       let model = ForeignText(chosen == nil ? "" : record.about.name ?? "")
       return Screen(
         id: authentication.id.text, name: name(record, chosen),
@@ -103,8 +103,10 @@ extension Phone {
       AuthenticationFilter(viewer: viewer), after: nil, limit: 200, at: now)
   }
 
-  /// An app that is in by a box has the name that the box gives it: what it says of its device, if it says anything, is
-  /// the box's name once more.
+  /// The name of a screen.
+  ///
+  /// An app that is signed in through a box is named as the box reports it, because the device name that it sends is
+  /// only the box's name again.
   private func name(_ record: AuthenticationRecord, _ chosen: String?) -> ForeignText {
     ForeignText(
       firstSeen: chosen, record.authentication.parent?.app ?? "", record.about.name ?? "",
@@ -113,7 +115,7 @@ extension Phone {
 
   // MARK: - One screen
 
-  /// The screen of the path, when it is this account's; other accounts' screens are not there.
+  /// The screen of the path, if it belongs to this account; otherwise throws “no such screen”, as for an unknown id.
   func screen(_ call: PhoneCall) async throws -> AuthenticationRecord {
     let viewer = try account(call, returning: PagePaths.screens)
     let id = call.path?[ifCaptured: "id"] ?? ""
@@ -154,7 +156,6 @@ extension Phone {
       here: PagePaths.rename(screen: id))
   }
 
-  /// An app that is in by a box, as the box's owner calls it, and whose it is.
   private func screenApp(_ record: AuthenticationRecord) -> ScreenApp {
     let requestor = record.authentication.requestor
     return ScreenApp(

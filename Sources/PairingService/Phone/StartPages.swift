@@ -4,14 +4,15 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// Where everybody comes in: the typed code, the scanned code, and the language of what follows.
+  /// Mounts the entrances: the typed code, the scanned code, and the choice of the language.
   func mountStart(_ routes: inout Routes) {
     page(&routes, "/") { _ in .page(EnterCodePage(), here: PagePaths.start) }
     form(&routes, PagePaths.code.text, from: .browser, typedCode)
     page(&routes, PagePaths.code.text) { _ in .redirect(.root) }
     page(&routes, "/(D)/{code}") { call in
       guard let scanned = call.scanned else { return .notice(.unknownCode) }
-      // The page does not say whether the code exists: otherwise links could be tried without being counted.
+      // The page does not reveal whether the code exists. Otherwise an attacker could try links without being
+      // counted.
       return .page(ScannedCodePage(scanned), here: PagePaths.scanned(scanned))
     }
     form(&routes, "/(D)/{code}/open", from: .browser) { call in
@@ -23,7 +24,7 @@ extension Phone {
     page(&routes, PagePaths.language.text) { _ in .redirect(.root) }
   }
 
-  // MARK: - Typed
+  // MARK: - Codes
 
   private func typedCode(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let typed = call.field("code")
@@ -43,18 +44,21 @@ extension Phone {
     .page(EnterCodePage(typed: typed, problem: problem), here: PagePaths.start)
   }
 
-  /// Looks up a code that somebody typed or scanned: a wrong one counts, for the browser, the account and the source.
+  /// Looks up a typed or scanned code.
+  ///
+  /// A wrong one counts as a guess for the browser, the account and the source address.
   private func find(_ scanned: ScannedCode, _ call: PhoneCall) async throws -> RegistrationRecord? {
     let address = call.request.clientAddress
     let hash = core.hasher.code(scanned.code)
-    // A code that this browser has opened before is no guess, nor is one with its link's secret: neither must fail for
-    // what others at this address do.
+    // Two requests are not guesses: one for a code that this browser has opened before, and one with the secret of a
+    // scanned link. They must not fail because of wrong guesses by other clients at the same address.
     if hasOpened(scanned.code, call), let record = core.codes.find(hash) { return record }
     let guesser: RequestLimits.Guesser? =
       core.hasher.isScanned(scanned) ? nil : .phone(call.account, browser: call.browserID)
     if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
     try await core.codeLooks.lookAfresh(at: hash)
-    // Once more: many that came at once were all let through before the first was found to be wrong.
+    // Checked again after the store was read. Otherwise requests that arrive at the same time would all pass before
+    // the first is counted as wrong.
     if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
     guard let record = core.codes.find(hash), call.now < record.flow.forgettable else {
       if let guesser { core.limits.wrongCode(from: address, as: guesser) }
@@ -90,7 +94,7 @@ extension Phone {
 }
 
 extension String {
-  /// The code of a pasted link, else the text as it is.
+  /// The code in a pasted link; other text unchanged.
   fileprivate var afterCodePath: String {
     let parts = split(separator: "/", omittingEmptySubsequences: false)
     guard let step = parts.lastIndex(where: { $0 == "D" || $0 == "d" }), step > 0,

@@ -2,7 +2,7 @@ internal import RegentHTTPCodec
 internal import HTTPServer
 
 extension Phone {
-  /// Static files, and the style sheets of requestors' colours: made once, sent as they are.
+  /// Mounts the static files, prepared once, and the style sheets of requestors' colours.
   func mountStaticFiles(_ routes: inout Routes) {
     for (path, file) in pages.files.all {
       let prepared = PreparedResponse(file.response)

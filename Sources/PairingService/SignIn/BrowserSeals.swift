@@ -3,18 +3,20 @@ internal import RegentEncodings
 internal import RegentPairing
 internal import PairingStore
 
-/// Marks by which the service knows again what it gave to one browser: tokens of forms, sessions, opened codes, ways
-/// back.
+/// Makes and checks the values that bind state to one browser: form tokens, session ids, opened codes and return
+/// addresses.
 ///
-/// Nothing of it is kept here: each mark is a MAC over the browser's own random id and what it is about, so a mark that
-/// another browser was given is worth nothing.
+/// The service stores none of them. Each is a MAC over the browser's random id and the content, so a value that
+/// another browser was given is worthless.
 struct BrowserSeals: Sendable {
-  /// How long a page may stay open before its form is refused: as long as an unused sign-in lasts.
+  /// How long a page may stay open before its form is refused: the same time after which an unused session ends.
   private static let formLifetime = SessionRecord.idle
-  /// How many opened codes a browser remembers: a household has several screens.
+  /// How many opened codes a browser remembers.
+  ///
+  /// More than one, because a household has several screens.
   private static let mostCodes = 4
   private static let idLength = 43
-  /// HMAC-SHA-256.
+  /// The length of an HMAC-SHA-256 in bytes.
   private static let macLength = 32
 
   private let key: HMACKey
@@ -23,36 +25,36 @@ struct BrowserSeals: Sendable {
     key = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .forms)))
   }
 
-  /// A random id for a browser, or a cookie for a session: 256 bits.
+  /// A random browser id or session cookie of 256 bits.
   static func newID() -> String { Random.token() }
 
-  /// Whether a text has the shape of such an id.
+  /// Whether a text has the form of such an id.
   static func isID(_ text: String) -> Bool {
     text.utf8.count == idLength && (try? Base64URL.decode(text)) != nil
   }
 
   // MARK: - Forms
 
-  /// What a form's token proves about the page that it stood on.
+  /// What a form token proves about the page of the form.
   enum PageMatch: Equatable {
-    /// Nothing: made up, another browser's, or too old.
+    /// The token is forged, belongs to another browser, or is too old.
     case none
-    /// This browser was shown the page, while another viewer or none was signed in.
+    /// This browser was shown the page, but another viewer, or none, was signed in.
     case browser
-    /// This browser was shown the page, as the viewer who is signed in now.
+    /// This browser was shown the page as the viewer who is signed in now.
     case viewer
   }
 
-  /// The token of every form on a page: one MAC for the browser, one for the viewer that the page was shown to.
+  /// The token of every form on a page: one MAC for the browser, and one for the viewer that the page was shown to.
   ///
-  /// The session is not part of it: the same viewer may sign in twice, in two tabs or because an answer was lost.
+  /// The session is not part of it, because the same viewer may sign in twice: in two tabs, or after a lost response.
   func formToken(browserID: String, viewer: Viewer?, at now: Instant) -> String {
     let seconds = String(now.milliseconds / 1000, radix: 16)
     let macs = browserMAC(browserID, seconds) + viewerMAC(browserID, viewer, seconds)
     return "\(seconds).\(Base64URL.encode(macs))"
   }
 
-  /// What a token proves for this browser and the viewer who is signed in now.
+  /// Checks a token against this browser and the viewer who is signed in now.
   func match(_ token: String, browserID: String, viewer: Viewer?, at now: Instant) -> PageMatch {
     guard token.utf8.count <= 128, let dot = token.firstIndex(of: ".") else { return .none }
     let seconds = String(token[..<dot])
@@ -94,16 +96,15 @@ struct BrowserSeals: Sendable {
 
   /// An id for a new session: 60 random bits, then 62 bits of a MAC over them and the browser's id.
   ///
-  /// ``isSession(_:of:)`` tells by it, at every node and after a restart, that a browser started the session although
-  /// its answer was lost and the browser has no cookie of it.
+  /// ``isSession(_:of:)`` recognizes it at every node and after a restart. So the service knows which browser started
+  /// the session even if the response with the cookie was lost.
   func newSessionID(browserID: String) -> SessionID? {
     var head = Random.bytes(8)
-    // The version's place in a UUID, so that the MAC covers the bytes as they are written.
+    // Sets the version bits of the UUID first, so that the MAC covers the bytes as they are written.
     head[6] = head[6] & 0x0F | 0x80
     return SessionID(Random.uuid(custom: head + sessionTag(head, browserID)))
   }
 
-  /// Whether this browser started a session.
   func isSession(_ session: SessionID, of browserID: String) -> Bool {
     guard let bytes = try? Hex.decode(session.text.replacing("-", with: "")), bytes.count == 16 else { return false }
     return Array(bytes.suffix(8)) == sessionTag(Array(bytes.prefix(8)), browserID)
@@ -120,15 +121,16 @@ struct BrowserSeals: Sendable {
 
   // MARK: - Opened codes
 
-  /// The cookie of opened codes with one more; the oldest goes when there are many.
+  /// The cookie of opened codes with one more code; drops the oldest beyond ``mostCodes``.
   func adding(_ code: RegistrationCode, to cookie: String?, browserID: String) -> String {
     let mark = code.wire + Base64URL.encode(key.code(opened(code, browserID)))
     let others = marks(cookie).filter { $0 != mark }
     return ([mark] + others.prefix(Self.mostCodes - 1)).joined(separator: ".")
   }
 
-  /// Whether this browser has opened a code: whoever merely knows or guesses one learns nothing about it from its
-  /// pages.
+  /// Whether this browser has opened a code.
+  ///
+  /// The pages of a code reveal nothing to a browser that only knows or guesses it.
   func hasOpened(_ code: RegistrationCode, cookie: String?, browserID: String) -> Bool {
     marks(cookie).contains { mark in
       guard mark.hasPrefix(code.wire), let mac = try? Base64URL.decode(String(mark.dropFirst(8)))
@@ -149,15 +151,15 @@ struct BrowserSeals: Sendable {
     return fields.bytes
   }
 
-  // MARK: - Ways back
+  // MARK: - Return addresses
 
-  /// Where a programmer's page wants the browser back, as a cookie.
+  /// Makes the cookie with the return address of an application's page.
   func seal(_ way: ReturnAddress, browserID: String) -> String {
     let text = Array("\(way.code.wire)\n\(way.provider.text)\n\(way.address)".utf8)
     return "\(Base64URL.encode(text)).\(Base64URL.encode(key.code(back(text, browserID))))"
   }
 
-  /// What such a cookie says, when this browser was given it.
+  /// Reads such a cookie; nil if this browser was not given it.
   func returnAddress(_ cookie: String?, browserID: String) -> ReturnAddress? {
     let parts = (cookie ?? "").split(separator: ".").map(String.init)
     guard parts.count == 2, let text = try? Base64URL.decode(parts[0]),
@@ -180,11 +182,12 @@ struct BrowserSeals: Sendable {
   }
 }
 
-/// What a programmer's page asked for when it sent the browser here (`/api/v1/authenticate`).
+/// The parameters of `/api/v1/authenticate`, with which an application's page sends the browser here.
 struct ReturnAddress: Hashable, Sendable {
   let code: RegistrationCode
-  /// The provider that was chosen there.
   let provider: ProviderID
-  /// Where the browser goes when the code is approved; checked again before it is sent there.
+  /// Where the browser goes after the decision.
+  ///
+  /// It is checked against the requestor's registration again before the redirect.
   let address: String
 }

@@ -1,18 +1,17 @@
 internal import RegentHTTPCodec
 internal import HTTPServer
 
-/// Whether a form comes from a page of ours, as far as the browser says.
+/// Checks whether a form comes from a page of this service, by the headers that browsers send.
 ///
-/// The second line behind the form's token. Programs that say nothing about where they come from are no browsers that a
-/// stranger's page could use, and have the token to show.
+/// This is a second defence besides the form token. Programs that send none of these headers are accepted here:
+/// another site's page cannot make them send a form, and they still need the token.
 struct FormOrigin: Sendable {
   private static let fetchSite = HeaderName(literal: "Sec-Fetch-Site")
   private let ours: String?
 
-  /// - Parameter publicURL: the address that phones open.
   init(publicURL: String) { ours = (try? AbsoluteURL(parsing: publicURL))?.origin }
 
-  /// Whether nothing the browser says speaks against it.
+  /// Whether no header of the request names another origin.
   func accepts(_ request: Request) -> Bool {
     let sites = request.headers(Self.fetchSite)
     guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else { return false }
@@ -21,7 +20,9 @@ struct FormOrigin: Sendable {
     return request.headers(.referer).allSatisfy { isOurs($0, request) }
   }
 
-  /// The public address, or the one this very request was sent to: at home the service has several.
+  /// Whether this is the public address, or the address that the request was sent to.
+  ///
+  /// A service in a home network has several addresses.
   private func isOurs(_ address: String, _ request: Request) -> Bool {
     guard let origin = (try? AbsoluteURL(parsing: address))?.origin else { return false }
     if origin == ours { return true }
@@ -32,17 +33,17 @@ struct FormOrigin: Sendable {
     let scheme = request.isSecure ? "https" : "http"
     guard let place = try? AbsoluteURL(parsing: "\(scheme)://\(authority)"), place.origin == origin
     else { return false }
-    // Without TLS anybody's page can be served by us: its name is made to mean our address (DNS rebinding), and what
-    // the browser then says of its origin is true.
+    // Without TLS an attacker can use DNS rebinding: the attacker's host name resolves to this service, and the
+    // browser then truthfully names the attacker's page as the origin of this host.
     return request.isSecure || place.host.isOfOneHome
   }
 }
 
 extension HostName {
-  /// Whether nobody outside can own this host.
+  /// Whether no outsider can own this host name.
   ///
-  /// An address, a name of one word, or one of a domain that is every home's own. A name of the
-  /// public DNS is believed in the public address only.
+  /// That holds for an IP address, a name without a dot, and a name in a domain reserved for local networks. A name
+  /// of the public DNS is accepted only as the configured public address.
   var isOfOneHome: Bool {
     guard case .name(let name) = self else { return true }
     let ends = [".local", ".localhost", ".home.arpa", ".internal", ".lan", ".home"]

@@ -3,16 +3,17 @@ internal import RegentEncodings
 package import RegentPairing
 package import PairingStore
 
-/// What a device that signs out is given for the browser it signed in with: that browser is then signed out as well,
-/// without a tap.
+/// Tickets by which a device that signs out also signs out the browser that it signed in with, without a tap.
 ///
-/// Nothing of it is kept here. A ticket names its viewer by a MAC and counts for sessions of that viewer alone which
-/// began before it: it is used up with the session that it ends. Whoever carries a ticket of his own to a page that
-/// others open signs nobody out there but himself.
+/// The service stores nothing about them. A ticket identifies its viewer by a MAC and is valid only for that viewer's
+/// sessions that began before it. So it cannot be used again after the session ends, and an attacker who puts a
+/// ticket of their own into a page signs no other viewer out.
 package struct LogoutTickets: Sendable {
-  /// Longer than a browser takes to start; after that the page asks.
+  /// Longer than a browser takes to start.
+  ///
+  /// With an older ticket the page asks for confirmation instead.
   private static let lifetime: Duration = .seconds(600)
-  /// Of the viewer's MAC: 96 bits, which nobody who has no key can aim at.
+  /// The bytes of the viewer's MAC that are kept: 96 bits, too many to forge without the key.
   private static let markLength = 12
 
   private let key: HMACKey
@@ -21,26 +22,26 @@ package struct LogoutTickets: Sendable {
     key = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .forms)))
   }
 
-  /// What a ticket says.
+  /// The content of a valid ticket.
   package struct Mark: Sendable {
     fileprivate let viewer: [UInt8]
     fileprivate let made: Instant
 
-    /// Whether it is about this browser's sign-in.
+    /// Whether the ticket is for the viewer of this session and newer than the session.
     package func isAbout(_ session: SessionRecord, _ tickets: LogoutTickets) -> Bool {
-      // Guests of a pass share one name: nobody could tell whose browser it is.
+      // All guests of a temporary pass share one identity, so the ticket cannot tell their browsers apart.
       session.viewer.account != nil && session.started < made && tickets.mark(of: session.viewer) == viewer
     }
   }
 
-  /// A ticket for the viewer whose sign-in on a device has just ended.
+  /// Makes a ticket for the viewer whose sign-in on a device has just ended.
   package func ticket(for viewer: Viewer, of requestor: RequestorID, at now: Instant) -> String {
     let made = String(now.milliseconds, radix: 16)
     let mark = mark(of: viewer)
     return "\(made).\(Base64URL.encode(mark)).\(Base64URL.encode(key.code(text(made, mark, requestor))))"
   }
 
-  /// What a ticket says, when it is one of ours, of this requestor and not too old.
+  /// Reads a ticket; nil if its MAC is wrong, it belongs to another requestor, or it is too old.
   package func read(_ ticket: String, of requestor: RequestorID?, at now: Instant) -> Mark? {
     let parts = ticket.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard let requestor, ticket.utf8.count <= 128, parts.count == 3, let mark = try? Base64URL.decode(parts[1]),

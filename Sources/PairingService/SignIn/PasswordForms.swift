@@ -3,30 +3,29 @@ internal import PasswordHashing
 internal import RegentPairing
 internal import RegentPlatform
 
-/// In which forms, besides our own, passwords at each provider are stored: those of another program, and of earlier
-/// work factors.
+/// The hash formats (algorithm and work factors) of the stored passwords at each provider, other than the current
+/// one: imported from another program, or from earlier work factors.
 ///
-/// The time of a wrong password would say whether an account was imported, signed in since, or is none at all. So every
-/// check at a provider makes one hash in each of its forms. That costs everybody there as long as one account is left;
-/// hence few forms, none of which may cost much.
+/// The time of a failed check would reveal whether an account was imported, has signed in since, or does not exist.
+/// So each check at a provider computes one hash in every format of that provider. All sign-ins there pay for this
+/// until the last such account is gone, so few formats are allowed and each must be cheap.
 final class PasswordForms: Sendable {
-  /// Different forms at one provider.
+  /// The maximum number of formats at one provider.
   static let most = 4
-  /// What all of them may cost together, in thousandths of what one may.
+  /// The maximum work of all formats together, in thousandths of the maximum work of one.
   static let mostWork = 2 * PasswordForm.mostWork
 
-  private struct State {
+  private struct PasswordFormsState {
     var forms: [ProviderID: Set<PasswordForm>] = [:]
-    /// Imports that have begun: what they write is not in the store yet.
+    /// Imports in progress, whose passwords may not be in the store yet.
     var underWay = 0
     var begun = 0
   }
 
   private let own: String
   private let store: any Store
-  private let state = Locked(State())
+  private let state = Locked(PasswordFormsState())
 
-  /// Reads the forms.
   init(_ store: any Store, own parameters: Argon2Parameters) async throws {
     self.store = store
     own = PasswordForms.beginning(of: parameters)
@@ -35,12 +34,12 @@ final class PasswordForms: Sendable {
 
   func forms(at provider: ProviderID) -> Set<PasswordForm> { state.withLock { $0.forms[provider] ?? [] } }
 
-  /// Why the passwords of accounts cannot all be stored at a provider; nil when they can.
+  /// The reason why passwords in these formats cannot be added at a provider; nil when they can.
   func problem(with new: Set<PasswordForm>, at provider: ProviderID) -> String? {
     Self.problem(with: forms(at: provider).union(new))
   }
 
-  /// Has every check at a provider count with new forms, while `write` stores passwords in them.
+  /// Makes every check at a provider include the new formats, then calls `write`, which stores passwords in them.
   func adding<Value>(
     _ new: [ProviderID: Set<PasswordForm>], _ write: () async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
@@ -53,12 +52,14 @@ final class PasswordForms: Sendable {
     return try await write()
   }
 
-  /// Looks which forms there still are: each right password takes one of another form away.
+  /// Reads from the store which formats are still in use.
+  ///
+  /// A successful sign-in rehashes the password with the current parameters and so can remove a format.
   func recount() async throws(StoreError) {
     let before = state.withLock { $0.underWay == 0 ? $0.begun : -1 }
     let own = own
     let found = try await store.passwordForms { text in
-      // Most are our own: they need no reading.
+      // Most hashes have the current parameters, so they are skipped without parsing.
       if text.utf8.starts(with: own.utf8) { return nil }
       return (try? PasswordHash(reading: text))?.form.example.text
     }
@@ -71,10 +72,12 @@ final class PasswordForms: Sendable {
     }
   }
 
-  /// Whether any account is left whose password another program hashed.
+  /// Whether every stored password has the current format.
   var isEmpty: Bool { state.withLock { $0.forms.isEmpty } }
 
-  /// What fits, the dearest first: more can only be there when somebody wrote them into the file.
+  /// Keeps formats within the limits, the most expensive first.
+  ///
+  /// The store can exceed the limits only if an operator changed the database directly.
   private static func bounded(_ forms: [PasswordForm]) -> Set<PasswordForm> {
     var result: Set<PasswordForm> = []
     for form in forms.sorted(by: { $0.work > $1.work }) where problem(with: result.union([form])) == nil {

@@ -5,9 +5,12 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Signed-in browsers: from the cookie to the session, and from a sign-in to the cookie.
+/// Starts, finds and ends the sessions of signed-in browsers.
 struct PhoneSessions: Sendable {
-  /// Two sign-ins of one browser within this time may be on their way at once: which cookie it keeps is not known yet.
+  /// Within this time, responses of two sign-ins of one browser may be in flight, and the browser may keep either
+  /// cookie.
+  ///
+  /// So a session this young is not ended.
   private static let overlap: Duration = .seconds(60)
   private let core: ServiceCore
   private let seals: BrowserSeals
@@ -17,26 +20,27 @@ struct PhoneSessions: Sendable {
     self.seals = seals
   }
 
-  /// The session of a cookie, if it is in force and its account stands.
+  /// The session of a cookie, if it is valid and its account is not disabled.
   func find(_ cookie: String?) async throws(StoreError) -> SessionRecord? {
     guard let cookie, BrowserSeals.isID(cookie) else { return nil }
     return try await core.store.session(core.hasher.token(cookie), at: core.clock.now)
   }
 
-  /// Notes that a session is used, at most every five minutes.
+  /// Records that the session was used, at most every five minutes.
   func touch(_ session: SessionRecord) async throws(StoreError) {
     guard core.clock.now.since(session.lastUsed) >= SessionRecord.touchInterval else { return }
     try await core.store.touchSession(session.id, at: core.clock.now)
   }
 
-  /// Signs a browser in: always with a new id, so that one which was slipped in before is worth nothing afterwards.
+  /// Signs a browser in with a new session id, so that an id that an attacker planted before (session fixation) is
+  /// worthless.
   ///
-  /// `proved` is the hash of the password that was checked; nil for guests.
-  /// - Returns: the session and what its cookie says.
+  /// `proved` is the hash that the password was checked against; nil for guests.
+  /// - Returns: the session and the value of its cookie.
   func start(
     as viewer: Viewer, proved: String?, replacing earlier: SessionRecord?, in browserID: String, _ request: Request
   ) async throws(StoreError) -> (session: SessionRecord, cookie: String) {
-    // Apart from the new one's start, because this way it is known which codes are free again.
+    // The earlier session is ended separately, because that call reports which codes it releases.
     if let earlier { try await end(earlier, audit: nil) }
     guard let id = seals.newSessionID(browserID: browserID) else {
       throw .unavailable(reason: "no id could be drawn")
@@ -55,9 +59,11 @@ struct PhoneSessions: Sendable {
     return (session, cookie)
   }
 
-  /// Ends the viewer's earlier sessions of the same browser, whose cookies it does not send: their answers were lost.
+  /// Ends the viewer's earlier sessions in the same browser whose cookies the browser does not send, because the
+  /// responses with them were lost.
   ///
-  /// Guests share one name: theirs are too many to read, end after ``SessionRecord/idle`` and are bounded by address.
+  /// Guests are skipped. They share one identity, so their sessions are too many to read. A guest's session ends
+  /// after ``SessionRecord/idle``, and their number is limited per address.
   private func endLost(beside session: SessionRecord, of browserID: String) async throws(StoreError) {
     guard session.viewer.account != nil else { return }
     for other in try await core.store.sessions(of: session.viewer, at: session.started)
@@ -68,7 +74,7 @@ struct PhoneSessions: Sendable {
     }
   }
 
-  /// Signs a browser out; what it had claimed is free again.
+  /// Ends a session and releases the codes that it had claimed.
   func end(_ session: SessionRecord, audit entry: AuditEntry?) async throws(StoreError) {
     try await core.codeTransitions.endSession(session.id, audit: entry)
   }

@@ -6,41 +6,42 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// Checks passwords that are typed on the phone: limits first, then the hash, then the account.
+/// Checks a user name and password: first the limits, then the hash, then the account.
 ///
-/// Unknown name, wrong password and disabled account take the same steps, whichever program hashed the password, so
-/// that neither the answer nor its time says which of them it was.
+/// An unknown name, a wrong password and a disabled account take the same steps, whichever program hashed the
+/// password. So neither the response nor its time reveals which of them it was.
 final class SignInCheck: Sendable {
-  /// The outcome of a check.
   enum Verdict: Equatable, Sendable {
-    /// The password is right and the account stands; with the hash under which the password is stored now.
+    /// The password is right and the account is enabled. `proved` is the hash under which the password is stored now.
     case right(AccountName, proved: String)
-    /// It is not, for whatever reason.
+    /// The name is unknown, the password is wrong, or the account is disabled.
     case wrong
-    /// Too many were wrong: nothing was looked at.
+    /// Too many failures: the password was not checked.
     case wait(Duration)
-    /// Too many passwords are being hashed.
+    /// Too many passwords are being hashed at the moment.
     case busy
   }
 
-  /// What one network address may get wrong before it has to wait; several households may share one.
-  private static let freeForSource = 50
-  /// What may be wrong for one account from all addresses together.
+  /// The failures that one source address may have before it must wait.
   ///
-  /// One address has ``LoginThrottle/free`` of them: anybody could keep a viewer out otherwise by knowing her name.
+  /// Several households may share an address.
+  private static let freeForSource = 50
+  /// The failures that one account may have from all addresses together.
+  ///
+  /// One address may have only ``LoginThrottle/free`` of them. Otherwise an attacker who knows a viewer's name could
+  /// lock that viewer out.
   private static let freeForAccount = 100
-  /// How long one waits whose try somebody else has.
+  /// The wait when another request is using up the last permitted try.
   private static let moment: Duration = .seconds(1)
   private let core: ServiceCore
-  /// How many passwords are being looked at now, so that many at once count as many one after the other.
+  /// The checks in progress for each subject, so that simultaneous tries count like consecutive ones.
   private let underWay = Locked([LoginSubject: Int]())
 
-  /// An account that exists, of each provider.
+  /// For each provider, the name of an account that exists; see ``equalizeReads(_:at:)``.
   private let samples = Locked([ProviderID: AccountName]())
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// Looks at a name and a password.
   func verify(
     _ user: String, _ password: String, at provider: ProviderID, from address: IPAddress?
   ) async throws -> Verdict {
@@ -51,13 +52,13 @@ final class SignInCheck: Sendable {
       subjects.append((.accountFrom(source, provider, name), LoginThrottle.free))
     }
     if let name {
-      // Where there is no address, as on a Unix socket, all are one.
+      // Without a source address, as on a Unix socket, the two limits for an account are one.
       let free = source == nil ? LoginThrottle.free : Self.freeForAccount
       subjects.append((.account(provider, name), free))
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     let look = try await look(name, password, provider, subjects, address)
-    // Not under way any more: a right password is no guess, however long the store takes to write.
+    // The check is no longer in progress here, so a slow write does not make a right password count as a guess.
     for (subject, counted) in look.unused { try await core.store.giveBack(counted, of: subject) }
     guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
@@ -65,18 +66,17 @@ final class SignInCheck: Sendable {
     return .right(name, proved: await renewed(password, stored, of: name, at: provider))
   }
 
-  /// What came of a look at a password.
+  /// The result of a check, with the changes to the counters that it causes.
   private struct Look {
     var verdict: Verdict
-    /// Whose wrong ones a right one ends.
+    /// Subjects whose failures are cleared because the password is right.
     var forgiven: [LoginSubject] = []
-    /// Tries that were counted for what was no wrong one.
+    /// Tries that were counted in advance but were not failures.
     var unused: [(LoginSubject, LoginTry)] = []
-    /// Whether the password is to be hashed anew.
+    /// Whether the password must be rehashed with the current parameters.
     var isOutdated = false
   }
 
-  /// Checks the limits, and the password when they allow it.
   private func look(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [(subject: LoginSubject, free: Int)], _ address: IPAddress?
@@ -116,7 +116,9 @@ final class SignInCheck: Sendable {
     return look
   }
 
-  /// Checks the password; a wrong one is counted for the account and for the address, where it is not counted yet.
+  /// Checks the password.
+  ///
+  /// Counts a failure for each subject that has not been counted in advance.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [LoginSubject], _ address: IPAddress?
@@ -140,8 +142,8 @@ final class SignInCheck: Sendable {
         _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
       }
       core.metrics.count(.signInsFailed)
-      // A name that does not exist may be a password in the wrong field: it is not written down. There is a line for
-      // each name all the same, because writing it takes time too.
+      // An unknown name may be a password typed into the wrong field, so it is not logged. Each name still gets an
+      // audit entry, because a missing write could be measured.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
         .refused, onceFor: "\(provider)/\(name?.description ?? "")", from: address)
@@ -157,8 +159,10 @@ final class SignInCheck: Sendable {
     return (account, try await core.store.password(of: name, at: provider))
   }
 
-  /// Reads once more what the other outcome would have read: a row takes longer to read and to verify than none, and a
-  /// thousand tries would show it.
+  /// Reads another account, to take the time that the opposite outcome would take.
+  ///
+  /// A missing row is faster to read and verify than an existing one, and a thousand tries would reveal the
+  /// difference.
   private func equalizeReads(_ account: Account?, at provider: ProviderID) async throws {
     let other = samples.withLock { samples -> AccountName? in
       guard let account else { return samples[provider] }
@@ -169,13 +173,14 @@ final class SignInCheck: Sendable {
     _ = try await read(other, at: provider)
   }
 
-  /// A name that no account has.
   private static let nobody = AccountName(Hex.encode(Random.bytes(16)))
 
-  /// Stores the password with the work factors of today: only now is it known in clear.
+  /// Rehashes the password with the current work factors and stores it.
   ///
-  /// When that fails the old hash goes on, until the next time.
-  /// - Returns: the hash under which it is stored, unless somebody else has changed it meanwhile.
+  /// The plain password is known only during a sign-in.
+  ///
+  /// On failure the old hash stays in use until the next sign-in.
+  /// - Returns: the hash under which the password is stored now, unless another writer has changed it meanwhile.
   private func renewed(
     _ password: String, _ stored: String, of name: AccountName, at provider: ProviderID
   ) async -> String {
@@ -191,10 +196,10 @@ final class SignInCheck: Sendable {
 
   // MARK: - Limits
 
-  /// Whether one more may be looked at.
+  /// Whether another try is allowed.
   private enum Admission {
     case free
-    /// It may when it is counted before, as others may count at this moment.
+    /// Allowed if it is counted in advance, because other nodes may be counting at the same time.
     case scarce
     case wait(Duration)
   }
@@ -216,7 +221,7 @@ final class SignInCheck: Sendable {
     core.audit.note(.service, "session.throttle", text, .refused, once: true, from: address)
   }
 
-  /// - Returns: how many were there before, for each.
+  /// Registers a check in progress and returns how many others were in progress, for each subject.
   private func enter(_ subjects: [LoginSubject]) -> [Int] {
     underWay.withLock { underWay in
       subjects.map { subject in
@@ -238,6 +243,6 @@ final class SignInCheck: Sendable {
 }
 
 extension LoginSubject {
-  /// Whether a right password ends the counting: what a source got wrong stands.
+  /// Whether a right password clears the failures: of an account, yes; of a source address, no.
   fileprivate var isOfAccount: Bool { if case .source = self { false } else { true } }
 }

@@ -1,18 +1,21 @@
 internal import RegentEncodings
 internal import RegentJSON
 
-/// For whom a promotional pass is, as an app tells it: usually a hash of the viewer's mail address.
+/// The person that a promotional pass is for, as an app names them: usually by a hash of their mail address.
 ///
-/// Apps write one identity in several ways; all of them must meet in one text, or each way is a pass of its own:
-/// `{"email":"X"}`, the documentation's `("email":"X")`, the base64 of either in a header, and plain `X`.
+/// Apps write the same identity in several ways: `{"email":"X"}`, the documentation's `("email":"X")`, the base64 of
+/// either in a header, and plain `X`. All must give the same text, because otherwise one person could use one pass
+/// for each spelling.
 package struct PassIdentity: Hashable, Sendable {
-  /// The longest that is read, in bytes.
+  /// The maximum input in bytes.
   package static let longest = 1024
 
-  /// What its hash is made of.
+  /// The normalized identity.
+  ///
+  /// The service stores only its hash.
   package let text: String
 
-  /// Reads the `generic_data` of a call, or what an operator types.
+  /// Reads the `generic_data` of a call, or the input of an operator.
   package init?(_ given: String) {
     let trimmed = given.trimmedSpaces
     guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest else { return nil }
@@ -22,7 +25,7 @@ package struct PassIdentity: Hashable, Sendable {
     self.text = String(decoding: folded, as: UTF8.self)
   }
 
-  /// Reads the header of the newer protocol: base64 of an object.
+  /// Reads the header of the newer protocol: a JSON object in base64.
   package init?(header: String) {
     guard header.utf8.count <= Self.longest * 4 / 3 + 4,
       let bytes = try? Base64.decodeLeniently(header),
@@ -41,7 +44,9 @@ package struct PassIdentity: Hashable, Sendable {
 }
 
 extension JSONObject {
-  /// The mail address' hash; of an object without one, everything in it, in an order that does not depend on the app.
+  /// The hash of the mail address.
+  ///
+  /// Without one, all text members sorted, so that their order in the app's object does not matter.
   fileprivate var identity: String? {
     if let email = self["email"]?.string { return email }
     let parts = members.compactMap { member in

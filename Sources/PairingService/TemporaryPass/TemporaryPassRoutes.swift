@@ -4,9 +4,10 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Watching without an account, for a while: a temporary pass signs its device in at once.
+/// Signs a device in with a temporary pass: at once, without an account, for a limited time.
 ///
-/// The same call signs a device in at a provider that is out of order and lets everybody in.
+/// The same call signs a device in at a provider whose accounts are out of order and whose degradation admits every
+/// viewer.
 package struct TemporaryPassRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -16,7 +17,6 @@ package struct TemporaryPassRoutes: Sendable {
     endpoints = V1Endpoints(core)
   }
 
-  /// Mounts the sign-in.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.post], "/api/v1/authenticate/freepreview", begin)
   }
@@ -35,7 +35,9 @@ package struct TemporaryPassRoutes: Sendable {
     }
   }
 
-  /// Whether the device has what it asks for already: asking again must not end what it was permitted since.
+  /// Whether the device already has this sign-in.
+  ///
+  /// A repeated call must not replace it, because that would end the permits given since.
   private func isIn(
     _ device: CallDevice, at choice: ProvisioningSnapshot.Choice, _ identity: IdentityHash?,
     _ call: V1Call
@@ -47,7 +49,8 @@ package struct TemporaryPassRoutes: Sendable {
       guard case .notInForce = error else { throw error }
       return false
     }
-    // A guest would take the place of the sign-in, and end it without its owner.
+    // A temporary sign-in would replace the existing one, which belongs to another key pair, and so end it without
+    // its owner's consent.
     if case .ofAnother(let source) = pickUp, source == .regular || source == .platform {
       throw CallError(.forbidden, details: "the device is signed in with another key pair")
     }
@@ -70,7 +73,9 @@ extension V1Call {
     return choice
   }
 
-  /// A requestor without domains has no pages that a call could come from.
+  /// Checks the domain of the call.
+  ///
+  /// A requestor without registered domains has no pages that a call could come from, so the check is skipped.
   fileprivate func checkDomain() throws(CallError) {
     guard !requestor.domains.isEmpty else { return }
     guard RedirectRule(requestor).knows(domain: try parameters.required(Field.domainName)) else {
@@ -79,7 +84,7 @@ extension V1Call {
     }
   }
 
-  /// Only a promotional pass is about somebody; what others are told is not looked at.
+  /// The identity in the call, for a promotional pass; nil for other passes, whose identity is ignored.
   fileprivate func identity(for provider: Provider) throws(CallError) -> PassIdentity? {
     guard provider.temporaryPass?.promotional == true else { return nil }
     let given: PassIdentity?

@@ -4,7 +4,7 @@ import RegentPairing
 
 /// A machine on the bench: what goes in is written down, what comes out can be asked for.
 struct Bench {
-  var machine: Machine
+  var machine: EnablerStateMachine
   /// The time by the services' clock; the boot clock goes on with it.
   var now = Instant(milliseconds: 1_800_000_000_000) {
     didSet { uptime = uptime + max(.zero, now.since(oldValue)) }
@@ -25,7 +25,7 @@ struct Bench {
     // Most tables are about what is told once a restart would be over.
     settings.timing.silence = .zero
     change(&settings)
-    machine = Machine(settings)
+    machine = EnablerStateMachine(settings)
   }
 
   @discardableResult

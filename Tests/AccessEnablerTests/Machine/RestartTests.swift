@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `tries a longer wait ever more rarely where a proxy cuts it each time`() {
-    var length = HoldLength()
+    var length = LongPollDuration()
     func cut(_ seconds: Int) -> Bool {
       length.shorten(ServiceFailure(kind: .status(504)), after: .seconds(seconds), usual: 50)
     }
@@ -115,11 +115,11 @@ import Testing
     #expect((3...16).contains(cuts), "\(cuts)")
     #expect((length.seconds ?? 50) < 10)
     // A service that answers a second late behind a proxy of four seconds: three are too many there, two are not.
-    var late = HoldLength()
+    var late = LongPollDuration()
     let halves = [4, 4, 4].map { late.shorten(ServiceFailure(kind: .status(504)), after: .seconds($0), usual: 50) }
     #expect(halves == [true, true, false] && late.seconds == 2)
     // News that comes early says nothing about the way.
-    var early = HoldLength()
+    var early = LongPollDuration()
     let isShorter = early.shorten(ServiceFailure(kind: .status(504)), after: .seconds(10), usual: 50)
     #expect(isShorter)
     for _ in 0..<1000 { early.lasted(.seconds(2), usual: 50) }
@@ -128,7 +128,7 @@ import Testing
 
   @Test func `is away, not slow, where a call ends at once`() {
     for (status, seconds) in [(504, 1), (500, 10), (504, 80)] {
-      var length = HoldLength()
+      var length = LongPollDuration()
       let isWorthIt = length.shorten(
         ServiceFailure(kind: .status(status)), after: .seconds(seconds), usual: 50)
       #expect(!isWorthIt && length.seconds == nil)

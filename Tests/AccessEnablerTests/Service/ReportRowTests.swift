@@ -59,12 +59,12 @@ struct ReportRowTests {
     #expect(
       signIn.app
         == AppReport(visitorID: "visitor \"1\"", profile: "tv", options: #"{"abTest":"B","retries":"3"}"#))
-    let lines = try await live.auditLines().filter { VisitorMark.isAbout("visitor \"1\"", $0.detail) }
+    let lines = try await live.auditLines().filter { VisitorPseudonym.isAbout("visitor \"1\"", $0.detail) }
     #expect(lines.map(\.action) == ["code.approve"])
     #expect(
       lines[0].detail.contains(#", visitor "visitor \"1\"", profile tv, options {"abTest":"B","retries":"3"}, device "#)
     )
-    #expect(!VisitorMark.isAbout("visitor", lines[0].detail))
+    #expect(!VisitorPseudonym.isAbout("visitor", lines[0].detail))
   }
 
   @Test func `a box cannot call itself like another's visitor`() async throws {
@@ -74,7 +74,7 @@ struct ReportRowTests {
     try await live.signIn(enabler)
     let lines = try await live.auditLines()
     #expect(lines.contains { $0.detail.contains("victim") })
-    #expect(!lines.contains { VisitorMark.isAbout("victim", $0.detail) })
+    #expect(!lines.contains { VisitorPseudonym.isAbout("victim", $0.detail) })
   }
 
   @Test func `data of checkAuthorization is in the line about a no, which cannot look like another's visitor`()
@@ -96,7 +96,7 @@ struct ReportRowTests {
       try await live.auditLines().last { $0.action == "authorization.deny" }
     }
     #expect(line.detail.contains(#", data {"campaign":"spring","more":", visitor \"victim\""}"#), "\(line.detail)")
-    #expect(!VisitorMark.isAbout("victim", line.detail))
+    #expect(!VisitorPseudonym.isAbout("victim", line.detail))
   }
 
   @Test(arguments: [
@@ -137,8 +137,8 @@ extension LiveService {
     return Int(try await send(call).status)
   }
 
-  fileprivate func signIns() async throws -> [Administration.SignIn] {
-    var all: [Administration.SignIn] = []
+  fileprivate func signIns() async throws -> [Administration.SignInEntry] {
+    var all: [Administration.SignInEntry] = []
     try await regentd.admin.signIns(of: try named(requestor)) { all += $0 }
     return all
   }

@@ -1,34 +1,32 @@
-/// The colour of a requestor on the phone's pages: any colour it asks for, used so that everybody can read it.
+/// A requestor's colour on the phone's pages, adapted so that text stays readable whatever colour the requestor
+/// chose.
 ///
-/// It reaches the page as a style sheet of its own, because the policy forbids styles inside the page. The address
-/// holds nothing but the colour, so the sheet needs no store and may be kept for ever.
+/// A page gets it as a separate style sheet, because the content security policy forbids inline styles. The address
+/// of the style sheet contains the colour, so the service stores nothing and browsers may cache it for a year.
 package struct AccentColor: Hashable, Sendable {
   private let color: Color
 
-  /// Reads `#1f6feb` or `1f6feb`.
+  /// Parses `#1f6feb` or `1f6feb`.
   ///
-  /// - Parameter hex: six hexadecimal digits; anything else gives nil, and the page keeps its own colour.
+  /// Anything else gives nil; then the page keeps its default colour.
   package init?(hex: String) {
     guard let color = Color(hex: hex) else { return nil }
     self.color = color
   }
 
-  /// Where the style sheet of this colour is: `/static/accent/1/1f6feb.css`.
+  /// The address of this colour's style sheet: `/static/accent/1/1f6feb.css`.
   package var path: SafePath { AccentColor.folder.step("\(color.hex).css") }
 
-  /// The colour whose style sheet is at a path, nil when the path is none of them.
-  ///
-  /// - Parameter path: the path of a request.
+  /// The colour of a request path such as `/static/accent/1/1f6feb.css`; nil for any other path.
   package init?(path: String) {
     let start = "\(AccentColor.folder.text)/"
     guard path.hasPrefix(start), path.hasSuffix(".css") else { return nil }
     let hex = path.dropFirst(start.count).dropLast(".css".count)
-    // One address for one colour: no upper case, no sign.
+    // Each colour has exactly one address, so upper case and signs are refused.
     guard let color = Color(hex: String(hex)), color.hex == hex else { return nil }
     self.color = color
   }
 
-  /// The style sheet, with its headers.
   package var styleSheet: StaticFiles.File {
     let dark = shades(.dark).css
     let css = ":root{\(shades(.light).css)}@media(prefers-color-scheme:dark){:root{\(dark)}}\n"
@@ -37,22 +35,24 @@ package struct AccentColor: Hashable, Sendable {
       headers: [("Content-Type", "text/css; charset=utf-8"), StaticFiles.keptForEver])
   }
 
-  /// The number is the version of the rules below: change it with them, browsers keep the old sheets.
+  /// The last step is the version of the rules below.
+  ///
+  /// Increase it when they change, because browsers cache the old style sheets.
   private static let folder = StaticFiles.folder.step("accent").step("1")
 
-  /// What one colour scheme needs.
+  /// The colours that the style sheet sets for one colour scheme.
   struct Shades {
-    /// Links and edges: at least 4.5 : 1 against everything a page puts behind them.
+    /// The colour of links and edges: contrast of at least 4.5 : 1 with every background of the pages.
     let line: Color
-    /// The main button, as near to the requestor's colour as possible.
+    /// The colour of the main button: the requestor's colour unchanged.
     let fill: Color
-    /// The words on the main button: at least 4.5 : 1.
+    /// The text colour of the main button: contrast of at least 4.5 : 1.
     let onFill: Color
 
     var css: String { "--accent:#\(line.hex);--fill:#\(fill.hex);--on-fill:#\(onFill.hex)" }
   }
 
-  /// The two colour schemes and what they put behind an accent; the same values are in `phone.css`.
+  /// The two colour schemes and their backgrounds; `phone.css` has the same values.
   enum Scheme: CaseIterable {
     case light, dark
 
@@ -63,7 +63,7 @@ package struct AccentColor: Hashable, Sendable {
       }
     }
 
-    /// Towards this the colour moves until it can be read.
+    /// The colour towards which an accent is mixed until it is readable.
     fileprivate var away: Color { self == .light ? .black : .white }
   }
 
@@ -71,7 +71,7 @@ package struct AccentColor: Hashable, Sendable {
     Shades(
       line: moved(towards: scheme.away, until: 4.5, against: scheme.backgrounds),
       fill: color,
-      // Against any colour one of the two has at least 4.58 : 1.
+      // For every colour, white or black has a contrast of at least 4.58 : 1.
       onFill: color.contrast(with: .white) >= color.contrast(with: .black) ? .white : .black)
   }
 

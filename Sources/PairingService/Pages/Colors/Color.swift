@@ -1,10 +1,10 @@
-/// An opaque sRGB colour, and how well two of them can be told apart (WCAG 2.2).
+/// An opaque sRGB colour, with the contrast of WCAG 2.2.
 struct Color: Hashable, Sendable {
   let red: UInt8
   let green: UInt8
   let blue: UInt8
 
-  /// Reads six hexadecimal digits, with or without `#`.
+  /// Parses six hexadecimal digits, with or without `#`.
   init?(hex: String) {
     let digits = hex.hasPrefix("#") ? hex.dropFirst() : hex[...]
     guard digits.utf8.count == 6, digits.utf8.allSatisfy({ Color.isHex($0) }),
@@ -22,20 +22,20 @@ struct Color: Hashable, Sendable {
   static let black = Color(0, 0, 0)
   static let white = Color(255, 255, 255)
 
-  /// Six digits in lower case.
+  /// Six hexadecimal digits in lower case.
   var hex: String {
     let number = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 6 - digits.count) + digits
   }
 
-  /// 1 (the same) to 21 (black on white).
+  /// The contrast ratio of WCAG, from 1 (equal colours) to 21 (black on white).
   func contrast(with other: Color) -> Double {
     let (one, two) = (luminance, other.luminance)
     return (max(one, two) + 0.05) / (min(one, two) + 0.05)
   }
 
-  /// This colour with `share` of another mixed in, 0 to 1.
+  /// This colour mixed with another one; `share` is the other one's part, 0 to 1.
   func mixed(with other: Color, _ share: Double) -> Color {
     let mix = { (one: UInt8, two: UInt8) in
       UInt8((Double(one) + (Double(two) - Double(one)) * share).rounded())
@@ -52,11 +52,12 @@ struct Color: Hashable, Sendable {
     return value <= 0.03928 ? value / 12.92 : power2Point4((value + 0.055) / 1.055)
   }
 
-  /// x to the power of 2.4, which is x² times the fifth root of x²; no C library needed.
+  /// x to the power of 2.4, computed as x² times the fifth root of x², so that no C library is needed.
   private static func power2Point4(_ base: Double) -> Double {
     let square = base * base
     var root = 1.0
-    // Newton's method from above converges for every x in 0...1; 40 rounds are exact to the last bits.
+    // Newton's method, started above the root, converges for every x in 0...1. 40 rounds reach the precision of
+    // Double.
     for _ in 0..<40 {
       let fourth = root * root * root * root
       root -= (fourth * root - square) / (5 * fourth)

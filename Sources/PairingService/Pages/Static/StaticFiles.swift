@@ -1,27 +1,23 @@
 internal import RegentJSON
 
-/// The files that are sent as they are, under addresses that hold a hash of their content.
+/// The static files of the `web` folder, served below addresses that contain a hash of their content.
 ///
-/// A changed file has a new address, so browsers may keep them for a year. `favicon.ico` and the description of the
-/// protocol have no hash and are kept for five minutes at most.
+/// A changed file has a new address, so browsers may cache the files for a year. `favicon.ico`, the logos and the
+/// OpenAPI document have no hash and are cached for five minutes at most.
 package struct StaticFiles: Sendable {
-  /// One file, ready to send.
   package struct File: Sendable {
-    /// What to send.
     package let bytes: [UInt8]
-    /// Type and caching.
     package let headers: [(name: String, value: String)]
   }
 
   private var byPath: [String: File] = [:]
   private var paths: [String: SafePath] = [:]
 
-  /// Where all static files are.
   static let folder = SafePath(["static"])
 
-  /// Takes every file of the folder `static`; addresses inside the web manifest are replaced by the hashed ones.
+  /// Reads every file of the folder `static`, and replaces addresses inside the web manifest by the hashed ones.
   ///
-  /// `base` goes before the addresses that these files name.
+  /// `base` is the path of the public address, put before the addresses inside these files.
   init(_ web: WebFiles, base: String = "") throws(WebFileError) {
     var manifests: [(String, [UInt8])] = []
     for (name, bytes) in web.inside("static") {
@@ -31,34 +27,33 @@ package struct StaticFiles: Sendable {
         try add(name, bytes)
       }
     }
-    // Last, because they name the others.
+    // Last, because manifests contain the addresses of the other files.
     for (name, bytes) in manifests { try add(name, try linked(name, bytes, base)) }
     for (name, bytes) in web.inside("logos") { try addLogo(name, bytes) }
-    // Browsers ask for this one without being told; it has no hash, so it is not kept.
+    // Browsers request this path without a link to it. It has no hash, so it must not be cached.
     if let icon = web.contents["static/favicon.ico"] {
       byPath["/favicon.ico"] = File(
         bytes: icon,
         headers: [("Content-Type", "image/x-icon"), SecurityHeaders.neverStored])
     }
-    // The description of the protocol lies with the pages, so that both are of one version.
+    // The OpenAPI document is part of the `web` folder, so that its version always matches the pages.
     if let description = web.contents["openapi.json"] {
       byPath["/openapi.json"] = File(
         bytes: try placed(description, base),
         headers: [
           ("Content-Type", "application/json"), SecurityHeaders.neverStored,
-          // Tools that show it run on pages of their own.
+          // Documentation viewers run on pages of other origins.
           ("Access-Control-Allow-Origin", "*"),
         ])
     }
   }
 
-  /// The file at the path of a request, without its query; nil when there is none.
+  /// The file at the path of a request (without the query); nil when there is none.
   package func file(at path: String) -> File? { byPath[path] }
 
-  /// The address of a file, for templates.
   func path(of name: String) -> SafePath? { paths[name] }
 
-  /// Every address, for the preview and the tests.
+  /// Every file by its address.
   package var all: [String: File] { byPath }
 
   private mutating func add(_ name: String, _ bytes: [UInt8]) throws(WebFileError) {
@@ -76,8 +71,10 @@ package struct StaticFiles: Sendable {
       headers: [("Content-Type", type), StaticFiles.keptForEver])
   }
 
-  /// Requestors and providers name their logo as `/logos/NAME`: an address without a hash, so it is looked at again
-  /// soon.
+  /// Adds a logo.
+  ///
+  /// Requestors and providers name their logo as `/logos/NAME`, without a hash, so browsers may cache it for five
+  /// minutes only.
   private mutating func addLogo(_ name: String, _ bytes: [UInt8]) throws(WebFileError) {
     let suffix = String(name.drop { $0 != "." }.dropFirst())
     let isPlain = name.utf8.allSatisfy {
@@ -103,7 +100,7 @@ package struct StaticFiles: Sendable {
     "webmanifest": "application/manifest+json",
   ]
 
-  /// The manifest with the names of icons replaced by their addresses.
+  /// The web manifest with the addresses of this service's icons.
   private func linked(_ name: String, _ bytes: [UInt8], _ base: String) throws(WebFileError)
     -> [UInt8]
   {
@@ -125,7 +122,7 @@ package struct StaticFiles: Sendable {
     return manifest.bytes()
   }
 
-  /// The description of the protocol, saying below which path it is served.
+  /// The OpenAPI document with the base path of this service as its server.
   private func placed(_ bytes: [UInt8], _ base: String) throws(WebFileError) -> [UInt8] {
     guard !base.isEmpty else { return bytes }
     let file = "openapi.json"
@@ -147,7 +144,9 @@ package struct StaticFiles: Sendable {
   }
 }
 
-/// FNV-1a with 64 bits: it tells versions of our own files apart; nobody gains by a collision.
+/// FNV-1a with 64 bits.
+///
+/// It distinguishes versions of this project's own files; a collision gives an attacker nothing.
 private func hash(_ bytes: [UInt8]) -> String {
   var value: UInt64 = 0xcbf2_9ce4_8422_2325
   for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,12 +1,15 @@
-/// Puts text into HTML; templates have no other way to show a value.
+/// Escapes text for HTML.
+///
+/// Templates cannot insert a value without it.
 enum Escaping {
-  /// Appends text so that it is only text, wherever in HTML text or in a quoted attribute value it stands.
+  /// Appends text with HTML's special characters escaped, so that it is safe in element content and in quoted
+  /// attribute values.
   ///
-  /// Control characters become U+FFFD: HTML has no way to write them, and NUL cuts text in some readers.
+  /// Control characters become U+FFFD, because HTML cannot represent them and some clients cut text at NUL.
   static func append(_ text: String, to out: inout [UInt8]) {
     var isAfterC2 = false
     for byte in text.utf8 {
-      // U+0080 to U+009F are C2 80 to C2 9F in UTF-8.
+      // The control characters U+0080 to U+009F are encoded as C2 80 to C2 9F.
       if isAfterC2 {
         isAfterC2 = false
         if byte < 0xA0 {

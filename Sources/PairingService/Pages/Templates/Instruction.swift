@@ -1,11 +1,11 @@
-/// What a compiled template does, in order.
+/// One step of a compiled template.
 ///
-/// Names are gone: fields are positions, texts are numbers.
+/// The compiler has replaced names: a field is a position in a record, a text is its number in the catalog.
 indirect enum Instruction: Sendable {
   case literal([UInt8])
   case insert(FieldReference, MarkupScanner.Slot)
   case text(MessageUse, MarkupScanner.Slot)
-  /// A text for each case of a choice.
+  /// Inserts one of several texts, picked by the current case of a choice field.
   case chosenText(FieldReference, [MessageUse], MarkupScanner.Slot)
   case iso(FieldReference)
   case branch(FieldReference, negated: Bool, [Instruction], [Instruction])
@@ -13,19 +13,19 @@ indirect enum Instruction: Sendable {
   case with(FieldReference, [Instruction], [Instruction])
 }
 
-/// A field: which record of those that are open, and the way inside it.
+/// A field by position: the index of an open record (scope), then the index of a field in that record and in each
+/// nested one.
 struct FieldReference: Sendable {
   let scope: Int
   let steps: [Int]
 }
 
-/// A text by its number, and the fields that fill its gaps in the order the text names them.
+/// A text of the catalog by number, and the fields for its placeholders in the order in which the text names them.
 struct MessageUse: Sendable {
   let message: Int
   let arguments: [FieldReference]
 }
 
-/// A template that is ready to render.
 struct CompiledTemplate: Sendable {
   let instructions: [Instruction]
 }

@@ -1,44 +1,47 @@
-/// Follows the HTML of a template byte by byte, so that the compiler knows where each placeholder stands, and refuses
-/// markup in which an escaped value could still do harm (scripts, styles, unquoted values) or that the content security
-/// policy would block anyway.
+/// Follows the HTML of a template byte by byte and tells the compiler in which context each placeholder stands.
+///
+/// Refuses markup in which even an escaped value could do harm (scripts, styles, unquoted attribute values), and
+/// markup that the content security policy would block.
 struct MarkupScanner {
-  /// Where the next byte stands.
+  /// The HTML context of the next byte.
   enum State: Equatable {
     case text
     case tagOpen, tagName, insideTag, attributeName, beforeValue
     case value(quote: UInt8)
     case declaration
-    /// Inside `script` or `style`: nothing may stand there.
+    /// Inside `script` or `style`, whose content must be empty.
     case nothing
   }
 
-  /// What the public address has before every path of ours; goes before the addresses that a template names.
+  /// The path of the public address, such as `/regent`; it is put before literal addresses in `href`, `src` and the
+  /// like.
   private let base: [UInt8]
   private(set) var state = State.text
-  /// The element whose tag is open, or that was opened last.
+  /// The name of the element whose tag is open, or of the last tag.
   private(set) var element = ""
   private(set) var attribute = ""
   private var isEndTag = false
-  /// `title` or `textarea`: character references count there, tags do not.
+  /// `title` or `textarea` while inside one: the parser decodes character references there but sees no tags.
   private(set) var textOnly = ""
-  /// What the open attribute value holds so far, to judge addresses; a placeholder counts as `\u{0}`.
+  /// The value of the open attribute so far, kept to check addresses; a placeholder counts as `\u{0}`.
   private var valueText: [UInt8] = []
 
   init(base: String = "") { self.base = Array(base.utf8) }
 
-  /// Where a value may be put, and how it must look there.
+  /// How a value is inserted at a placeholder, depending on the HTML context.
   enum Slot: Equatable {
-    /// Between tags: elements may be added around it.
+    /// Element content: the renderer may wrap the value in an element such as `<bdi>`.
     case text
-    /// In an attribute, `title` or `textarea`: characters only.
+    /// An attribute, `title` or `textarea`: characters only, no elements.
     case plain
-    /// The value of a form field: comes back as it is.
+    /// The `value` of a form field: inserted unchanged, because the browser sends it back.
     case fieldValue
-    /// The whole of an address.
+    /// An attribute that holds an address, such as `href`: the value is the whole address.
     case address
   }
 
-  /// Where a placeholder stands; throws the reason when none may.
+  /// Returns the context of a placeholder at the current position; throws the reason when no placeholder is allowed
+  /// there.
   mutating func slot() throws(Refusal) -> Slot {
     switch state {
     case .text: return textOnly.isEmpty ? .text : .plain
@@ -62,14 +65,10 @@ struct MarkupScanner {
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// Goes over literal bytes and returns what to send: the same, with runs of white space that hold a line break
-  /// reduced to one character.
+  /// Processes literal bytes of a template and returns the bytes to send: a run of white space with a line break in
+  /// it becomes a single character.
   ///
-  /// - Parameters:
-  ///   - bytes: the literal text.
-  ///   - lines: is increased for each line that was gone over, so that the caller can say where a refusal happened.
-  /// - Returns: what to send.
-  /// - Throws: `Refusal` with the reason.
+  /// `lines` is increased for each line break, so that the caller can say on which line a refusal happened.
   mutating func scan(_ bytes: [UInt8], lines: inout Int) throws(Refusal) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
@@ -104,7 +103,7 @@ struct MarkupScanner {
     return out
   }
 
-  /// Whether two ways through a branch end in the same place.
+  /// Whether both branches of an `#if` end in the same HTML context.
   func agrees(with other: MarkupScanner) -> Bool {
     guard state == other.state, textOnly == other.textOnly else { return false }
     switch state {
@@ -118,10 +117,9 @@ struct MarkupScanner {
     }
   }
 
-  /// The end of a page or of a block that is included elsewhere.
+  /// Whether the markup may end here: outside tags, `title` and `textarea`.
   var isAtRest: Bool { state == .text && textOnly.isEmpty }
 
-  /// Whether the next byte is the first one of an address.
   private var beginsAddress: Bool {
     guard case .value = state else { return false }
     return valueText.isEmpty && MarkupScanner.addresses.contains(attribute)
@@ -203,7 +201,7 @@ struct MarkupScanner {
         guard valueText != [0] else {
           throw Refusal("an address is one placeholder and nothing else")
         }
-        // Only addresses are judged as a whole; the rest need not be kept.
+        // Only addresses are checked as a whole, so other values are not kept.
         if MarkupScanner.addresses.contains(attribute) { valueText.append(byte) }
       }
     case .declaration:
@@ -244,7 +242,8 @@ struct MarkupScanner {
     }
   }
 
-  /// Literal addresses stay on this service, whatever a later edit of a template says.
+  /// Refuses a literal address that leaves this service, so that no edit of a template can send viewers to another
+  /// host.
   private func checkAddress() throws(Refusal) {
     guard MarkupScanner.addresses.contains(attribute), valueText != [0] else { return }
     let isOwn =

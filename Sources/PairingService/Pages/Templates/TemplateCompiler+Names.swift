@@ -1,4 +1,4 @@
-// Names to positions: the fields of the view models and the texts of the locales.
+// Replaces names by positions: fields of view models, and texts of the locale files.
 
 extension TemplateCompiler {
   mutating func compileText(
@@ -22,7 +22,7 @@ extension TemplateCompiler {
     work.out.append(.chosenText(reference, uses, slot))
   }
 
-  /// The text of a key with what fills its gaps.
+  /// Looks up the text of `key` and the fields for its placeholders.
   private mutating func use(
     _ key: String, _ arguments: [(name: String, field: String)], _ line: Int, _ work: Work
   ) throws(WebFileError) -> MessageUse {
@@ -60,7 +60,8 @@ extension TemplateCompiler {
     }
   }
 
-  /// Finds a field: the innermost record that has the first name, then the way inside.
+  /// Finds a field: takes the innermost open record that has the first part of the name, then follows the parts after
+  /// the dots.
   func resolve(
     _ name: String, _ line: Int, _ work: Work
   ) throws(WebFileError) -> (FieldReference, FieldKind) {
@@ -86,7 +87,7 @@ extension TemplateCompiler {
   }
 }
 
-/// A key with a gap for a choice: `notice.[kind].title`.
+/// A text key with a choice field in brackets, such as `notice.[kind].title`.
 private struct ChosenKey {
   let field: String
   private let before: Substring

@@ -1,14 +1,16 @@
-/// Turns parsed templates into instructions and checks everything that can be checked without a view model: every
-/// name, text and file exists, and every placeholder stands where escaping protects it.
+/// Compiles parsed templates to instructions, and checks at start what needs no view model: that each field, text and
+/// file exists and that each placeholder stands where escaping protects it.
 struct TemplateCompiler {
   private let templates: [String: ParsedTemplate]
   let texts: TextCatalog
   private let files: StaticFiles
   private let base: String
-  /// The keys that the compiled pages use, to find texts nobody uses.
+  /// The text keys that compiled pages use; the keys that are left over are reported as unused.
   var usedKeys: Set<String> = []
 
-  /// Parses every template of the folder; `base` goes before every address of ours, see `PhonePages`.
+  /// Parses every template of the folder.
+  ///
+  /// `base` is put before this service's own addresses, see `PhonePages`.
   init(_ web: WebFiles, texts: TextCatalog, files: StaticFiles, base: String = "")
     throws(WebFileError)
   {
@@ -22,7 +24,9 @@ struct TemplateCompiler {
     self.base = base
   }
 
-  /// Compiles one page: the records are what its templates may read, the outermost first.
+  /// Compiles one page.
+  ///
+  /// `records` are the view models that its templates may read, the outermost first.
   mutating func compile(
     _ name: String, records: [RecordSchema]
   ) throws(WebFileError) -> CompiledTemplate {
@@ -47,7 +51,7 @@ struct TemplateCompiler {
     return CompiledTemplate(instructions: work.out)
   }
 
-  /// What one compilation carries along.
+  /// The state of one compilation.
   struct Work {
     var file: String
     var scopes: [RecordSchema]
@@ -63,7 +67,7 @@ struct TemplateCompiler {
 
     mutating func emit(_ bytes: [UInt8]) {
       if case .literal(let before)? = out.last {
-        // A line that held only a tag leaves no empty line behind.
+        // A line of the template that held only a tag does not become an empty line in the page.
         let isSecondBreak = before.last == lineBreak && bytes.first == lineBreak
         out[out.count - 1] = .literal(before + (isSecondBreak ? bytes.dropFirst() : bytes[...]))
       } else if !bytes.isEmpty {
@@ -157,7 +161,7 @@ struct TemplateCompiler {
     work.file = file
   }
 
-  /// Compiles both ways; each must end where the HTML began, or at least both in the same place.
+  /// Compiles both branches, each from the current HTML context; both must end in the same context.
   private mutating func compileBranches(
     _ then: [TemplateNode], _ otherwise: [TemplateNode], scope: RecordSchema?, _ line: Int,
     _ work: inout Work

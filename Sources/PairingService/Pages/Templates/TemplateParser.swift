@@ -1,16 +1,15 @@
-// The language of the templates. Between `{{` and `}}` stands one of:
+// The language of the templates. One of these is between `{{` and `}}`:
 //
-//   name  name.inner            a field of the view model, escaped for where it stands
-//   t key  t key arg=field      a text in the reader's language; `[field]` inside a key is replaced by the field's case
+//   name  name.inner            a field of the view model, escaped for its HTML context
+//   t key  t key arg=field      a text in the page's language; `[field]` inside a key is replaced by the field's case
 //   asset name.css              the address of a static file
-//   iso field                   a time for machines
+//   iso field                   a time in ISO 8601
 //   #if field  #if !field  else  /if      #each list  /each      #with record  else  /with
-//   > file.html                 another file, in place
-//   layout file.html            (first) this page's content goes where the layout says {{content}}
-//   #block name  /block         (in a page) what the layout shows where it says {{slot name}}
+//   > file.html                 includes another template
+//   layout file.html            (at the start) inserts this page into the layout, at the layout's {{content}}
+//   #block name  /block         (in a page) content for the layout's {{slot name}}
 //   ! anything                  a comment
 
-/// A piece of a template as it was written.
 indirect enum TemplateNode: Sendable {
   case literal([UInt8], line: Int)
   case insert(String, line: Int)
@@ -24,14 +23,13 @@ indirect enum TemplateNode: Sendable {
   case slot(String, line: Int)
 }
 
-/// A template file, read.
 struct ParsedTemplate: Sendable {
   var layout: String?
   var content: [TemplateNode] = []
   var blocks: [String: [TemplateNode]] = [:]
 }
 
-/// Reads one template file; positions in errors are lines.
+/// Parses one template file; errors name the line.
 struct TemplateParser {
   private let file: String
   private let bytes: [UInt8]
@@ -55,7 +53,7 @@ struct TemplateParser {
     self.bytes = bytes
   }
 
-  /// The tag that ended a list of nodes: `else` or `/if` and its like.
+  /// A tag that ended a list of nodes, such as `else` or `/if`.
   private struct End {
     let word: String
     let line: Int
@@ -84,7 +82,7 @@ struct TemplateParser {
       && bytes[place + 1] == UInt8(ascii: "{")
   }
 
-  /// The words between `{{` and `}}`.
+  /// Reads the words between `{{` and `}}`.
   private mutating func tag() throws(WebFileError) -> [String] {
     at += 2
     let start = at

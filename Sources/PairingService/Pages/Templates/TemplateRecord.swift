@@ -1,19 +1,20 @@
 internal import RegentPairing
 
-/// What a template may read of a view model: its fields by name, each with a kind and a way to read it.
+/// A view model that a template can read: a list of named, typed fields.
 package protocol TemplateView: Sendable {
-  /// The fields, in the order in which their values lie in a record.
+  /// The fields, in the order of the values in a `TemplateRecord`.
   static var fields: [TemplateField<Self>] { get }
 }
 
-/// One field of a view model.
 package struct TemplateField<View: Sendable>: Sendable {
   let name: String
   let kind: FieldKind
   let read: @Sendable (View) -> TemplateValue
 }
 
-/// What a field holds, known before any view model exists: names and kinds are checked when templates are compiled.
+/// The type of a field.
+///
+/// Types are known before a view model exists, so the compiler can check each use of a field.
 indirect enum FieldKind: Sendable {
   case text, foreign, flag, path, moment, duration, count
   case choice([String])
@@ -21,7 +22,7 @@ indirect enum FieldKind: Sendable {
   case list(RecordSchema)
 }
 
-/// The names and kinds of a view model's fields.
+/// The names and types of a view model's fields.
 struct RecordSchema: Sendable {
   let name: String
   let fields: [(name: String, kind: FieldKind)]
@@ -32,7 +33,6 @@ struct RecordSchema: Sendable {
   }
 }
 
-/// The value of one field.
 enum TemplateValue: Sendable {
   case text(String)
   case foreign(ForeignText)
@@ -45,7 +45,7 @@ enum TemplateValue: Sendable {
   case record(TemplateRecord?)
   case list([TemplateRecord])
 
-  /// Whether `#if` takes the first branch.
+  /// Whether `#if` takes its first branch for this value.
   var isPresent: Bool {
     switch self {
     case .text(let text): !text.isEmpty
@@ -62,7 +62,6 @@ enum TemplateValue: Sendable {
   }
 }
 
-/// The values of one view model, in the order of its fields.
 struct TemplateRecord: Sendable {
   let values: [TemplateValue]
 
@@ -72,26 +71,28 @@ struct TemplateRecord: Sendable {
 }
 
 extension TemplateField {
-  /// Words of ours, or an answer that the person typed: escaped, otherwise as they are.
+  /// Text of the project, or input of the person who sees the page: escaped, otherwise unchanged.
   static func text(
     _ name: String, _ read: @escaping @Sendable (View) -> String?
   ) -> TemplateField {
     TemplateField(name: name, kind: .text) { .text(read($0) ?? "") }
   }
 
-  /// Words of somebody else: kept from changing the direction of what stands around them.
+  /// Text of an untrusted party: also isolated, so that its letters cannot change the direction of the text around
+  /// it.
   static func foreign(
     _ name: String, _ read: @escaping @Sendable (View) -> ForeignText?
   ) -> TemplateField {
     TemplateField(name: name, kind: .foreign) { .foreign(read($0) ?? ForeignText("")) }
   }
 
-  /// True or false, for `#if`.
   static func flag(_ name: String, _ read: @escaping @Sendable (View) -> Bool) -> TemplateField {
     TemplateField(name: name, kind: .flag) { .flag(read($0)) }
   }
 
-  /// A place on this service: the only kind that may stand in `href`, `src` and `action`.
+  /// An address on this service.
+  ///
+  /// No other type is allowed in `href`, `src` and `action`.
   static func path(
     _ name: String, _ read: @escaping @Sendable (View) -> SafePath?
   ) -> TemplateField {
@@ -105,19 +106,18 @@ extension TemplateField {
     TemplateField(name: name, kind: .moment) { .moment(read($0)) }
   }
 
-  /// A length of time in seconds, shown as “3 minutes”.
+  /// A duration in seconds, shown as “3 minutes”.
   static func duration(
     _ name: String, _ read: @escaping @Sendable (View) -> Int?
   ) -> TemplateField {
     TemplateField(name: name, kind: .duration) { .duration(max(0, read($0) ?? 0)) }
   }
 
-  /// A whole number.
   static func count(_ name: String, _ read: @escaping @Sendable (View) -> Int) -> TemplateField {
     TemplateField(name: name, kind: .count) { .count(read($0)) }
   }
 
-  /// One of several named cases; `{{t notice.[kind].title}}` picks the text of the case.
+  /// A case of an enumeration; `{{t notice.[kind].title}}` shows the text of the current case.
   static func choice<Case: CaseIterable & RawRepresentable & Sendable>(
     _ name: String, _ read: @escaping @Sendable (View) -> Case
   ) -> TemplateField where Case.RawValue == String {
@@ -127,7 +127,7 @@ extension TemplateField {
     }
   }
 
-  /// Another view model, or none; its fields are read as `name.field` or inside `#with`.
+  /// A nested view model, or nil; its fields are read as `name.field` or inside `#with`.
   static func record<Inner: TemplateView>(
     _ name: String, _ read: @escaping @Sendable (View) -> Inner?
   ) -> TemplateField {
@@ -136,7 +136,7 @@ extension TemplateField {
     }
   }
 
-  /// View models of one type, for `#each`.
+  /// A list of view models of one type, for `#each`.
   static func list<Inner: TemplateView>(
     _ name: String, _ read: @escaping @Sendable (View) -> [Inner]
   ) -> TemplateField {

@@ -1,6 +1,6 @@
 internal import RegentPairing
 
-/// Runs the instructions of a template: one pass, into one array of bytes.
+/// Executes a compiled template in one pass and returns the bytes of the page.
 struct TemplateRenderer {
   private let texts: LanguageTexts
   private let now: Instant
@@ -72,7 +72,7 @@ struct TemplateRenderer {
 
   private mutating func insert(_ use: MessageUse, _ slot: MarkupScanner.Slot) {
     let values = use.arguments.map { value($0) }
-    // The compiler saw to it that `count` is a whole number.
+    // The compiler has checked that the argument of `count` is a whole number.
     let count = zip(texts.gaps(of: use.message), values).lazy.compactMap { gap, value in
       if gap == "count", case .count(let count)? = value { count } else { nil }
     }.first
@@ -89,7 +89,8 @@ struct TemplateRenderer {
     case .text(let text): Escaping.append(text, to: &out)
     case .foreign(let text): insert(text, slot)
     case .path(let path):
-      // What a form sends back to us is a path of ours; what the browser follows begins with the public address's.
+      // A form field is sent back to this service, which expects a path without the base. The browser follows other
+      // paths, which need it.
       let text = slot == .fieldValue ? path?.text : path?.below(base)
       Escaping.append(text ?? "", to: &out)
     case .count(let count): out += "\(count)".utf8
@@ -99,8 +100,8 @@ struct TemplateRenderer {
     }
   }
 
-  /// Somebody else's words get a fence around them, so that right-to-left letters in a device's name cannot move the
-  /// words of ours that follow.
+  /// Isolates untrusted text, so that right-to-left letters in a device's name cannot reorder the words of the page
+  /// after it.
   private mutating func insert(_ text: ForeignText, _ slot: MarkupScanner.Slot) {
     switch slot {
     case .text:

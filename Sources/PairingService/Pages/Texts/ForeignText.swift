@@ -1,37 +1,34 @@
 internal import RegentPairing
 
-/// Words that somebody else chose: a device's name for itself, its model, a requestor's or provider's name.
+/// Text of an untrusted party: a device's name for itself, its model, a requestor's or provider's name.
 ///
-/// They come from an unauthenticated device. What could fool a reader is gone: control and format characters (among
-/// them the direction overrides U+202A to U+202E and U+2066 to U+2069, zero-width characters, soft hyphens), line
-/// breaks, towers of combining marks, and everything beyond a short length. Templates fence the rest with `<bdi>`.
+/// An unauthenticated device can send it. The initializer removes what could deceive a reader: control and format
+/// characters (among them the direction overrides U+202A to U+202E and U+2066 to U+2069, zero-width characters and
+/// soft hyphens), line breaks, stacks of combining marks, and everything beyond a short length. Templates isolate the
+/// rest with `<bdi>`.
 package struct ForeignText: Equatable, Sendable {
-  /// The harmless rest; empty when nothing visible was left.
+  /// The cleaned text; empty when no visible character was left.
   package let text: String
 
-  /// How long a name may be on a page, in Unicode scalars.
+  /// The default limit in Unicode scalars.
   package static let defaultLimit = 64
 
-  /// Makes words of a stranger harmless.
-  ///
-  /// - Parameters:
-  ///   - raw: what the stranger sent.
-  ///   - limit: the most Unicode scalars to keep; a longer text is cut and ends in `…`.
+  /// Cleans text of an untrusted party and cuts it to `limit` Unicode scalars; a text that was cut ends in `…`.
   package init(_ raw: String, limit: Int = ForeignText.defaultLimit) {
     var kept: [Unicode.Scalar] = []
     var marks = 0
     var isCut = false
     for scalar in raw.unicodeScalars {
       if ForeignText.isSpace(scalar) {
-        // Many spaces could push what follows out of sight.
+        // Many spaces in a row could push the text after them out of sight.
         if let last = kept.last, last != " " { kept.append(" ") }
         continue
       }
-      // Variation selectors stay out too.
+      // Variation selectors are removed too.
       guard !VisibleText.isHidden(scalar) else { continue }
       let isMark = ForeignText.isMark(scalar)
       marks = isMark ? marks + 1 : 0
-      // Two marks on a letter are in use (Vietnamese); sixty of them cover the lines above and below.
+      // Vietnamese needs two marks on a letter, so four are allowed; sixty would cover the lines above and below.
       guard marks <= 4, !(isMark && kept.isEmpty) else { continue }
       guard kept.count < limit else {
         isCut = true
@@ -46,16 +43,16 @@ package struct ForeignText: Equatable, Sendable {
     self.text = String(text)
   }
 
-  /// The first of these of which something is left to show, or the last one's.
+  /// Takes the first of these texts that has a visible character, or else the last one.
   package init(firstSeen raw: String?, _ others: String...) {
     let all = [raw].compactMap(\.self) + others
     self.init(all.first(where: VisibleText.isSeen) ?? all.last ?? "")
   }
 
-  /// Whether nothing is left to show.
+  /// Whether no visible character is left.
   package var isEmpty: Bool { text.isEmpty }
 
-  /// The first letter in upper case, for a tile in place of a missing logo.
+  /// The first letter or digit in upper case, shown in place of a missing logo.
   var initial: String {
     text.first { $0.isLetter || $0.isNumber }.map { $0.uppercased() } ?? "•"
   }

@@ -1,12 +1,13 @@
-/// Which of the offered languages a reader gets.
+/// Chooses the language of a page.
 enum LanguageChoice {
-  /// What was chosen by hand, else what the browser asks for (RFC 9110 section 12.5.4), else the first offered.
+  /// Picks the language that the viewer chose, or else the best match for `Accept-Language` (RFC 9110 section
+  /// 12.5.4), or else the first offered one.
   ///
   /// - Parameters:
-  ///   - offered: the tags there are texts for, the fallback first.
-  ///   - chosen: what the reader picked on an earlier page.
-  ///   - acceptLanguage: the header as it came.
-  /// - Returns: the position of the language among the offered.
+  ///   - offered: the tags of the available languages, the fallback first.
+  ///   - chosen: the language that the viewer selected on an earlier page.
+  ///   - acceptLanguage: the value of the header.
+  /// - Returns: the position of the language in `offered`.
   static func pick(_ offered: [String], chosen: String?, acceptLanguage: String?) -> Int {
     if let chosen, let position = offered.firstIndex(of: chosen) { return position }
     for range in ranges(acceptLanguage ?? "") {
@@ -16,7 +17,7 @@ enum LanguageChoice {
     return 0
   }
 
-  /// Shortens the range until it fits (RFC 4647 section 3.4): `it-CH` finds `it`.
+  /// Shortens the range until a language matches (RFC 4647 section 3.4): `it-CH` finds `it`.
   private static func lookUp(_ range: String, in offered: [String]) -> Int? {
     var steps = range.split(separator: "-")
     while !steps.isEmpty {
@@ -27,10 +28,10 @@ enum LanguageChoice {
     return nil
   }
 
-  /// The ranges of the header in lower case, the most wanted first; those with weight 0 and those that are malformed
-  /// are left out.
+  /// The language ranges of the header in lower case, the highest weight first, without those of weight 0 and
+  /// malformed ones.
   private static func ranges(_ header: String) -> [String] {
-    // Longer ones are not sent by browsers; they only cost time.
+    // Browsers send short headers. Parsing a longer one would only cost time.
     guard header.utf8.count <= 1_000 else { return [] }
     var ranges: [(name: String, weight: Int)] = []
     for element in header.split(separator: ",") {
@@ -43,7 +44,7 @@ enum LanguageChoice {
       }
       if weight > 0 { ranges.append((name.lowercased(), weight)) }
     }
-    // Of equal weight the first stays first.
+    // Ranges of equal weight keep their order.
     return ranges.enumerated().sorted {
       ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)
     }.map(\.element.name)
@@ -58,7 +59,7 @@ enum LanguageChoice {
     }
   }
 
-  /// `q=0.85` as thousandths.
+  /// Parses a weight such as `q=0.85` as thousandths.
   private static func weight(_ text: Substring) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "="),

@@ -1,13 +1,12 @@
 internal import RegentHTTPCodec
 internal import RegentPairing
 
-/// The texts of one language, and how it says when something was.
+/// The texts of one language, and its way to write times and durations.
 struct LanguageTexts: Sendable {
   /// The BCP 47 tag, as in `lang`.
   let tag: String
-  /// The language's own name for itself.
+  /// The language's name in the language itself.
   let name: String
-  /// `ltr` or `rtl`.
   let direction: String
   private let rule: PluralRule
   private let messages: [Message]
@@ -64,11 +63,11 @@ struct LanguageTexts: Sendable {
     messages[number].parts(count: count, rule: rule)
   }
 
-  /// “just now”, “3 minutes ago”, “2 hours ago”, “5 days ago”, then the date; escaped.
+  /// A time as “just now”, “3 minutes ago”, “2 hours ago”, “5 days ago” or a date; escaped for HTML.
   func ago(_ moment: Instant, now: Instant) -> [UInt8] {
     let seconds = moment.seconds(until: now)
     return switch seconds {
-    // Also what lies ahead: the clocks of two machines may differ a little.
+    // Includes times in the future, because the clocks of two machines may differ a little.
     case ..<60: filled(times[0], nil)
     case ..<3_600: filled(times[1], seconds / 60)
     case ..<86_400: filled(times[2], seconds / 3_600)
@@ -77,9 +76,9 @@ struct LanguageTexts: Sendable {
     }
   }
 
-  /// “less than a minute”, “3 minutes”; escaped.
+  /// A duration as “less than a minute” or “3 minutes”; escaped for HTML.
   ///
-  /// Minutes are rounded up: with 61 seconds left, two have begun.
+  /// Minutes are rounded up: 61 seconds are “2 minutes”.
   func duration(_ seconds: Int) -> [UInt8] {
     seconds < 60 ? filled(times[5], nil) : filled(times[6], (seconds + 59) / 60)
   }

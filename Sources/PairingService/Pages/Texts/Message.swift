@@ -1,21 +1,19 @@
-/// A text as a locale file gives it: plain, or one for each plural form.
+/// A text of a locale file: either one text, or one for each plural form.
 struct Message: Sendable {
-  /// A run of text, escaped for HTML already, or a gap to be filled.
+  /// Text that is already escaped for HTML, or a placeholder by its position in ``Message/gaps``.
   enum Part: Equatable, Sendable {
     case text([UInt8])
     case gap(Int)
   }
 
   private let forms: [PluralForm: [Part]]
-  /// The names of the gaps; parts refer to them by position.
+  /// The names of the placeholders; ``Part/gap(_:)`` refers to them by position.
   let gaps: [String]
 
-  /// Reads a text; `{name}` is a gap.
+  /// Parses a text; `{name}` is a placeholder.
   ///
-  /// - Parameters:
-  ///   - sources: the text of each form, only `other` when it is not counted.
-  ///   - known: the gaps in the order the first language has them, nil when this is the first language.
-  /// - Throws: `Problem` with the reason.
+  /// `sources` has the text of each plural form, or only `other` when the text has no plural forms. `known` are the
+  /// placeholders in the order of the first language; nil when this is the first language.
   init(_ sources: [PluralForm: String], gaps known: [String]?) throws(Problem) {
     var names = known ?? []
     var seen: Set<String> = []
@@ -23,7 +21,7 @@ struct Message: Sendable {
     for form in PluralForm.allCases {
       guard let source = sources[form] else { continue }
       let (parts, used) = try Message.parts(of: source, names: &names, mayAdd: known == nil)
-      // "One minute ago" may leave the number out; every other gap must be in each form.
+      // The form for one may omit the number (“One minute ago”). Every other form must show it.
       if form != .one, sources.count > 1, !used.contains("count") {
         throw Problem("the form \(form.rawValue) does not show {count}")
       }
@@ -41,7 +39,7 @@ struct Message: Sendable {
     init(_ text: String) { self.text = text }
   }
 
-  /// The parts for a count, or for none.
+  /// The text for a count, or for nil the text without one.
   func parts(count: Int?, rule: PluralRule) -> [Part] {
     let form = count.map { rule.form($0) } ?? .other
     return forms[form] ?? forms[.other] ?? []

@@ -1,23 +1,25 @@
-/// The forms a counted text may have; names and meaning are Unicode's (CLDR).
+/// The plural forms of a text, with the names and meanings of Unicode's CLDR.
 enum PluralForm: String, CaseIterable, Sendable {
   case one, many, other
 }
 
-/// Which form a whole number takes in a language.
+/// The rule by which a language picks the plural form for a whole number.
 struct PluralRule: Sendable {
-  /// The forms that a counted text must have; a text may leave out `many`, then `other` serves.
+  /// The forms that a text with plural forms must have.
+  ///
+  /// A text may leave out `many`; then `other` is used.
   let required: Set<PluralForm>
   let form: @Sendable (Int) -> PluralForm
 
-  /// The rule of a language, nil for a language nobody has looked up yet.
+  /// Makes the rule of a language; nil for a language that has no rule here yet.
   init?(language: String) {
     switch language {
     case "en", "qps":
-      // qps is the made-up language of the preview, English that is shown from right to left.
+      // qps is the pseudo-language of the preview: English shown from right to left.
       required = [.one, .other]
       form = { $0 == 1 ? .one : .other }
     case "it", "es":
-      // Whole millions take "de"/"di" before the noun: un millón de pantallas.
+      // Whole millions need "de" or "di" before the noun: un millón de pantallas.
       required = [.one, .other]
       form = { count in
         if count == 1 { return .one }

@@ -1,19 +1,23 @@
 internal import RegentJSON
 
-/// The texts of all languages, each key with one number for all of them.
+/// The texts of all languages.
+///
+/// A key has the same number in every language.
 struct TextCatalog: Sendable {
-  /// The languages, the fallback first, then in order of their tags.
+  /// The languages: the fallback first, the others in order of their tags.
   let languages: [LanguageTexts]
   private let numbers: [String: Int]
 
-  /// Keys that code uses, not a template.
+  /// The keys that Swift code uses, as opposed to templates.
   static let keysOfCode: Set<String> = Set(
     ["language.name", "language.direction"] + LanguageTexts.timeKeys + LanguageTexts.monthKeys)
 
-  /// The language that has every key and that is used when nothing fits.
+  /// The language that has every key, used when the viewer's languages are not available.
   static let fallback = "en"
 
-  /// Reads the locale files of the folder; they must agree in keys and gaps.
+  /// Reads the locale files of the folder.
+  ///
+  /// Throws unless all have the same keys and placeholders.
   init(_ web: WebFiles) throws(WebFileError) {
     let path = { (tag: String) in "locales/\(tag).json" }
     var sources: [(tag: String, texts: LocaleSource)] = []
@@ -49,7 +53,7 @@ struct TextCatalog: Sendable {
   func gaps(of number: Int) -> [String] { languages[0].gaps(of: number) }
 }
 
-/// One locale file, read but not yet compared with the others.
+/// A parsed locale file, not yet compared with the others.
 struct LocaleSource {
   var messages: [String: [PluralForm: String]] = [:]
 

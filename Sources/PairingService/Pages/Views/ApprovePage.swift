@@ -1,40 +1,38 @@
 package import RegentOAuth
 package import RegentPairing
 
-/// Compare what is asked for with the screen in front of you; approve or deny.
+/// The page where the viewer compares the request with the screen and approves or denies it.
 package struct ApprovePage: PhonePage {
-  /// What is known of the way between phone and screen.
+  /// What the addresses say about whether phone and screen are on the same network.
   package enum Network: String, CaseIterable, Sendable {
-    /// Both came from the same address.
+    /// Both requests came from the same source address, or from one private /24.
     case same
-    /// They came from different addresses: a hint, not a proof.
+    /// The addresses differ. A hint for the viewer, not a proof of an attack.
     case different
-    /// One of the addresses says nothing, for example behind a proxy.
+    /// The addresses say nothing, for example behind a proxy.
     case unknown
   }
 
-  /// The code to compare, and the time left.
   package var bar: CodeBar
-  /// What the device calls itself, empty when it does not say.
+  /// The device's own name for itself; empty when it sends none.
   package var deviceName: ForeignText
-  /// Its model, empty when it does not say.
+  /// The device's model; empty when it sends none.
   package var deviceModel: ForeignText
-  /// Who somebody else than itself says that the program is; nothing for a device of protocol V1.
+  /// The OAuth client's name when the operator or a software statement vouches for it; nil when only the client
+  /// itself claims it, and for a device of protocol V1.
   package var program: ForeignText?
-  /// What a program that speaks OAuth is to be given; nothing for a device of protocol V1.
+  /// The OAuth scope that the client asks for; nil for a device of protocol V1.
   package var scope: Set<Scope.Name>?
-  /// Same network or not.
   package var network: Network
   /// When the screen asked for the code.
   package var asked: Instant
-  /// Whether the number on the screen is asked for next.
+  /// Whether the next page asks for the number that the screen shows.
   package var asksNumber: Bool
-  /// Whether there is another provider to go to.
+  /// Whether the viewer can choose another provider for this code.
   package var hasOthers: Bool
-  /// The temporary provider that lets a guest in; nothing when somebody is signed in.
+  /// The name of the temporary provider when the viewer is a guest; nil when an account is signed in.
   package var guestOf: ForeignText?
 
-  /// A page for one code.
   package init(
     bar: CodeBar, deviceName: ForeignText, deviceModel: ForeignText, network: Network,
     asked: Instant, asksNumber: Bool = false, hasOthers: Bool
@@ -69,10 +67,12 @@ package struct ApprovePage: PhonePage {
   ]
 }
 
-/// Type the number that the screen shows: who sees no screen has one guess in ninety.
+/// The page that asks for the two-digit number on the screen.
+///
+/// An attacker who tricks the viewer remotely sees no screen and has one guess in ninety.
 package struct MatchNumberPage: PhonePage {
   package var bar: CodeBar
-  /// Whether what was typed was no number of two digits.
+  /// Whether the last input was not a number of two digits.
   package var isAgain: Bool
 
   package init(bar: CodeBar, isAgain: Bool = false) {
@@ -88,7 +88,8 @@ package struct MatchNumberPage: PhonePage {
   ]
 }
 
-/// “My screen shows no number”, asked once more: a hasty tap must not cancel a code and report an attack.
+/// Asks for confirmation after “My screen shows no number”, because an accidental tap must not cancel the code and
+/// report an attack.
 package struct ReportPage: PhonePage {
   package var bar: CodeBar
 

@@ -1,10 +1,10 @@
-/// The apps of one box that may use its sign-in, may not, or asked.
+/// The page that lists the apps of one box, with the viewer's decision about each, and lets the viewer change it.
 package struct AppsPage: PhonePage {
-  /// The box's screen.
+  /// The id of the box's screen.
   package var id: String
   package var name: ForeignText
   package var apps: [AppChoice]
-  /// Whether something was just decided.
+  /// Whether the viewer has just made a decision; the page then confirms it.
   package var isDone: Bool
 
   package init(id: String, name: ForeignText, apps: [AppChoice], isDone: Bool = false) {
@@ -24,11 +24,11 @@ package struct AppsPage: PhonePage {
   ]
 }
 
-/// An app of a box, and what was decided about it.
+/// An app on a box, and the viewer's decision about it.
 package struct AppChoice: Sendable {
-  /// What the box's owner calls it.
+  /// The app's name on the box, given by the box's owner.
   let app: String
-  /// The id of whose it is, and the name.
+  /// The requestor that publishes the app: its id and its name.
   let requestor: String
   let company: ForeignText
   let permission: AppDecision

@@ -1,25 +1,22 @@
-/// A new password for the account.
 package struct ChangePasswordPage: PhonePage {
-  /// Why the form came back.
+  /// Why the form is shown again.
   package enum Problem: String, CaseIterable, Sendable {
-    /// The current password is not right.
     case wrongCurrent = "wrong-current"
-    /// The new one is shorter than `minimum`.
+    /// The new password is shorter than `minimum`.
     case tooShort = "too-short"
-    /// The new one is longer than anybody types.
+    /// The new password is longer than `PasswordHasher.longestPassword`.
     case tooLong = "too-long"
-    /// Both are the same.
+    /// The new password equals the current one.
     case unchanged
   }
 
-  /// The account's name, for password managers.
+  /// The account's name, in a hidden field for password managers.
   package var userName: String
-  /// The least characters of a new password.
+  /// The minimum length of a new password, in Unicode scalars.
   package var minimum: Int
-  /// Nil at first.
+  /// Why the form is shown again; nil the first time.
   package var problem: Problem?
 
-  /// A page that asks, or asks again.
   package init(userName: String, minimum: Int, problem: Problem? = nil) {
     self.userName = userName
     self.minimum = minimum

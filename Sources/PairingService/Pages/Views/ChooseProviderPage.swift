@@ -1,20 +1,24 @@
-/// Choose who to sign in with, for one code or for signing in without one.
+/// The page where the viewer chooses a provider, to approve a code or to sign in without one.
 package struct ChooseProviderPage: PhonePage {
-  /// The code, nil when somebody signs in to see their screens.
+  /// The code; nil when the viewer signs in without one, to see the list of screens.
   package var bar: CodeBar?
-  /// What was searched for, empty when nothing was.
+  /// The search text; empty when the viewer has not searched.
   package var query: String
-  /// The provider that was chosen on the screen; also shown when a search does not match it.
+  /// The provider that was preselected on the screen.
+  ///
+  /// It is shown even when the search does not match it.
   package var chosen: ProviderChoice?
-  /// Featured providers that match, without the chosen one.
+  /// The featured providers that match the search, without the preselected one.
   package var featured: [ProviderChoice]
-  /// All others that match.
+  /// The other providers that match the search.
   package var others: [ProviderChoice]
-  /// How many more match than are shown: then only a search finds them.
+  /// How many matching providers are not shown; the viewer must refine the search to find them.
   package var hidden: Int
-  /// Whether another account is wanted, at the same provider perhaps: then a sign-in there is not skipped.
+  /// Whether the viewer wants another account.
+  ///
+  /// Then choosing the provider that is already signed in does not skip the sign-in.
   package var isSwitching = false
-  /// Where to go afterwards when there is no code.
+  /// Where the browser goes after a sign-in without a code.
   package var returnTo: SafePath?
 
   package init(
@@ -55,14 +59,11 @@ package struct ChooseProviderPage: PhonePage {
   ]
 }
 
-/// One provider in the list.
 package struct ProviderChoice: Sendable {
-  /// What the form sends back.
+  /// The provider's id, which the form sends back.
   package let id: String
-  /// Name and logo.
   package let brand: Brand
 
-  /// A choice from id and brand.
   package init(id: String, brand: Brand) {
     self.id = id
     self.brand = brand

@@ -1,9 +1,9 @@
 package import RegentPairing
 
-/// The line above the pages of one code: the code, and the time that is left.
+/// The line at the top of the pages of one code: the code and its remaining time.
 package struct CodeBar: Sendable {
   package let code: RegistrationCode
-  /// The seconds until it expires.
+  /// The seconds until the code expires.
   package let secondsLeft: Int
 
   package init(code: RegistrationCode, expires: Instant, now: Instant) {

@@ -1,21 +1,19 @@
-/// “Are you sure?” before something that cannot be taken back.
+/// “Are you sure?” before a sign-out.
 package struct ConfirmPage: PhonePage {
-  /// What is about to happen.
+  /// The sign-out that the form carries out.
   package enum Action: Sendable {
-    /// One screen is signed out, and with it the apps that are in by its sign-in.
+    /// Signs one screen out, and with it the apps that use its sign-in.
     case signOutScreen(id: String, name: ForeignText, apps: [ScreenApp])
-    /// All screens are signed out.
     case signOutAllScreens(count: Int)
-    /// This phone is signed out; the screens stay signed in.
+    /// Signs this browser out; the screens stay signed in.
     case signOut
-    /// The same, for a page elsewhere that wants the browser back; the form's address says where.
+    /// Signs this browser out for an application that sent it here and wants it back; the form's address contains
+    /// that address.
     case leave(SafePath)
   }
 
-  /// What is about to happen.
   package var action: Action
 
-  /// A question about one action.
   package init(_ action: Action) {
     self.action = action
   }

@@ -1,21 +1,18 @@
 package import RegentPairing
 
-/// The front page: type the code that the screen shows.
+/// The start page, where the viewer types the code that the screen shows.
 package struct EnterCodePage: PhonePage {
-  /// What was wrong with the code that was typed.
+  /// What is wrong with the typed code.
   package enum Problem: String, CaseIterable, Sendable {
-    /// Nothing was typed.
     case empty
-    /// Fewer or more than eight letters.
     case wrongLength = "wrong-length"
-    /// A letter or digit that codes never contain.
+    /// A character that no code contains.
     case wrongLetters = "wrong-letters"
-    /// No screen is waiting with that code.
+    /// No screen is waiting with this code.
     case unknown
-    /// The screen has a newer one by now.
+    /// The code has expired.
     case expired
 
-    /// What to say about a text that is no code.
     package init(_ error: CodeInputError) {
       self =
         switch error {
@@ -26,12 +23,11 @@ package struct EnterCodePage: PhonePage {
     }
   }
 
-  /// What was typed, kept so that one letter can be mended; empty at first.
+  /// The text that was typed, shown again so that the viewer can correct one letter; empty the first time.
   package var typed: String
-  /// Nil at first.
+  /// What is wrong with the typed code; nil the first time.
   package var problem: Problem?
 
-  /// A page that asks, or asks again.
   package init(typed: String = "", problem: Problem? = nil) {
     self.typed = typed
     self.problem = problem
@@ -41,20 +37,22 @@ package struct EnterCodePage: PhonePage {
   package var status: Int { problem == nil ? 200 : unprocessableContent }
 
   package static let fields: [TemplateField<EnterCodePage>] = [
-    // A long text that was pasted by mistake is not shown again.
+    // Shortened, because a long text pasted by mistake need not be shown again.
     .text("typed") { $0.typed.shortened(to: 64) },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]
 }
 
-/// What a scanned link shows before anything happened: a GET must not open the code, link previews send GETs.
+/// The page of a scanned link, before the code is opened.
 ///
-/// The script sends the form at once; without script there is one button.
+/// A GET must not open the code, because link previews send GETs.
+///
+/// The page's script submits the form at once; without a script the viewer taps a button.
 package struct ScannedCodePage: PhonePage {
-  /// The code of the link, and its secret.
+  /// The code of the link and the link's secret.
   package var scanned: ScannedCode
 
-  /// A page for one code, whether a screen waits with it or not.
+  /// Makes a page for a code, whether or not a screen is waiting with it.
   package init(_ scanned: ScannedCode) {
     self.scanned = scanned
   }

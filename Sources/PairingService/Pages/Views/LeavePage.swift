@@ -1,23 +1,19 @@
-/// The end of what a programmer's page began: the browser goes back there by itself, or with the one link.
+/// The last page of a flow that an application's own page began: it sends the browser back there with a `Refresh`
+/// header, and shows a link as well.
 package struct LeavePage: PhonePage {
-  /// What was done here.
   package enum Kind: String, CaseIterable, Sendable {
-    /// A code was approved.
     case signedIn = "signed-in"
-    /// The browser was signed out.
     case signedOut = "signed-out"
-    /// The viewer said no.
+    /// The viewer denied the code.
     case denied
   }
 
-  /// What was done here.
   package var kind: Kind
-  /// Where the browser goes.
+  /// The application's address, where the browser goes.
   package var address: SafePath
-  /// Whose app it was about.
+  /// The requestor whose app was signed in or denied.
   package var brand: Brand?
 
-  /// A page on the way out.
   package init(_ kind: Kind, address: SafePath, brand: Brand?) {
     self.kind = kind
     self.address = address

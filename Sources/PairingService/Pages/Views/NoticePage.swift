@@ -1,57 +1,53 @@
-/// One thing to say and one way on: the ends of the flow, and what went wrong.
+/// A page with one message and one link or button: the ends of the flow, and errors.
 package struct NoticePage: PhonePage {
-  /// What there is to say.
   package enum Kind: String, CaseIterable, Sendable {
-    /// The code's time is over.
+    /// The code has expired.
     case expired
-    /// A link with a code that no screen is waiting with.
+    /// No screen is waiting with the code of the link.
     case unknownCode = "unknown-code"
-    /// Somebody approved this code already.
+    /// The code was already approved in another browser or by another viewer.
     case used
-    /// The screen asked for a new code, or somebody withdrew this one.
+    /// The screen asked for a new code, or the code was withdrawn.
     case withdrawn
-    /// The viewer said no.
+    /// The viewer denied the code.
     case denied
-    /// The viewer said: I did not start this.
+    /// The viewer reported that they did not start this sign-in.
     case reported
     /// The viewer typed a number that the screen does not show.
     case wrongNumber = "wrong-number"
     /// Another session holds the code at the moment.
     case held
-    /// Too many wrong codes or passwords; `wait` says for how long.
+    /// Too many wrong codes or passwords; `wait` is the time until the next try is allowed.
     case tooManyTries = "too-many-tries"
-    /// The service cannot take more at the moment.
+    /// The service is overloaded, stopping, or unable to decide; a retry may succeed.
     case busy
-    /// The provider cannot be used with this app.
+    /// The provider cannot be used with this requestor.
     case providerUnavailable = "provider-unavailable"
-    /// The form's token is not valid any more.
+    /// The form's token is invalid or too old.
     case formExpired = "form-expired"
-    /// The form's page was shown before the browser signed in, out, or in as another viewer.
+    /// Another viewer, or none, was signed in when the page with the form was shown.
     case viewerChanged = "viewer-changed"
-    /// The browser does not send our cookie back.
+    /// The browser does not send this service's cookie back.
     case cookiesNeeded = "cookies-needed"
-    /// This phone was signed out.
     case signedOut = "signed-out"
-    /// A page elsewhere sent the browser here with something that is not right.
+    /// An application's page sent the browser here with a parameter that is wrong or not registered.
     case badLink = "bad-link"
-    /// The viewer has no such screen: it was signed out, perhaps by the same form a moment ago.
+    /// The viewer has no screen with this id. It may have been signed out, for example by sending the same form
+    /// twice.
     case noSuchScreen = "no-such-screen"
-    /// There is no such page.
     case notFound = "not-found"
-    /// Something failed on our side; `reference` finds it in the log.
+    /// An internal error; `reference` finds it in the log.
     case failed
   }
 
-  /// What there is to say.
   package var kind: Kind
-  /// Seconds until it makes sense to try again, where that is known.
+  /// The seconds until a retry makes sense; nil when unknown.
   package var wait: Int?
-  /// Finds the event in the log; shown with `failed`.
+  /// The random id of the error in the log; shown with `failed`.
   package var reference: String?
-  /// Where “try again” leads, nil for the front page.
+  /// The target of the “try again” link; nil for the start page.
   package var retry: SafePath?
 
-  /// A notice from its parts.
   package init(
     _ kind: Kind, wait: Int? = nil, reference: String? = nil, retry: SafePath? = nil
   ) {
@@ -77,22 +73,21 @@ package struct NoticePage: PhonePage {
     }
   }
 
-  /// What picture stands above the words.
+  /// The kind of picture above the text.
   private enum Picture { case done, no, stop, time }
 
   private var picture: Picture {
     switch kind {
     case .signedOut: .done
-    // Done as it was wanted, but nothing was let in: a green tick says the opposite at a glance.
+    // The viewer's wish was carried out, but the screen was not signed in. A green tick would suggest that it was.
     case .denied, .reported: .no
     case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired, .viewerChanged: .time
     default: .stop
     }
   }
 
-  /// Whether the picture says that something was let in or done.
   var saysDone: Bool { picture == .done }
-  /// Whether the picture says that nothing was let in, as was wanted.
+  /// Whether the picture shows a denial that the viewer wanted.
   var saysNo: Bool { picture == .no }
 
   package static let fields: [TemplateField<NoticePage>] = [
@@ -104,7 +99,8 @@ package struct NoticePage: PhonePage {
     .text("reference") { $0.reference },
     .path("retry") { $0.retry },
     .flag("offersScreens") { $0.kind == .used },
-    // Not another code: the viewer has just been sent one by an attacker.
+    // Not the start page: an attacker has just sent this viewer a code, so the page must not invite the viewer to
+    // enter another.
     .flag("leadsToScreens") { $0.kind == .reported },
   ]
 }

@@ -1,20 +1,21 @@
 package import RegentPairing
 
-/// What surrounds every page: language, protection of its forms, who is signed in.
+/// What every page needs besides its own content: the language, the token of its forms, the signed-in viewer.
 package struct PageFrame: Sendable {
   /// The language of the page, from `PhonePages.language(chosen:acceptLanguage:)`.
   package var language: PageLanguage
-  /// The time that “3 minutes ago” counts from.
+  /// The time of the request; “3 minutes ago” is relative to it.
   package var now: Instant
-  /// The token that every form of the page sends back as `csrf`.
+  /// The token against cross-site request forgery, which every form of the page sends back as `csrf`.
   package var formToken: String
-  /// Where a GET shows this page again: the language switch returns there.
+  /// The address that shows this page again; the language switch redirects to it.
   package var here: SafePath
-  /// Whether `--public-url` says `http` and is on a network: then the page says what that means.
+  /// Whether `--public-url` is `http` on a network; then the page warns that others on the network can read
+  /// passwords.
   package var isPlainHTTP: Bool
-  /// Who is signed in on this phone.
+  /// The viewer who is signed in on this phone; nil for none, and for a guest.
   package var viewer: ViewerLabel?
-  /// Whose app the screen runs, on the pages of one code.
+  /// The requestor whose app runs on the screen, on the pages of one code.
   package var brand: Brand?
 
   package init(
@@ -31,21 +32,18 @@ package struct PageFrame: Sendable {
   }
 }
 
-/// One of the languages that there are texts for.
+/// A language with a locale file.
 package struct PageLanguage: Hashable, Sendable {
-  /// The tag, as in `lang` and in the form field `language`.
+  /// The BCP 47 tag, as in `lang` and in the form field `language`.
   package let tag: String
   let position: Int
 }
 
-/// Who is signed in.
+/// The names of the signed-in viewer and provider, shown in the page's header.
 package struct ViewerLabel: Sendable {
-  /// The account's name.
   package let name: ForeignText
-  /// The provider's name.
   package let provider: ForeignText
 
-  /// A viewer from the two names.
   package init(name: ForeignText, provider: ForeignText) {
     self.name = name
     self.provider = provider
@@ -59,10 +57,12 @@ extension ViewerLabel: TemplateView {
   ]
 }
 
-/// A requestor or provider as people see it.
+/// The name, logo and colour of a requestor or provider.
 package struct Brand: Sendable {
   package let name: ForeignText
-  /// Where this service serves the logo; logos of other hosts are not shown.
+  /// The address of the logo on this service.
+  ///
+  /// Logos on other hosts are not shown.
   package let logo: SafePath?
   /// The colour of buttons and links.
   package let accent: AccentColor?
@@ -83,7 +83,7 @@ extension Brand: TemplateView {
   ]
 }
 
-/// A language in the switch at the foot of the page.
+/// A language in the language switch at the bottom of the page.
 struct LanguageOption: TemplateView {
   let tag: String
   let name: String
@@ -98,7 +98,7 @@ struct LanguageOption: TemplateView {
   ]
 }
 
-/// The frame together with what the catalog of texts knows: the outermost record of every template.
+/// The frame, completed from the text catalog: the outermost record of every template.
 struct FilledFrame: TemplateView {
   let frame: PageFrame
   let direction: String

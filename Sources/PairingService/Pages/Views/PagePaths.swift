@@ -1,72 +1,70 @@
 package import RegentPairing
 
-/// Where the phone's pages are: what the routes mount and the forms post to.
+/// The paths of the phone's pages, used by the routes and by the forms.
 package enum PagePaths {
-  /// The page that asks for a code; its form posts to ``code``.
+  /// The start page, which asks for a code; its form posts to ``code``.
   package static let start = SafePath.root
-  /// Takes the typed code.
+  /// POST: takes the typed code.
   package static let code = SafePath(["code"])
-  /// Remembers the language and returns to the field `return`.
+  /// POST: stores the language in a cookie and redirects to the field `return`.
   package static let language = SafePath(["language"])
-  /// My screens.
+  /// The viewer's screens.
   package static let screens = SafePath(["screens"])
   package static let signOutAllScreens = SafePath(["screens", "sign-out"])
-  /// Changes the password.
+  /// Changes the password of the signed-in account.
   package static let password = SafePath(["password"])
-  /// Signs this phone out.
+  /// Signs this browser out.
   package static let signOut = SafePath(["sign-out"])
-  /// Signs in without a code: the choice of the provider.
+  /// Signs in without a code: the page that lists the providers.
   package static let signIn = SafePath(["sign-in"])
 
   /// Signs in without a code at one provider.
   package static func signIn(provider: String) -> SafePath { signIn.step(provider) }
 
-  /// One screen's new name.
+  /// Renames one screen.
   package static func rename(screen: String) -> SafePath { screens.step(screen).step("rename") }
 
-  /// The apps of one box.
   package static func apps(screen: String) -> SafePath { screens.step(screen).step("apps") }
 
-  /// One screen's end.
+  /// Signs one screen out.
   package static func signOut(screen: String) -> SafePath { screens.step(screen).step("sign-out") }
 
-  /// A page of one code: without a step the one a scan opens.
+  /// A page of one code; without a step, the page of a scanned link.
   package static func code(_ code: RegistrationCode, _ step: CodeStep? = nil) -> SafePath {
     let page = SafePath(["D"]).step(code.wire)
     return step.map { page.step($0.rawValue) } ?? page
   }
 
-  /// The page that a scanned link opens, or the form on it.
+  /// The page of a scanned link, or its form; the path contains the link's secret.
   package static func scanned(_ scanned: ScannedCode, _ step: CodeStep? = nil) -> SafePath {
     let page = SafePath(["D"]).step(scanned.text)
     return step.map { page.step($0.rawValue) } ?? page
   }
 
-  /// The steps of one code, in the order of the flow.
   package enum CodeStep: String, CaseIterable, Sendable {
-    /// POST: the phone has the code.
+    /// POST: marks the code as opened in this browser.
     case open
-    /// GET and POST: who to sign in with.
+    /// GET and POST: choose the provider to sign in with.
     case provider
-    /// GET and POST: the account.
+    /// GET and POST: user name and password.
     case signIn = "sign-in"
-    /// GET and POST: compare and approve.
+    /// GET and POST: compare the request with the screen and approve it.
     case approve
-    /// POST: deny; the field `reason` says `not-me` when the viewer did not start it.
+    /// POST: deny. The field `reason` is `not-me` when the viewer did not start the sign-in.
     case deny
-    /// POST: give the lease back and choose another provider or account.
+    /// POST: release the lease on the code and choose another provider or account.
     case release
-    /// POST: renew the lease, sent by the script while the page is looked at.
+    /// POST: renew the lease; the page's script sends it while the page is visible.
     case renew
-    /// GET and POST: type the number on the screen.
+    /// GET and POST: type the number that the screen shows.
     case number
-    /// GET: asks once more whether the screen shows no number; its form posts to ``deny``.
+    /// GET: asks the viewer to confirm that the screen shows no number; its form posts to ``deny``.
     case report
-    /// GET: what became of it.
+    /// GET: the result of the decision.
     case result
-    /// GET: what the script of the result page waits on. It says `?state=` with the state it shows; the answer is held
-    /// until that changes (or about half a minute) and is `{"state": "approved" | "delivered" | "silent"}` as JSON. Any
-    /// other state makes the page load itself again; a 4xx ends the waiting.
+    /// GET: long poll of the result page's script, with the shown state as `?state=`. The response comes when the
+    /// state changes or after about half a minute, as the JSON object `{"state": "approved" | "late" | "delivered" |
+    /// "silent"}`. On any other state the page reloads itself; a 4xx status ends the polling.
     case wait
   }
 }

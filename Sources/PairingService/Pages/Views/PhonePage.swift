@@ -1,17 +1,15 @@
-/// One state of the phone's pages: its template, its status and its fields.
+/// A page of the phone: a view model with its template and HTTP status.
 package protocol PhonePage: TemplateView {
-  /// The file below `web/templates`.
+  /// The template's name below `web/templates`.
   static var template: String { get }
-  /// The HTTP status it is sent with.
   var status: Int { get }
 }
 
 extension PhonePage {
-  /// Most pages are plain answers.
   package var status: Int { 200 }
 }
 
-/// A form that came back: what is wrong with which field.
+/// What is wrong with the submitted form, for templates that show the form again.
 struct FormProblem<Kind>: TemplateView
 where Kind: CaseIterable & RawRepresentable & Sendable, Kind.RawValue == String {
   let kind: Kind
@@ -21,11 +19,13 @@ where Kind: CaseIterable & RawRepresentable & Sendable, Kind.RawValue == String 
   }
 }
 
-/// A form came back with a mistake in it: not an error of the service, and not a success either.
+/// The status of a page that shows a form again because of a mistake in the input (RFC 9110, section 15.5.21).
 let unprocessableContent = 422
 
 extension String {
-  /// The beginning, counted in Unicode scalars: one character may have a thousand of them.
+  /// The first `limit` Unicode scalars.
+  ///
+  /// Characters are not counted, because one may consist of a thousand scalars.
   func shortened(to limit: Int) -> String {
     String(String.UnicodeScalarView(unicodeScalars.prefix(limit)))
   }

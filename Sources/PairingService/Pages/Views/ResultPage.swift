@@ -1,19 +1,18 @@
-/// What became of it: the screen has its token, or will have it in a moment.
+/// The page after an approval: the screen has fetched its sign-in, or the page waits until it does.
 package struct ResultPage: PhonePage {
-  /// The states that the page changes between by itself; their names are what the waiting request answers.
+  /// The states between which the page changes by itself; the long poll at `/wait` returns these names.
   package enum State: String, CaseIterable, Sendable {
-    /// Approved; the screen has not fetched it yet.
+    /// Approved, and the screen has not fetched its sign-in yet.
     case approved
-    /// Approved some seconds ago, and the screen has not fetched it: one that asks every few seconds may still come.
+    /// Approved some seconds ago, and not fetched yet. A screen that polls every few seconds may still fetch it.
     case late
-    /// The screen has it.
+    /// The screen has fetched its sign-in.
     case delivered
-    /// Approved, and the screen has been silent for long.
+    /// Approved long ago, and the screen has not fetched its sign-in.
     case silent
   }
 
   package var bar: CodeBar
-  /// The state now.
   package var state: State
 
   package init(bar: CodeBar, state: State) {

@@ -1,27 +1,22 @@
 package import RegentPairing
 
-/// My screens: what is signed in with this account, and the account itself.
+/// The page that lists the screens that are signed in with the viewer's account.
 package struct ScreensPage: PhonePage {
-  /// What has just been done, said once.
+  /// The action that the page confirms, after the redirect of its form.
   package enum Done: String, CaseIterable, Sendable {
-    /// A screen has a new name.
     case renamed
-    /// One screen is signed out.
     case signedOut = "signed-out"
-    /// All screens are signed out.
     case allSignedOut = "all-signed-out"
-    /// The password is changed.
     case passwordChanged = "password-changed"
   }
 
-  /// The screens, the last used first.
+  /// The screens, the most recently used first.
   package var screens: [Screen]
-  /// What has just been done.
+  /// The action to confirm; nil when the viewer just opened the page.
   package var done: Done?
-  /// Whether this provider lets its accounts change their password here.
+  /// Whether this account may change its password here.
   package var canChangePassword: Bool
 
-  /// A page of these screens.
   package init(screens: [Screen], done: Done? = nil, canChangePassword: Bool = true) {
     self.screens = screens
     self.done = done
@@ -38,25 +33,25 @@ package struct ScreensPage: PhonePage {
   ]
 }
 
-/// One signed-in screen.
+/// A signed-in screen, or a program that paired over OAuth.
 package struct Screen: Sendable {
-  /// What addresses call it.
+  /// The id of its authentication, used in paths.
   package let id: String
-  /// The viewer's name for it, else the device's own.
+  /// The name that the viewer gave it, or else the device's own name.
   package let name: ForeignText
-  /// Its model, empty when unknown.
+  /// The device's own name when the viewer has renamed the screen; for an app, the name of its box.
+  ///
+  /// Empty when there is nothing to show.
   package let model: ForeignText
-  /// Whose app runs on it.
+  /// The name of the requestor that it is signed in to.
   package let app: ForeignText
-  /// When it last used its sign-in.
   package let lastUse: Instant
-  /// When it was signed in.
   package let since: Instant
-  /// The apps that are in by its sign-in.
+  /// The apps that are signed in through this box.
   package let apps: [ScreenApp]
-  /// Whether it is a box's own sign-in, which apps may use.
+  /// Whether this is a box's own sign-in, which apps on the box can use.
   package let holdsApps: Bool
-  /// Whether it is no screen at all, but a program that paired in OAuth's words.
+  /// Whether this is not a screen but a program that paired as an OAuth client.
   package let isProgram: Bool
 
   package init(
@@ -75,11 +70,11 @@ package struct Screen: Sendable {
   }
 }
 
-/// An app that is in by a box's sign-in, and ends with it.
+/// An app that is signed in through a box's sign-in and is signed out with it.
 package struct ScreenApp: Sendable {
-  /// What the box's owner calls it.
+  /// The app's name on the box, given by the box's owner.
   package let name: ForeignText
-  /// Whose it is.
+  /// The name of the requestor that publishes the app.
   package let company: ForeignText
 
   package init(name: ForeignText, company: ForeignText) {
@@ -111,21 +106,19 @@ extension Screen: TemplateView {
   ]
 }
 
-/// A new name for one screen.
 package struct RenameScreenPage: PhonePage {
-  /// Why the form came back.
+  /// Why the form is shown again.
   package enum Problem: String, CaseIterable, Sendable {
-    /// Nothing visible was typed.
+    /// The name has no visible character.
     case empty
-    /// More than fits.
+    /// The name is longer than ``ForeignText/defaultLimit``.
     case tooLong = "too-long"
   }
 
-  /// The screen's id.
   package var id: String
-  /// The name now, or what was typed.
+  /// The current name, or what the viewer typed.
   package var name: ForeignText
-  /// Nil at first.
+  /// Why the form is shown again; nil the first time.
   package var problem: Problem?
 
   package init(id: String, name: ForeignText, problem: Problem? = nil) {

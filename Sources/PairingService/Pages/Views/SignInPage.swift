@@ -1,31 +1,29 @@
-/// User name and password at one provider.
+/// The page that asks for user name and password at one provider.
 package struct SignInPage: PhonePage {
-  /// Why the form came back.
+  /// Why the form is shown again.
   package enum Problem: String, CaseIterable, Sendable {
-    /// One of the fields was empty.
     case empty
-    /// Unknown name, wrong password or disabled account: which of them nobody is told.
+    /// Unknown name, wrong password or disabled account. The page does not say which, so that guesses reveal no
+    /// accounts.
     case refused
   }
 
-  /// The code, nil when somebody signs in to see their screens.
+  /// The code; nil when the viewer signs in without one, to see the list of screens.
   package var bar: CodeBar?
-  /// The provider's id, for the address of the form.
+  /// The provider's id, part of the form's address.
   package var provider: String
-  /// The provider's name and logo.
   package var brand: Brand
-  /// The name that was typed, kept.
+  /// The user name that was typed, shown again.
   package var userName: String
-  /// Where to go afterwards when there is no code.
+  /// Where the browser goes after a sign-in without a code.
   package var returnTo: SafePath?
-  /// Whether there is another provider to go to.
+  /// Whether the viewer can choose another provider.
   package var hasOthers: Bool
-  /// Whom to ask who cannot sign in, empty when the operator does not say.
+  /// Whom viewers can ask for help, as the requestor's operator wrote it; empty when not set.
   package var contact = ForeignText("")
-  /// Nil at first.
+  /// Why the form is shown again; nil the first time.
   package var problem: Problem?
 
-  /// A page that asks, or asks again.
   package init(
     bar: CodeBar?, provider: String, brand: Brand, userName: String = "",
     returnTo: SafePath? = nil, hasOthers: Bool, problem: Problem? = nil

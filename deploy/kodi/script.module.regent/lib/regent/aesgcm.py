@@ -73,7 +73,7 @@ def _substitution():
 
 _BOX = _substitution()
 _ROUNDS = 14
-# ShiftRows: which byte of the state (by columns) comes to each place.
+# ShiftRows: the source byte of each byte of the state, which is stored column by column.
 _SHIFTED = [(place + 4 * (place % 4)) % 16 for place in range(16)]
 
 

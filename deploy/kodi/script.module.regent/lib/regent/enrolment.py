@@ -55,7 +55,7 @@ class Key:
         """requestor, publicKey, secret and service of a sealed answer."""
         try:
             sealed = bytes.fromhex(answer["sealed"])
-            # version, key id, nonce, data, tag
+            # The format: version, key id, nonce, data, tag.
             if sealed[:5] != b"\1\0\0\0\0":
                 raise ValueError
             plain = aesgcm.open_sealed(self.seal, sealed[5:17], sealed[17:-16], sealed[-16:], sealed[:5] + message)

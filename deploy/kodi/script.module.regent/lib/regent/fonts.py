@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 from . import words
 
-# The font of the window's texts, and a letter without which a language cannot be read in it.
+# The font that the window uses, and for some languages a letter that the font must have.
 _FONT = "font37"
 _NEEDED = {"ko": 0xB85C}
 

@@ -7,11 +7,11 @@ import urllib.parse
 from .daemon import RegentError
 from .wire import Cancelled, Failure
 
-# Seconds: how long the service may hold an answer, the pause of a plain poll, the longest pause between tries, and how
-# long a service may be away (as in a restart) before the viewer is told.
+# In seconds: the longest long poll, the interval of a plain poll, the longest pause between retries, and how long the
+# service may be unreachable (as during a restart) before the viewer is told.
 _HELD, _POLL, _LONGEST_PAUSE, _SILENCE = 50, 3, 60, 6
 _ENDS = {"denied": "denied", "expired": "expired"}
-# How many codes follow one that the service gave up before a phone opened it.
+# How many codes are shown one after the other, if the service withdraws each before a phone opens it.
 _REPLACEMENTS = 3
 
 
@@ -34,7 +34,7 @@ def _take_back(box):
     try:
         caller.call("DELETE", _path(caller, pending["code"]), [("deviceId", caller.device)], timeout=3)
     except Failure:
-        pass  # It ends by itself.
+        pass  # The code then expires by itself.
     box.note(pending=None)
 
 
@@ -113,7 +113,8 @@ class _Pairing:
                     ("https",) if self.caller.line.scheme == "https" else ("http", "https")):
                 raise RegentError("foreign-address", "the service named an address that is not its own; it is not shown", None, 1)
         left = record["expires"] / 1000 - self.caller.line.clock.now()
-        # Half an hour is usual where the clock cannot be right; the service says when the code is over.
+        # A remaining time below a second or above ten hours means that the device's clock is wrong. Then half an hour is
+        # assumed; the service reports when the code has expired.
         left = left if 1 <= left <= 36000 else 1800
         code = record["code"]
         return {
@@ -153,12 +154,13 @@ class _Pairing:
             try:
                 answer = self._news(record["code"], sequence)
                 if answer.status in (403, 404, 410) and self.caller.line.failure(answer).code == "service":
-                    # Gone, perhaps because it was used: the sign-in itself tells.
+                    # The code no longer exists, perhaps because it was used. The sign-in itself then shows the
+                    # outcome.
                     return (yield from self._gone(answer, opened))
                 record = self._record(answer)
                 yield from self._recovered()
             except Failure as failure:
-                record["held"] = True  # What follows has a pause of its own, or needs none.
+                record["held"] = True  # The code below pauses by itself, or needs no pause.
                 if self._shortens(failure):
                     continue
                 if time.monotonic() >= end:
@@ -171,7 +173,7 @@ class _Pairing:
         self.asked = time.monotonic()
         query = [("deviceId", self.caller.device)]
         if self.failures:
-            # Not held: the screen would say "no connection" for as long.
+            # Not a long poll, because the screen would show "no connection" until it ends.
             return self.caller.call("GET", _path(self.caller, code), query, timeout=10)
         return self.caller.call(
             "GET", _path(self.caller, code), query + [("after", str(max(sequence or 0, 0)))], prefer=self.held, timeout=15)

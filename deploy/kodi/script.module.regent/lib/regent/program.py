@@ -38,7 +38,7 @@ class Program:
         try:
             {"signIn": self.sign_in, "signOut": self.sign_out, "status": self.status, "settings": self.settings}[entry]()
         except (regent.Left, regent.Denied):
-            pass  # The screen has said so.
+            pass  # The sign-in screen has already told the viewer.
         except RegentError as error:
             if error.code == "not-enrolled":
                 self.dialog.ok("Regent", self.text("notEnrolled"))

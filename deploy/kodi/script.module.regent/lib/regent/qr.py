@@ -1,7 +1,8 @@
 """QR codes (ISO/IEC 18004) of versions 1 to 10 at level M: the address of a code, up to 213 bytes."""
 
 _ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
-# By version: all codewords, those for correction in each block, the blocks, and the centres of the alignment patterns.
+# For each version: all codewords, correction codewords in each block, blocks, and the centres of the alignment
+# patterns.
 _VERSIONS = (
     (26, 10, 1, ()), (44, 16, 1, (6, 18)), (70, 26, 1, (6, 22)), (100, 18, 2, (6, 26)), (134, 24, 2, (6, 30)),
     (172, 16, 4, (6, 34)), (196, 18, 4, (6, 22, 38)), (242, 22, 4, (6, 24, 42)), (292, 22, 5, (6, 26, 46)),
@@ -64,7 +65,7 @@ def _interleaved(words, correction, blocks):
     short = len(words) // blocks
     parts, place = [], 0
     for number in range(blocks):
-        # The longer blocks come last.
+        # The blocks with one more codeword come last.
         end = place + short + (number >= blocks - len(words) % blocks)
         parts.append(words[place:end])
         place = end
@@ -164,7 +165,7 @@ def _filled(frame, codewords, mask):
     place, is_upwards = 0, True
     right = side - 1
     while right > 0:
-        if right == 6:  # The timing pattern takes this column.
+        if right == 6:  # The timing pattern occupies this column.
             right = 5
         for row in range(side - 1, -1, -1) if is_upwards else range(side):
             for column in (right, right - 1):

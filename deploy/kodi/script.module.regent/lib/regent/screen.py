@@ -37,7 +37,8 @@ class Screen:
 
     @staticmethod
     def _left(event):
-        # The daemon gives only the end by the wall clock: half an hour is usual where that cannot be right.
+        # The daemon gives only the expiry by the wall clock. Half an hour is assumed if the device's clock is
+        # obviously wrong.
         import time
         left = event["expires"] / 1000 - time.time()
         return left if 1 <= left <= 36000 else 1800

@@ -45,7 +45,8 @@ class Service:
         if answer.status != 200:
             raise _refusal(line, answer)
         grant = key.opened(answer.document, message)
-        # `service` is what was typed; `public` comes from the service itself and may be shown to phones.
+        # `service` is the address that the viewer typed. `public` comes from the service, and is the address that
+        # phones open.
         self.storage.write(_CREDENTIALS, {
             "version": 1, "service": address, "public": grant["service"], "requestor": grant["requestor"],
             "publicKey": grant["publicKey"], "secret": grant["secret"], "code": mark})
@@ -56,7 +57,8 @@ class Service:
     def _identity(self):
         found = self.storage.read(_IDENTITY)
         if not found or len(found.get("device", "")) != 64 or len(found.get("enrolment", "")) != 64:
-            # Random: Android has no /etc/machine-id, and no other service knows this device by it.
+            # Random, because Android has no /etc/machine-id, and so that other services cannot recognize the device
+            # by it.
             found = {"version": 1, "device": os.urandom(32).hex(), "enrolment": os.urandom(32).hex()}
             self.storage.write(_IDENTITY, found)
         return found
@@ -192,7 +194,7 @@ class Service:
             raise caller.line.failure(answer)
         self.note(signOut=None)
 
-    # What may be watched
+    # Authorization
 
     def media_token(self, resource):
         self._needs_sign_in()
@@ -204,7 +206,8 @@ class Service:
         resources = list(resources)
         caller = self.caller()
         query = self._whose(caller) + [("resource", one) for one in resources]
-        # A single name may have a comma: an empty one beside it says that this is no list.
+        # A single resource name may contain a comma. An additional empty parameter tells the service that it is not a
+        # comma-separated list.
         answer = caller.call("GET", "/api/v1/preauthorize.json", query + [("resource", "")] * (len(resources) == 1))
         if answer.status != 200:
             if _means_not_signed_in(answer):

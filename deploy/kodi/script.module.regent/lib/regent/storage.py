@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-# No file of ours comes near this; a longer one is not ours.
+# The longest file that is read, in bytes. This module's files are much shorter, so a longer one is not its own.
 _LONGEST = 65536
 _WITHOUT_FILES = {}
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -42,10 +42,10 @@ class Storage:
         with open(descriptor, "rb") as file:
             try:
                 if stat.S_IMODE(os.fstat(descriptor).st_mode) & 0o077 and hasattr(os, "fchmod"):
-                    # A copy that another program made with its umask.
+                    # Another program may have copied the file with its own umask.
                     os.fchmod(descriptor, 0o600)
             except OSError:
-                pass  # Storage without modes, such as an SD card of Android.
+                pass  # Some storage has no permissions, such as an SD card of Android.
             text = file.read(_LONGEST)
         try:
             found = json.loads(text.decode("utf-8"))
@@ -62,7 +62,8 @@ class Storage:
         draft = place + ".new"
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            # What a process left that was killed here: the lock is held.
+            # A leftover of a process that was killed. This process holds the lock, so no other one is writing the
+            # file.
             with contextlib.suppress(FileNotFoundError):
                 os.remove(draft)
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
@@ -136,7 +137,7 @@ def _is_locked(descriptor):
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        # Some storage has no locks at all: then there are none.
+        # Some file systems have no locks; then this works without a lock.
         return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
     return True
 

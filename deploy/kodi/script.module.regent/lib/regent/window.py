@@ -13,13 +13,13 @@ from .daemon import RegentError
 from .screen import Screen
 from .wire import Cancelled
 
-_BACK = (9, 10, 92, 110)  # parent folder, previous menu, back, the remote's "back" while a video plays
+_BACK = (9, 10, 92, 110)  # parent folder, previous menu, back, and "back" on the remote control while a video plays
 _QR, _CODE, _NUMBER = 100, 101, 102
 _TITLE, _SCAN, _ADDRESS, _ENTER, _STATUS, _COUNTDOWN = 110, 111, 112, 113, 114, 115
 _NEW, _QUIT = 120, 121
-# Pixels: the square of the QR code in a skin of 1080 lines.
+# In pixels: the side of the QR code, in a skin of 1080 lines.
 _QR_SIZE = 840
-# Seconds that "signed in" stays on the screen.
+# How long "signed in" stays on the screen, in seconds.
 _FAREWELL = 1.5
 
 
@@ -44,11 +44,11 @@ class SignIn(xbmcgui.WindowXMLDialog):
         self.folder = xbmcvfs.translatePath("special://temp/")
         for name in os.listdir(self.folder):
             if name.startswith("regent-") and name.endswith(".png"):
-                os.remove(os.path.join(self.folder, name))  # Of a Kodi that was killed.
+                os.remove(os.path.join(self.folder, name))  # left by a Kodi that was killed
 
     def onInit(self):
         if self.threads:
-            return  # Kodi calls it again when the window comes back to the front.
+            return  # Kodi calls this again when the window returns to the front.
         self.getControl(_TITLE).setLabel(self.screen.text("title"))
         self.getControl(_SCAN).setLabel(self.screen.text("scan"))
         self.getControl(_ENTER).setLabel(self.screen.text("enterCode"))
@@ -72,7 +72,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
             self.force = True
             self.asks.set()
             if self.screen.stage == "waiting":
-                # The service withdraws the old code when the new one is made.
+                # The service withdraws the old code when the new one is made, so it is not withdrawn here.
                 self.box.leave(keeps_code=True)
 
     def leave(self):
@@ -112,7 +112,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
                 if not self.is_over.is_set():
                     self.failure = None
                     self.screen = Screen(self.screen.language)
-        except Exception as error:  # The window would stay for ever.
+        except Exception as error:  # Otherwise the window would stay open for ever.
             self.failure = error
         finally:
             self.is_over.set()
@@ -130,7 +130,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
     def finish(self):
         """Waits for the threads, removes the pictures and raises what the sign-in ended with."""
         if not self.is_over.is_set():
-            self.abort()  # Nothing of ours closed the window: Kodi ends.
+            self.abort()  # This module did not close the window, so Kodi is exiting.
         for thread in self.threads:
             thread.join(10)
         for path in self.pictures:

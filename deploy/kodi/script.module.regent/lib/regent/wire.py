@@ -16,7 +16,7 @@ import uuid
 from .daemon import RegentError
 
 _LONGEST = 65536
-# What a certificate authority's file is called in a Kodi for a system without one.
+# The file of Kodi's certificate authorities, used on a system that has none.
 authorities = None
 
 
@@ -75,7 +75,7 @@ class Clock:
     def learn(self, date):
         if date is None or abs(self.now() - date) <= 5 and self._anchor is not None:
             return
-        # `Date` has whole seconds: a clock that is right is finer.
+        # The `Date` header has whole seconds, so a local clock that is right within 5 seconds is more precise.
         self._anchor = (date if abs(time.time() - date) > 5 else time.time(), time.monotonic())
 
     def correct(self, date):
@@ -102,7 +102,7 @@ class Line:
                 try:
                     connection.sock.shutdown(socket.SHUT_RDWR)
                 except (AttributeError, OSError):
-                    pass  # Not connected yet, or closed already.
+                    pass  # The connection is not open yet, or already closed.
 
     def resume(self):
         with self._lock:
@@ -152,7 +152,8 @@ class Line:
         return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=context)
 
     def _certificate(self, error):
-        # X509_V_ERR_CERT_NOT_YET_VALID and CERT_HAS_EXPIRED: mostly the clock of a device without a battery.
+        # X509_V_ERR_CERT_NOT_YET_VALID and CERT_HAS_EXPIRED: usually the clock of a device without a battery is
+        # wrong.
         if error.verify_code in (9, 10):
             return Failure("clock", "the service's certificate is not valid at this device's time", "set date and time", host=self.host)
         return Failure(
