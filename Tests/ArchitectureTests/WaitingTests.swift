@@ -37,7 +37,10 @@ struct WaitingTests {
     ("RegentHTTPClientTests/DeadlineTests.swift", ["pass("], "a server that drips"),
     ("AccessEnablerTests/Service/FaultTests.swift", ["pass("], "a server that drips"),
     ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time during which join must not return"),
-    ("PairingStorePostgreSQLTests/ChangeListenerTests.swift", ["pass("], "a pause after which the store tries to listen again"),
+    (
+      "PairingStorePostgreSQLTests/ChangeListenerTests.swift", ["pass("],
+      "a pause after which the store tries to listen again"
+    ),
     ("PairingStorePostgreSQLTests/NewsTests+Nonces.swift", ["pass("], "a pause between two nonces"),
     ("AccessEnablerTests/Service/RepeatTests.swift", ["pass("], "a service that is unreachable during a call"),
     ("CommandTests/CutShortTests.swift", ["pass("], "the moment of a kill"),

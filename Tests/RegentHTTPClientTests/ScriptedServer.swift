@@ -39,7 +39,8 @@ final class ScriptedServer: Sendable {
     }
     port = unixPath == nil ? UInt16(bigEndian: bound.sin_port) : 0
     url = "http://127.0.0.1:\(port)"
-    // The thread keeps the server alive until `stop`: most tests use it last for its address, and Swift would release it then.
+    // The thread keeps the server alive until `stop`. Most tests use the server last for its address, and Swift would
+    // release it then.
     try DedicatedThread.start(named: "scripted") { [self] in
       while true {
         let number = accept(listener, nil, nil)
