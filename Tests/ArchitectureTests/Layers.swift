@@ -1,12 +1,12 @@
-// The rules of the house as data: who may import whom, and which folders exist. The tests beside this file hold the
-// sources against it. Why the layers are so: docs/decisions/0001-layers.md.
+// The architecture rules as data: which targets may import which, and which folders exist. The tests beside this file
+// check the sources against them. docs/decisions/0001-layers.md gives the reasons.
 
 import FoundationEssentials
 import TestSupport
 
-/// What a target is allowed to be, from the bottom up.
+/// The layers, from the bottom up.
 ///
-/// A target imports only from layers below its own.
+/// A target may import only from layers below its own.
 enum Layer: Int, Comparable {
   case cLibrary, ground, tool, compoundTool, rules, contract, adapterSource, adapter, library, useCase, program
 
@@ -24,7 +24,7 @@ let layers: [String: Layer] = [
   "RegentPairing": .rules,
   "PairingStore": .contract, "RegentPairingWire": .contract, "RegentOAuth": .contract,
   "Administration": .contract,
-  // No target: sources that each adapter compiles, so they must not know its database.
+  // No target of its own: each adapter compiles these sources, so they must not know its database.
   "PairingStoreRows": .adapterSource,
   "PairingStoreSQLite": .adapter, "PairingStorePostgreSQL": .adapter,
   "AccessEnabler": .library, "MediaTokenVerifier": .library,
@@ -32,7 +32,9 @@ let layers: [String: Layer] = [
   "regentd": .program, "regent": .program, "regentctl": .program, "MediaTokenC": .program,
 ]
 
-/// Targets that stand in `Tests/` for tests only: nothing in `Sources/` may know them, and no product is made of them.
+/// Targets in `Tests/` that are only for tests.
+///
+/// No target of `Sources/` and no product may contain them.
 let testRooms: Set = [
   "TestSupport", "HTTPTestSupport", "ServiceTestSupport", "RegentdTestSupport", "StorageFaults", "PairingStoreMemory",
   "PostgreSQLTestSupport", "PostgreSQLStoreTestSupport",
@@ -40,7 +42,7 @@ let testRooms: Set = [
   "Scale", "ScaleModel", "SequenceFuzz",
 ]
 
-/// Imports that the layers would allow and the design forbids, each with its reason.
+/// Imports that the layers allow and the design forbids, with the reason.
 let forbiddenImports: [(target: String, module: String, reason: String)] = [
   ("PairingService", "PairingStoreSQLite", "the service must run on any store"),
   ("PairingService", "PairingStorePostgreSQL", "the service must run on any store"),
@@ -48,23 +50,26 @@ let forbiddenImports: [(target: String, module: String, reason: String)] = [
   ("PairingStoreRows", "PostgreSQL", "the verbs run on any database"),
 ]
 
-/// Targets above the tools that may handle pointers, each with its reason.
+/// Targets above the tools that may handle pointers, with the reason.
 let pointerTargets: [String: String] = [
   "MediaTokenC": "programs in C call it, and they pass pointers; docs/decisions/0008-c-interface.md"
 ]
 
-/// Modules of the toolchain and the layers that may use them; anything else of the toolchain is refused.
+/// Whether a target may import a module of the toolchain.
+///
+/// Modules that are not listed are refused.
 func mayImport(_ target: String, toolchainModule module: String) -> Bool {
   guard let layer = layers[target] else { return false }
-  // The rules are pure: no clock, no input or output, nothing to import at all.
+  // The pairing rules are pure functions without a clock, input or output, so they import nothing.
   if layer == .rules { return false }
   switch module {
   case "Synchronization": return true
   case "Glibc": return layer <= .compoundTool || layer == .program
-  // 44 MB and 15 ms of start-up are full Foundation's price; the essentials cost less, and not everywhere.
+  // Full Foundation costs 44 MB and 15 ms at start. FoundationEssentials costs less, but some targets do without it,
+  // too.
   case "FoundationEssentials":
     return !["HTTPServer", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"].contains(target)
-  // Only where libdispatch is put aside: everybody else has the parts that are final, without asking.
+  // Only RegentPlatform, which replaces libdispatch, needs this module. Its stable parts need no import.
   case "_Concurrency": return target == "RegentPlatform"
   default: return false
   }
@@ -77,7 +82,7 @@ struct SourceFile {
 
   var name: Substring { path.split(separator: "/").last ?? "" }
 
-  /// The lines without comments, so that prose about a word is not taken for its use.
+  /// The lines without comments, so that a word in a comment does not count as its use.
   var codeLines: [Substring] {
     lines.map { line in
       guard let comment = line.firstRange(of: "//") else { return line }
@@ -88,7 +93,7 @@ struct SourceFile {
 
 private let packagePath = packageFolder()
 
-/// Every Swift file below a top folder of the package.
+/// All Swift files below a top-level folder of the package.
 func swiftFiles(below top: String) throws -> [SourceFile] {
   let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(packagePath)/\(top)")
   return try paths.filter { $0.hasSuffix(".swift") && !$0.contains("/.build/") }.sorted().map {
@@ -100,12 +105,12 @@ func swiftFiles(below top: String) throws -> [SourceFile] {
   }
 }
 
-/// A file of the package.
+/// The text of a file of the package.
 func text(_ path: String) throws -> String {
   String(decoding: try readFile("\(packagePath)/\(path)"), as: UTF8.self)
 }
 
-/// What stands between single back quotes, outside of blocks.
+/// The code spans of a Markdown page, outside of code blocks.
 func codeSpans(_ page: String) -> [Substring] {
   var isBlock = false
   var spans: [Substring] = []
@@ -120,35 +125,33 @@ func codeSpans(_ page: String) -> [Substring] {
   return spans
 }
 
-/// The paths of all files and folders below a top folder of the package, from the package's own folder on.
+/// The paths of all files and folders below a top-level folder, relative to the package.
 func filesBelow(_ top: String) throws -> [String] {
   try FileManager.default.subpathsOfDirectory(atPath: "\(packagePath)/\(top)").map { "\(top)/\($0)" }.sorted()
 }
 
-/// The folders directly below a top folder.
+/// The folders directly below a top-level folder.
 func folders(below top: String) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: "\(packagePath)/\(top)")
     .filter { !$0.contains(".") }.sorted()
 }
 
-/// The folders of `Tests` that hold no tests: what tests share, and programs.
+/// The folders of `Tests` without tests: shared test code and programs.
 func roomsForTests() throws -> Set<String> {
   Set(try swiftFiles(below: "Tests").map(\.target)).filter { !$0.hasSuffix("Tests") && $0 != "Fuzz" }
 }
 
-/// The entries of one folder of the package.
 func entries(of folder: String) throws -> Set<String> {
   Set(try FileManager.default.contentsOfDirectory(atPath: "\(packagePath)/\(folder)"))
 }
 
-/// The modules that a file imports.
 func importedModules(_ file: SourceFile) -> [String] {
   file.codeLines.compactMap { line in
     let words = line.split(separator: " ")
     guard let position = words.firstIndex(of: "import"),
       words[..<position].allSatisfy({ importModifiers.contains($0) }), position + 1 < words.count
     else { return nil }
-    // `import struct A.B` names a declaration; the module is before the dot.
+    // `import struct A.B` names a declaration; the module is the part before the dot.
     let name = words[words.count - 1]
     return name.split(separator: ".").first.map(String.init)
   }

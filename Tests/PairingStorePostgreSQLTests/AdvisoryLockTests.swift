@@ -7,7 +7,7 @@ import RegentPairing
 import TestSupport
 import Testing
 
-/// A role that may connect, and nothing else, and a place whose locks it takes.
+/// A role that may connect but has no rights on tables, and the database whose advisory locks it takes.
 private struct Stranger {
   let place: DatabasePlace
   let operating: Connection
@@ -22,14 +22,14 @@ private struct Stranger {
     try operating.run("CREATE ROLE \(unsafeRawSQL: role) LOGIN", by: serverDeadline)
   }
 
-  /// Takes one of the locks, as whoever that is.
+  /// Takes one of the advisory locks as the role `user`.
   func take(_ lock: Int, as user: String) throws -> (Connection, process: Int64) {
     let connection = try Connection.open(settings(user), by: serverDeadline)
     let question: SQL = "SELECT CAST(pg_backend_pid() AS BIGINT), pg_try_advisory_lock(\(part: key(lock)))"
     return (connection, try connection.run(question, by: serverDeadline)[0].integer(0))
   }
 
-  /// Waits for one of the locks, which somebody shares.
+  /// Queues for one of the advisory locks exclusively, while the store holds it in shared mode.
   func wait(for lock: Int) async throws -> Task<Void, Never> {
     let connection = try Connection.open(settings(role), by: serverDeadline)
     let question: SQL = "SELECT pg_advisory_lock(\(part: key(lock)))"
@@ -54,18 +54,18 @@ private struct Stranger {
 
   private func settings(_ user: String) throws -> ConnectionSettings {
     var settings = try place.settings(as: user)
-    // Who may not see the schema is still told about it.
+    // The role may not see the schema, so its search path must not name it.
     settings.session["search_path"] = "public"
     return settings
   }
 }
 
-@Suite struct `Locks that have no table` {
-  @Test func `keep nobody from anything in the hands of a stranger, who is named`() async throws {
+@Suite struct `Advisory locks taken by other roles` {
+  @Test func `a role without rights that holds the locks blocks no store, and is named`() async throws {
     let stranger = try Stranger()
     let place = stranger.place
     defer { try? place.remove() }
-    // Before there are tables, too.
+    // A stranger can take the locks before the tables exist.
     let (tables, first) = try stranger.take(Stranger.tables, as: stranger.role)
     let (use, second) = try stranger.take(Stranger.use, as: stranger.role)
     let store = try PostgreSQLStore(place.options())
@@ -73,11 +73,11 @@ private struct Stranger {
     try await store.tryWriting()
     let other = try PostgreSQLStore(place.options(node: "two"))
     defer { other.close() }
-    // Whose connections break, they come again.
+    // A store whose connections break connects again.
     try stranger.operating.run(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'regent two'", by: serverDeadline
     )
-    try await eventually("the other one to write") { () async throws -> Bool? in
+    try await eventually("the other store to write") { () async throws -> Bool? in
       do { try await other.tryWriting() } catch { return nil }
       return true
     }
@@ -103,7 +103,7 @@ private struct Stranger {
     again.close()
   }
 
-  @Test func `keep nobody from anything when a stranger waits for them`() async throws {
+  @Test func `a role without rights that waits for the locks blocks no store`() async throws {
     let stranger = try Stranger()
     let place = stranger.place
     defer { try? place.remove() }
@@ -118,7 +118,7 @@ private struct Stranger {
     await waiting.value
   }
 
-  @Test func `are waited for in the hands of a role that may write, which is named`() throws {
+  @Test func `a store waits for the locks of a role that may write, and names the role`() throws {
     let stranger = try Stranger()
     let place = stranger.place
     defer { try? place.remove() }

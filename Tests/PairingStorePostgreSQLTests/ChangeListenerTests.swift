@@ -18,8 +18,7 @@ extension PostgreSQLStore {
   }
 }
 
-/// Two stores on one database: what one writes, and what the other hears of it.
-@Suite("What nodes on one PostgreSQL database hear of each other", .serialized)
+@Suite("Change notifications between nodes on PostgreSQL", .serialized)
 struct NewsTests {
   func withTwo(
     _ wakeups: Wakeups = .bell, on server: PostgreSQLServer? = nil, floodPause: Duration = .seconds(60),
@@ -31,7 +30,7 @@ struct NewsTests {
       var options = try place.options(node: name)
       options.wakeups = wakeups
       options.floodPause = floodPause
-      // Whoever has a bell is woken by nothing else.
+      // Too long to poll during a test: a store that listens is woken by notifications only.
       options.lookPause = .seconds(3600)
       return try PostgreSQLStore(options)
     }
@@ -44,11 +43,13 @@ struct NewsTests {
   }
 
   @Test(arguments: Wakeups.allCases)
-  func `a wait for news ends when there are some, by the bell or without it`(wakeups: Wakeups) async throws {
+  func `a wait for changes ends when another store writes, with notifications and with polling`(wakeups: Wakeups)
+    async throws
+  {
     try await withTwo(wakeups) { place, one, other in
       let operating = try place.connect()
       let began = try operating.run("SELECT CAST(clock_timestamp() AS TEXT)", by: serverDeadline)[0].text(0)
-      // It has looked, found nothing, and waits now.
+      // True once the other store has polled, found nothing and waits.
       func hasLooked() throws -> Bool? {
         let rows = try operating.run(
           """
@@ -58,16 +59,16 @@ struct NewsTests {
         return rows.isEmpty ? nil : true
       }
       let from = try await other.endOfChanges()
-      // Its own end is far away: whoever comes back earlier was woken, or has looked.
+      // The wait itself lasts an hour, so an earlier return means that a notification or a poll ended it.
       let woken = Locked(false)
       let waiting = Task {
         let page = try await other.changes(after: from, waiting: .seconds(3_600))
         woken.withLock { $0 = true }
         return page
       }
-      try await eventually("the other one to wait", hasLooked)
+      try await eventually("the other store to wait", hasLooked)
       try await one.add("REF30")
-      try await eventually("the other one to be woken") { woken.withLock { $0 } }
+      try await eventually("the other store to be woken") { woken.withLock { $0 } }
       let page = try await waiting.value
       #expect(page.changes == [.provisioning] && page.isWhole)
       let nonce = UsedNonce(key: try named("key"), second: 7, mark: 9)
@@ -77,7 +78,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `of a database that was moved away there are no news, and nothing of it is believed`() async throws {
+  @Test func `a store whose database was moved away reports no changes and refuses writes`() async throws {
     try await withTwo { place, one, other in
       let operating = try place.connect()
       let from = try await one.endOfChanges()
@@ -94,7 +95,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `numbers that have come to their end, or are none, end no node`() async throws {
+  @Test func `change numbers that are used up or negative do not crash a node`() async throws {
     try await withTwo { place, one, other in
       let operating = try place.connect()
       let from = try await one.endOfChanges()
@@ -109,11 +110,14 @@ struct NewsTests {
   }
 
   @Test(arguments: [
-    // Nobody's bell, as long as a bell can be; and one that a node could ring, of one that there is not.
+    // Almost the longest payload that PostgreSQL allows, which no store sends; then a well-formed payload of a node
+    // that does not exist.
     "repeat('x', 7900) || n", "n || ' trial'",
   ])
-  func `a flood of bells is not listened to, and news are heard without them`(bell: String) async throws {
-    // Its own server: everybody on a database hears its bells.
+  func `a store that is flooded with notifications stops listening and still receives changes by polling`(bell: String)
+    async throws
+  {
+    // A server of its own, because every store on a database receives its notifications.
     try await withTwo(on: PostgreSQLServer(), floodPause: .seconds(2)) { place, one, other in
       try place.connect().run("CREATE ROLE stranger LOGIN", by: serverDeadline)
       let heard = Locked(Set<StoreChange>())
@@ -142,12 +146,14 @@ struct NewsTests {
         isOver.withLock { $0 = true }
         flood.join()
       }
-      try await eventually("the store to stop listening", within: 20) { other.isFlooded ? true : nil }
-      // Also right after it has tried to listen again.
+      try await eventually("the flooded store to stop listening", within: 20) { other.isFlooded ? true : nil }
+      // Four changes at 0.7 s intervals, so that some come just after the store has tried to listen again.
       for turn in 1...4 {
         heard.withLock { $0.removeAll() }
         try await one.add("REF\(turn)")
-        try await eventually("the other one to hear", within: 2) { heard.withLock { $0.isEmpty } ? nil : true }
+        try await eventually("the other store to receive the change", within: 2) {
+          heard.withLock { $0.isEmpty } ? nil : true
+        }
         try await pass(milliseconds: 700)
       }
       #expect(rung.withLock { $0 } > 0)
@@ -155,12 +161,14 @@ struct NewsTests {
       try await eventually("the store to listen again") { other.isFlooded ? nil : true }
       heard.withLock { $0.removeAll() }
       try await one.add("LAST")
-      try await eventually("the other one to hear") { heard.withLock { $0.isEmpty } ? nil : true }
+      try await eventually("the other store to receive the change") { heard.withLock { $0.isEmpty } ? nil : true }
     }
   }
 
-  /// The server's queue for bells takes 8 GB, so a full one is played where the server tells of it: at the COMMIT.
-  @Test func `a server that has no room for a bell refuses no change and no nonce`() async throws {
+  /// The server's queue for notifications holds 8 GB.
+  ///
+  /// Instead of filling it, a trigger raises the server's error at COMMIT.
+  @Test func `a server whose notification queue is full refuses no change and no nonce`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let (operating, full) = (try place.connect(), "\(place.schema)_full")
@@ -188,7 +196,7 @@ struct NewsTests {
       var options = try place.options(node: name)
       options.connection.session["search_path"] = "\(place.schema), \(full), pg_catalog"
       options.onMuteness = { isMute in if name == "one" { changes.withLock { $0.append(isMute) } } }
-      // Whoever hears no bell looks by itself.
+      // Too long to poll during the test: only a store that knows it hears no notifications polls by itself.
       options.lookPause = .seconds(3600)
       return try PostgreSQLStore(options)
     }
@@ -203,26 +211,26 @@ struct NewsTests {
     try await one.add("REF30")
     #expect(one.isMute)
     var (heard, used) = (Set<StoreChange>(), Set<UsedNonce>())
-    try await eventually("the other one to find it") {
+    try await eventually("the other store to receive the change and the nonces") {
       let page = try await other.changes(after: position, waiting: .milliseconds(250))
       position = page.position
       heard.formUnion(page.changes)
       used.formUnion(page.nonces)
       return heard == [.provisioning] && used.count == 2 ? true : nil
     }
-    try await eventually("the other one to say that it hears no bell") {
+    try await eventually("the other store to report that it hears no notifications") {
       position = try await other.changes(after: position, waiting: .milliseconds(250)).position
       return other.isDeaf ? true : nil
     }
     try ring("SELECT pg_catalog.pg_notify($1, $2)")
-    try await eventually("it to ring again") {
+    try await eventually("the store to send notifications again") {
       try await one.share([nonces[2]])
       return one.isMute ? nil : true
     }
-    #expect(changes.withLock { $0 } == [true, false], "told once each")
+    #expect(changes.withLock { $0 } == [true, false], "each change of state is reported once")
   }
 
-  @Test func `what a store wrote itself it is not told, unless nobody was told what came of it`() async throws {
+  @Test func `a store does not receive its own changes and nonces`() async throws {
     try await withTwo { place, one, other in
       let from = try await one.endOfChanges()
       try await one.add("OWN")
@@ -234,7 +242,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `whoever slept longer than the log is told to look at everything`() async throws {
+  @Test func `a store that was away longer than the change log reaches is told to read everything anew`() async throws {
     try await withTwo { place, one, other in
       let from = try await other.endOfChanges()
       for name in ["A", "B", "C"] { try await one.add(name) }
@@ -242,17 +250,17 @@ struct NewsTests {
       let page = try await other.changes(after: from, waiting: .zero)
       #expect(!page.isWhole)
       let next = try await other.changes(after: page.position, waiting: .zero)
-      #expect(next.isWhole && next.changes.isEmpty, "what was looked at is not told again")
-      // All of it is gone, and nothing new came.
+      #expect(next.isWhole && next.changes.isEmpty, "changes before the gap are not reported again")
+      // The log is empty and has no newer entries.
       try place.connect().run("DELETE FROM change", by: serverDeadline)
       #expect(try await !other.changes(after: from, waiting: .zero).isWhole)
-      // Its numbers went back: an old primary, or a backup.
+      // The counter went back, as on an old primary or a restored backup.
       try place.connect().run("UPDATE cluster SET changes = 0", by: serverDeadline)
       #expect(try await !other.changes(after: next.position, waiting: .zero).isWhole)
     }
   }
 
-  @Test func `words of a later release mean that everything is looked at`() async throws {
+  @Test func `a change of an unknown kind, from a later release, makes a store read everything anew`() async throws {
     try await withTwo { place, one, other in
       let from = try await other.endOfChanges()
       try await one.add("A")
@@ -261,7 +269,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `a log that is longer than a page is read to its end`() async throws {
+  @Test func `a change log longer than a page is read to its end`() async throws {
     try await withTwo { place, _, other in
       var position = try await other.endOfChanges()
       try place.connect().run(
@@ -282,7 +290,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `the holder of the duty forgets what nobody reads any more`() async throws {
+  @Test func `the node that holds the upkeep lease deletes old changes and nonces`() async throws {
     try await withTwo { place, one, other in
       try await one.add("OLD")
       try await one.share([UsedNonce(key: try named("key"), second: 1, mark: 1)])
@@ -301,7 +309,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `a server that lost what is not logged goes on`() async throws {
+  @Test func `a server that lost its unlogged tables in a crash goes on sharing nonces`() async throws {
     try await withTwo { place, one, other in
       let nonces = try (1...3).map { UsedNonce(key: try named("key"), second: Int64($0), mark: 1) }
       try await one.share([nonces[0]])
@@ -310,7 +318,7 @@ struct NewsTests {
       try await one.share([nonces[1]])
       let next = try await other.changes(after: page.position, waiting: .zero)
       #expect(next.nonces == [nonces[1]])
-      // Also when its clock went back: then it is asked once more, from the beginning.
+      // The counter may also go back. Then the store reads once more from the beginning.
       try place.connect().run("UPDATE nonce_count SET n = 1", by: serverDeadline)
       let lost = try await other.changes(after: next.position, waiting: .zero)
       let again = try await other.changes(after: lost.position, waiting: .zero)
@@ -318,7 +326,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `an earlier release's tables get what is new`() async throws {
+  @Test func `opening a database of an earlier release adds the missing tables and columns`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -336,7 +344,7 @@ struct NewsTests {
     defer { again.close() }
     #expect(try await again.provisioning().requestors.count == 1)
     try await again.add("AFTER")
-    // The release after this one has added to the tables: this one goes on.
+    // A schema one version newer only adds to the tables, so this release goes on; two versions newer is refused.
     try operating.run("UPDATE cluster SET schema = schema + 1", by: serverDeadline)
     try await again.add("BESIDE")
     try operating.run("UPDATE cluster SET schema = schema + 1", by: serverDeadline)

@@ -1,9 +1,9 @@
 public import PairingStore
 public import RegentPairing
 
-/// A store that passes every verb on: a store for a test writes down only what it does otherwise.
+/// A store that forwards every call, so that a test store implements only the calls that it changes.
 public protocol ForwardingStore: Store {
-  /// Where the next verb goes.
+  /// The store that receives the next call.
   var target: any Store { get }
 }
 
