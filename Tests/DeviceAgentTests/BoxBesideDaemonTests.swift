@@ -6,8 +6,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `Beside a daemon` {
-  @Test func `another box does without it`() async throws {
+@Suite struct `Commands beside a running daemon` {
+  @Test func `a command for another box, service or key pair does not use the daemon`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -26,7 +26,7 @@ import Testing
       #expect(elsewhere.status == 3)
       #expect(try JSONValue(reading: elsewhere.output)["daemon"]?.bool == false)
       #expect(try await box.run(["logout", "--state", other]).status == 0)
-      #expect(try await box.run(["status"]).status == 0, "that was another box")
+      #expect(try await box.run(["status"]).status == 0, "the logout was for another box")
 
       let away = "http://127.0.0.1:\(try freePort())"
       #expect(try await box.run(["providers", "--service", away]).status == 6)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `pairing signs the daemon's box in`() async throws {
+  @Test func `pairing while a daemon runs signs the daemon's box in`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -57,17 +57,17 @@ import Testing
       try await box.daemonListens()
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
-      #expect(try box.keeps(wire), "the code in the daemon's folder")
+      #expect(try box.keeps(wire), "the daemon's folder must hold the code")
       try await service.service.approve(wire)
       #expect(try await eventually("the end") { pairing.poll() } == 0)
-      #expect(realPath("\(folder)/.local") == nil, "nothing in a folder of its own")
+      #expect(realPath("\(folder)/.local") == nil, "the command must not make a folder of its own")
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }
   }
 
   @Test(.enabled(if: Accounts.effectiveUser == 0 && installedProgram("setpriv") != nil))
-  func `root signs the box of another user in, and others are told how`() async throws {
+  func `root can sign another user's box in, and other users are told how`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
