@@ -26,7 +26,7 @@ import Testing
       #expect(elsewhere.status == 3)
       #expect(try JSONValue(reading: elsewhere.output)["daemon"]?.bool == false)
       #expect(try await box.run(["logout", "--state", other]).status == 0)
-      #expect(try await box.run(["status"]).status == 0, "the logout was for another box")
+      #expect(try await box.run(["status"]).status == 0, "that was another box")
 
       let away = "http://127.0.0.1:\(try freePort())"
       #expect(try await box.run(["providers", "--service", away]).status == 6)
@@ -57,10 +57,10 @@ import Testing
       try await box.daemonListens()
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
-      #expect(try box.keeps(wire), "the daemon's folder must hold the code")
+      #expect(try box.keeps(wire), "the code in the daemon's folder")
       try await service.service.approve(wire)
       #expect(try await eventually("the end") { pairing.poll() } == 0)
-      #expect(realPath("\(folder)/.local") == nil, "the command must not make a folder of its own")
+      #expect(realPath("\(folder)/.local") == nil, "nothing in a folder of its own")
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }

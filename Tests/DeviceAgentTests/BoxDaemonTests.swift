@@ -59,7 +59,7 @@ import Testing
 
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
-      #expect(try await box.run(["status"]).status == 0, "must work without the daemon")
+      #expect(try await box.run(["status"]).status == 0, "without the daemon")
     }
   }
 
@@ -134,7 +134,7 @@ import Testing
     _ = try await flight.answer("one") { () throws(CommandError) in
       try await source.authorize("one", data: [:])
     }
-    #expect(await source.calls == calls + 1, "a later request causes a new call")
+    #expect(await source.calls == calls + 1, "a later question is a new one")
   }
 
   @Test(

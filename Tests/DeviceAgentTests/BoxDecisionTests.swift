@@ -91,7 +91,7 @@ struct `Decisions on the phone and on the box` {
       try await eventually("the question") { box.text("prompts").contains(#""question":"sign-out""#) }
       #expect(try await box.run(["sso", "sign-out"]).status == 0)
       #expect(try await answer, "the box is signed out")
-      #expect(try await account.askToSignOut(wait: .seconds(20)), "the box stays signed out")
+      #expect(try await account.askToSignOut(wait: .seconds(20)), "and stays so")
     }
   }
 }

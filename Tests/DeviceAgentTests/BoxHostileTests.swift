@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: Accounts.effectiveUser == 0, "only root can become another user"))
+  @Test(.enabled(if: Accounts.effectiveUser == 0, "only root can become somebody else"))
   func `other users who fill the socket with connections do not block the owner`() async throws {
     try await withTemporaryFolder { folder in
       _ = try run("chmod", ["711", folder])

@@ -14,7 +14,7 @@ import Testing
       let before = try await terminal.shows(waiting)
       try terminal.press("C-z")
       _ = try await terminal.shows("Stopped")
-      #expect(try !terminal.capture().contains(waiting), "the shell's own screen must be back")
+      #expect(try !terminal.capture().contains(waiting), "the shell's own screen is back")
       try terminal.type("stty -a | grep -o -- '-*icanon\\|-*echo '; fg")
       #expect(try await drawn(terminal) == code(in: before))
       try terminal.press("q")
@@ -45,7 +45,7 @@ import Testing
       kill(try pid(), stop)
       _ = try await terminal.shows("Stopped")
       try terminal.type("clear; bg")
-      try await eventually("the program to continue") {
+      try await eventually("it goes on") {
         !String(decoding: try readFile("/proc/\(try pid())/stat"), as: UTF8.self).contains(") T ")
       }
       try terminal.type("kill -WINCH %1; echo one; sleep 2; echo two")

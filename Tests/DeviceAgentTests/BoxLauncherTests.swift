@@ -56,7 +56,7 @@ import Testing
       }
       let first = try launcher(12345, "first", ["pair", "--json"])
       let wire = try #require(try await box.event("code", in: "first")["code"]?.string)
-      #expect(try box.keeps(wire), "the daemon's folder must hold the code")
+      #expect(try box.keeps(wire), "in the daemon's folder")
       // The launcher is killed; the next one continues with the code on the screen.
       first.signal(9)
       _ = try await eventually("the end") { first.poll() }
@@ -117,7 +117,7 @@ import Testing
     await #expect(throws: CommandError.self) { try await host.begin(PairOrder(), by: 2) }
     await #expect(throws: CommandError.self) { try await host.news(of: mine.id, after: 0, by: 2) }
     time.withLock { $0 = 2_000_000_000 }
-    try await eventually("the code is withdrawn") { link.isWithdrawn }
+    try await eventually("the code is taken back") { link.isWithdrawn }
     let theirs = try await host.begin(PairOrder(), by: 2)
     #expect(theirs.id != mine.id)
   }
@@ -137,7 +137,7 @@ import Testing
     #expect(try await host.news(of: id, after: 0, by: 1).events.count == PairHost.mostEvents)
     time.withLock { $0 = 3_600_000_000_000 }
     _ = try? await host.begin(PairOrder(isForced: true), by: 1)
-    #expect(link.isWithdrawn, "a forced pairing replaces the first")
+    #expect(link.isWithdrawn, "another order takes its place")
   }
 
   @Test func `an app cannot replace a launcher's code, gives way to a launcher, and has a limit of codes`() async throws
@@ -158,7 +158,7 @@ import Testing
     let refused = await #expect(throws: CommandError.self) { try await host.begin(PairOrder(), by: 1, for: "kodi") }
     #expect(refused?.code == "busy")
     #expect(
-      try await host.news(of: launcher.id, after: 0, by: 1).events.count == 1, "the launcher's code is still there")
+      try await host.news(of: launcher.id, after: 0, by: 1).events.count == 1, "its code is there still")
     try await host.withdraw(launcher.id, by: 1)
     // An app's code is replaced by a launcher of any user, but not by another app.
     let app = try await host.begin(PairOrder(), by: 1, for: "kodi")

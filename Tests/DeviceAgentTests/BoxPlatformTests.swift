@@ -25,7 +25,7 @@ struct `The platform account between programs` {
       #expect(try await box.ask("status", as: AppUser.stranger)["error"]?["code"] == "not-an-app")
       #expect(
         try await box.ask("status", as: 65_534)["error"]?["code"] == "not-an-app",
-        "the overflow user id must not be an app")
+        "overflow ids are nobody")
       #expect(try await box.run(["sso", "grant", "one"]).status == 0)
       #expect(try await box.ask("status", as: AppUser.first)["permission"] == "granted")
       #expect(try await box.ask("status", as: AppUser.second)["permission"] == "undetermined")
@@ -57,9 +57,9 @@ struct `The platform account between programs` {
       #expect(try await box.ask("status", as: AppUser.first, before: "unshare -U")["app"] == "one")
       #expect(
         try await box.ask("status", as: AppUser.first, before: "unshare -Ur")["app"] == "one",
-        "root inside the namespace must not count as root")
+        "not root")
       let code = try await box.ask("status", as: AppUser.stranger, before: "unshare -Ur")["error"]?["code"]
-      #expect(code == "not-an-app", "an unknown user stays unknown as root inside the namespace")
+      #expect(code == "not-an-app", "who is root inside is nobody here")
     }
   }
 
@@ -82,7 +82,7 @@ struct `The platform account between programs` {
       #expect(try await box.run(["sso", "deny", "probe"]).status == 0)
       #expect(try await box.statuses() == [.permissionDenied])
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
-      #expect(try await box.statuses() == [], "without a sign-in on the box there must be no status")
+      #expect(try await box.statuses() == [], "nobody is signed in on the box: silence")
       let account = try #require(PlatformAccount(requestor: "REF30", at: .socket(box.socket)))
       #expect(try await account.status() == PlatformStatus(permission: .granted, isSignedIn: false))
       #expect(try await account.access(prompt: true) == .granted)
@@ -123,7 +123,7 @@ struct `The platform account between programs` {
       // The viewer denies access: this takes effect at once, and the service is told.
       #expect(try await box.run(["sso", "deny", "probe"]).status == 0)
       #expect(await enabler.currentSignIn() == nil)
-      try await eventually("the service ends the sign-ins that came from the box") {
+      try await eventually("the service ends what came from the box") {
         (try? await second.metadata(.user("tokenSource"))) == nil
       }
       #expect(try await box.start(enabler) == [.permissionDenied])
@@ -174,7 +174,7 @@ struct `The platform account between programs` {
       let there = try BoxKeyFile(folder: "\(box.folder)/state/platform", machineIDFile: "\(box.folder)/machine")
       #expect(try there.key(of: mark) == nil)
       #expect(
-        try BoxKeyFile(folder: "\(box.folder)/state/platform").key(of: mark) != nil, "the key must open on this machine"
+        try BoxKeyFile(folder: "\(box.folder)/state/platform").key(of: mark) != nil, "here it opens"
       )
     }
   }

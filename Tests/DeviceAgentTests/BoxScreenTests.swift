@@ -30,7 +30,7 @@ import Testing
       try terminal.press("q")
       _ = try await terminal.shows("exit=0")
       let end = try await terminal.shows("icanon")
-      #expect(end.contains("You are signed in"), "one line must stay when the screen is gone")
+      #expect(end.contains("You are signed in"), "one line stays when the screen is gone")
       #expect(end.contains("icanon") && !end.contains("-icanon") && !end.contains("-echo"))
     }
   }
@@ -90,7 +90,7 @@ import Testing
       _ = try await terminal.shows("exit=3")
       #expect(try await !terminal.shows("icanon").contains("-icanon"))
       let taken = try service.isWithdrawn(String(other.suffix(17).prefix(8)))
-      #expect(taken, "quitting must withdraw the code")
+      #expect(taken, "quitting takes the code back")
     }
   }
 

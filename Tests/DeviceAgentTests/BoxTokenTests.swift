@@ -59,7 +59,7 @@ import Testing
       #expect(told.outputText.contains("signed in with Sample TV"))
       #expect(try await changed.run(["authorize", "news", "--verify"]).status == 0)
       let old = try await box.run(["providers"])
-      #expect(old.status == 1, "the first key pair must be refused: \(old.errorText)")
+      #expect(old.status == 1, "the first key counts no more: \(old.errorText)")
     }
   }
 

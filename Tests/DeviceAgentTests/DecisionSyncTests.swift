@@ -25,10 +25,10 @@ struct DecisionSyncTests {
       try await eventually("the denial") { store.permission(of: Self.kodi) == .denied }
       await screens.decide([Self.kodi: .undetermined])
       try await eventually("the reset") { store.permission(of: Self.kodi) == .undetermined }
-      try await eventually("that every change was reported") {
+      try await eventually("that all is told") {
         heard.withLock { $0 } == [Self.kodi, Self.kodi, Self.kodi]
       }
-      #expect(store.untold.isEmpty, "a decision from the service must not be sent back")
+      #expect(store.untold.isEmpty, "what came from there is not told back")
     }
   }
 
@@ -44,7 +44,7 @@ struct DecisionSyncTests {
       await screens.setAway(false)
       let next = DecisionSync(again, screens)
       await next.tell()
-      try await eventually("that the decision was sent") { again.untold.isEmpty }
+      try await eventually("that it is told") { again.untold.isEmpty }
       #expect(await screens.told.map(\.word) == [.permission(.denied)])
       #expect(try PermissionStore(folder: folder).untold.isEmpty)
       #expect(again.permission(of: Self.kodi) == .denied)
@@ -58,11 +58,11 @@ struct DecisionSyncTests {
       let asOf = store.revision
       try store.decide(.denied, Self.kodi)
       #expect(try store.takeOver([Self.kodi: .granted, Self.video: .denied], asOf: asOf) == [Self.video])
-      #expect(store.permission(of: Self.kodi) == .denied, "the service does not know the decision yet")
+      #expect(store.permission(of: Self.kodi) == .denied, "it is not told yet")
       store.told(try #require(store.untold.first))
       #expect(store.untold.isEmpty)
       #expect(try store.takeOver([Self.kodi: .granted], asOf: asOf) == [])
-      #expect(store.permission(of: Self.kodi) == .denied, "the list is older than the report of the decision")
+      #expect(store.permission(of: Self.kodi) == .denied, "the list is from before it was told")
       #expect(try store.takeOver([Self.kodi: .granted], asOf: store.revision) == [Self.kodi])
     }
   }
@@ -72,7 +72,7 @@ struct DecisionSyncTests {
       try PrivateDirectory.ensure("\(folder)/permissions")
       await screens.decide([Self.kodi: .granted])
       await sync.begin()
-      try await eventually("two requests without a tag") { await screens.untagged >= 2 }
+      try await eventually("two questions without a tag") { await screens.untagged >= 2 }
       #expect(store.permission(of: Self.kodi) == .undetermined)
       try PrivateDirectory.remove("\(folder)/permissions")
       try await eventually("the grant", within: 60) { store.permission(of: Self.kodi) == .granted }
@@ -84,7 +84,7 @@ struct DecisionSyncTests {
       await screens.refuse()
       try store.decide(.granted, Self.kodi)
       await sync.begin()
-      try await eventually("one request for decisions, and one decision sent") {
+      try await eventually("one question, and one decision told") {
         let (questions, attempts) = (await screens.questions, await screens.attempts)
         return questions == 1 && attempts == 1
       }
@@ -102,7 +102,7 @@ struct DecisionSyncTests {
         ends.withLock { $0 += 1 }
       }
       await sync.begin()
-      try await eventually("a long poll") { await screens.isHeld }
+      try await eventually("a held call") { await screens.isHeld }
       await screens.endSignIn()
       try await eventually("the end") { ends.withLock { $0 } == 1 }
       #expect(try await sync.current() == nil)
@@ -117,7 +117,7 @@ struct DecisionSyncTests {
     try await withScreens { screens, _, sync, _ in
       await screens.endSignIn(isKept: true)
       await sync.begin()
-      try await eventually("a check") { await screens.looks == 1 }
+      try await eventually("a look") { await screens.looks == 1 }
       for _ in 0..<100 { await sync.begin() }
       let (questions, looks) = (await screens.questions, await screens.looks)
       #expect(questions == 1 && looks == 1)
@@ -128,7 +128,7 @@ struct DecisionSyncTests {
     try await withScreens { screens, store, sync, _ in
       await screens.endSignIn(isKept: true)
       await sync.begin()
-      try await eventually("a check") { await screens.looks == 1 }
+      try await eventually("a look") { await screens.looks == 1 }
       // Another process signs in; the next request finds the sign-in.
       await screens.signIn()
       await screens.decide([Self.kodi: .denied])
@@ -141,13 +141,13 @@ struct DecisionSyncTests {
     try await withScreens { screens, _, sync, _ in
       await screens.switchOff()
       #expect(try await sync.current() == nil)
-      try await eventually("a check") { await screens.looks == 1 }
+      try await eventually("a look") { await screens.looks == 1 }
       // Repeated requests within seconds cause no call.
       for _ in 0..<10 { #expect(try await sync.current() == nil) }
       #expect(await screens.looks == 1)
       await screens.switchOn()
       await sync.lookAgain()
-      #expect(await screens.looks == 1, "many requests at once must not cause many calls")
+      #expect(await screens.looks == 1, "a crowd that asks is no storm of calls")
     }
     try await withScreens { screens, _, sync, _ in
       await screens.switchOff()
@@ -176,11 +176,11 @@ struct DecisionSyncTests {
     let now: Int64 = 1_800_000_000_000
     #expect(age(.granted, now - 60_000, at: now) == .seconds(60))
     #expect(age(.denied, now - 60_000, at: now) == .seconds(60))
-    #expect(age(.granted, now + 60_000, at: now) == .zero, "a clock that was set back")
+    #expect(age(.granted, now + 60_000, at: now) == .zero, "a clock that went back")
     // Decided before the clock was set: a denial counts as new, a grant as old, so that it overrides nothing.
     #expect(age(.denied, 5_000, at: now) == .zero)
     #expect(age(.granted, 5_000, at: now) == .milliseconds(now - 5_000))
-    #expect(age(.granted, 5_000, at: 65_000) == .seconds(60), "with a clock that was never set the difference is right")
+    #expect(age(.granted, 5_000, at: 65_000) == .seconds(60), "never set: the difference is right still")
   }
 
   @Test(arguments: [

@@ -23,7 +23,7 @@ import Testing
     var inParts = FoundServices(id: Self.id)
     inParts.hear(Self.message([den.records[0]]))
     #expect(inParts.services.isEmpty)
-    #expect(inParts.questions.count == 2, "one query for services, one for the records that are missing")
+    #expect(inParts.questions.count == 2, "who is there, and where the one is that did not say so")
     #expect(inParts.questions.last == DNSAnswer.question(Self.id, Self.name("Regent on den"), [.server, .text]))
     inParts.hear(Self.message([den.records[1]]))
     inParts.hear(Self.message([den.records[2]]))
@@ -57,7 +57,7 @@ import Testing
     for (index, value) in [(2, UInt8(0x04)), (3, 0x03), (2, 0xAC)] {
       var other = whole
       other[index] = value
-      #expect(DNSAnswer(other, to: Self.id) == nil, "a query, an error, another operation")
+      #expect(DNSAnswer(other, to: Self.id) == nil, "a question, an error, another operation")
     }
   }
 
@@ -68,7 +68,7 @@ import Testing
     }
     let long = Array(repeating: String(repeating: "a", count: 63), count: 4)
     #expect(DNSAnswer(Self.message([Self.record(Self.labels(long), 12, [0])]), to: Self.id) == nil)
-    #expect(DNSAnswer(Self.message([Self.record([0x41], 12, [0])]), to: Self.id) == nil, "an invalid length byte")
+    #expect(DNSAnswer(Self.message([Self.record([0x41], 12, [0])]), to: Self.id) == nil, "a length of no kind")
     let many = Array(repeating: Self.record([0], 12, [0]), count: 65)
     #expect(DNSAnswer(Self.message(Array(many.dropLast())), to: Self.id)?.records.count == 64)
     #expect(DNSAnswer(Self.message(many), to: Self.id) == nil)
@@ -93,7 +93,7 @@ import Testing
     var found = FoundServices(id: Self.id)
     found.hear(Self.message(Said(name: "den", port: 8787, texts: texts).records))
     #expect(found.services.isEmpty)
-    #expect(found.questions.count == 1, "no further query is sent for it")
+    #expect(found.questions.count == 1, "nothing more is asked of it")
   }
 
   @Test func `the number of services is limited, each address appears once, and the first record for a name wins`() {

@@ -333,7 +333,7 @@ import Testing
     #expect(response.status.rawValue == status)
     if status == 403, path.hasSuffix("token") {
       #expect(
-        String(decoding: response.body, as: UTF8.self).contains("oauth="), "the hint must contain the line to add")
+        String(decoding: response.body, as: UTF8.self).contains("oauth="), "the line to add")
     }
   }
 

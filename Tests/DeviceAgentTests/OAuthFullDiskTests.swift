@@ -24,7 +24,7 @@ import Testing
       var (step, answersLost) = (0, 0)
       while true {
         step += 1
-        try #require(step < 20, "the renewal never succeeded")
+        try #require(step < 20, "it was never enough")
         try box.age(by: 3_560)
         let (before, asked) = (try box.kept(), service.refreshes)
         let full = try Box(folder, service.url, more: ["LD_PRELOAD": "\(folder)/full.so", "FULL_AT": "\(step)"])
@@ -33,7 +33,7 @@ import Testing
         #expect(cut.status == 1, "step \(step): \(cut.status)")
         #expect(cut.errorText.contains("No space left on device"), "step \(step): \(cut.errorText)")
         #expect(cut.errorText.contains("hint: "), "step \(step): \(cut.errorText)")
-        #expect(cut.outputText.isEmpty, "a token that is not on disk was printed")
+        #expect(cut.outputText.isEmpty, "a token was handed out that is not on the disk")
         // The stored tokens are unchanged, and no temporary file is left.
         #expect(try box.kept() == before, "step \(step)")
         let strange = try await box.shell("ls -A state/oauth/tv | grep -vxE 'client|key|lock|pair.lock|tokens'")

@@ -42,7 +42,7 @@ import Testing
       server.say(
         "/.well-known/openid-configuration", "", status: 302, headers: [(.location, server.url + "/device")])
       #expect(try await add(box, server).status == 1)
-      #expect(server.count("/device") == 0, "a redirect must not be followed")
+      #expect(server.count("/device") == 0, "a redirect was followed")
       let plain = try await box.run(["oauth", "add", "tv", "--issuer", "http://login.example.org", "--client-id", "x"])
       #expect(plain.status == 2)
       for name in ["../x", ".x", "-x", "x/y", String(repeating: "x", count: 65)] {

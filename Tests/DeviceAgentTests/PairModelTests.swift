@@ -22,7 +22,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.link(.code(code())), now: 10) == [.tell(.code(code()))])
     #expect(model.view.stage == .waiting(code()))
     #expect(model.handle(.link(.opened), now: 20) == [.tell(.opened)])
-    #expect(model.handle(.link(.opened), now: 21) == [], "reported once")
+    #expect(model.handle(.link(.opened), now: 21) == [], "told once")
     #expect(model.handle(.link(.match(42)), now: 30) == [.tell(.match(42))])
     #expect(model.view.stage == .number(code(), 42))
     #expect(
@@ -101,12 +101,12 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
       _ = model.handle(.link(.code(code())), now: now)
       #expect(model.handle(.link(.withdrawn), now: now + 1) == [])
       #expect(model.view.stage == .starting)
-      #expect(model.handle(.tick, now: now + 2) == [], "the next code must not come at once")
+      #expect(model.handle(.tick, now: now + 2) == [], "not at once")
       now += 1 + PairModel.settlingTime
       #expect(model.handle(.tick, now: now) == [.requestCode(provider: nil)])
     }
     _ = model.handle(.link(.code(code())), now: now)
-    #expect(model.handle(.link(.withdrawn), now: now + 1).first == .tell(.expired), "the replacements must end")
+    #expect(model.handle(.link(.withdrawn), now: now + 1).first == .tell(.expired), "not for ever")
   }
 
   @Test func `a code that was withdrawn while a phone had it open is reported as expired`() {
@@ -144,7 +144,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     _ = model.handle(.link(.code(code(deadline: 1_000))), now: 0)
     #expect(model.handle(.link(.trouble(failure)), now: 10) == [.tell(.error(failure))])
     #expect(model.view.stage.code != nil && model.view.trouble != nil)
-    #expect(model.handle(.link(.trouble(failure)), now: 20) == [], "reported once")
+    #expect(model.handle(.link(.trouble(failure)), now: 20) == [], "told once")
     #expect(model.nextDeadline() == 1_000)
     #expect(model.handle(.tick, now: 1_000) == [.tell(.expired)])
     #expect(model.view.stage == .expired)
@@ -182,7 +182,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     _ = model.handle(.link(.authenticated(name: nil, provider: nil)), now: 9_002)
     #expect(
       !model.handle(.tick, now: 10_001).contains(.requestCode(provider: nil)),
-      "a signed-in box must not ask for a code")
+      "whoever is in wants no code any more")
   }
 
   @Test func `the provider list stays open when the code behind it is replaced`() {

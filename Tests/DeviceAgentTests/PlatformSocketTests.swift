@@ -50,7 +50,7 @@ struct PlatformSocketTests {
       let denied = try await fixture.ask(
         "account", ["requestor": "acme", "provider": "CABLE", "profileRequest": "cmVxdWVzdA=="])
       #expect(denied.code == "denied" && denied.status == Status(422))
-      try await eventually("the decision to reach the service") {
+      try await eventually("the service hears of it") {
         let last = await fixture.account.told.last
         return last?.who == PlatformSocketFixture.kodi && last?.word == .permission(.denied)
       }
@@ -67,7 +67,7 @@ struct PlatformSocketTests {
       #expect(word.code == "undetermined")
       let status = try await fixture.ask("status", ["requestor": "acme"]).document
       #expect(status["permission"] == "undetermined" && status["viewer"] == nil)
-      try await eventually("the decision to reach the service") {
+      try await eventually("the service hears of it") {
         await fixture.account.told.last?.word == .permission(.undetermined)
       }
       try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
@@ -95,7 +95,7 @@ struct PlatformSocketTests {
       try await fixture.host.decide(.denied, PlatformSocketFixture.kodi)
       #expect(try await asked.document["permission"] == "denied")
       let again = try await fixture.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
-      #expect(again.document["prompt"] == "decided", "a viewer who denied access must not be asked again")
+      #expect(again.document["prompt"] == "decided", "a viewer who said no is not asked again")
       #expect(await fixture.host.prompt(after: 0, wait: .zero) == nil)
     }
   }
@@ -121,7 +121,7 @@ struct PlatformSocketTests {
       for requestor in [5, .null, ["acme"]] as [JSONValue] {
         let grant: JSONObject = ["app": "kodi", "permission": "granted", "requestor": requestor]
         #expect(
-          try await fixture.sso("decide", grant).status == .badRequest, "\(requestor) must not mean all requestors")
+          try await fixture.sso("decide", grant).status == .badRequest, "\(requestor) is no \"all\"")
       }
       #expect(await fixture.host.decisions == [:])
       #expect(try await fixture.ask("status", ["requestor": "acme"]).status == .ok)
@@ -145,7 +145,7 @@ struct PlatformSocketTests {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       let grant: JSONObject = ["app": "kodi", "permission": "granted"]
       #expect(
-        try await fixture.sso("decide", grant, as: 1_001).status == .forbidden, "an app must not grant itself access")
+        try await fixture.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
       #expect(try await fixture.sso("decide", grant, as: 1_005).status == .ok)
       #expect(await fixture.host.decisions == [PlatformSocketFixture.kodi: .granted])
       #expect(try await fixture.sso("decide", ["app": "nobody", "permission": "granted"]).code == "unknown-app")

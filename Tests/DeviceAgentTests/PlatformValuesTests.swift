@@ -38,13 +38,13 @@ struct AppRuleTests {
       ], overflow: [65_534])
     #expect(book.app(of: who(1001), on: nil, requestor: "acme") == "kodi")
     #expect(book.app(of: who(1001), on: nil, requestor: "news") == "kodi")
-    #expect(book.app(of: who(1001), on: nil, requestor: "ACME") == nil, "requestors are compared byte by byte")
+    #expect(book.app(of: who(1001), on: nil, requestor: "ACME") == nil, "byte by byte")
     #expect(book.app(of: who(1001), on: nil, requestor: "other") == nil)
     #expect(book.app(of: who(1002), on: nil, requestor: "acme") == nil, "not in the group")
     #expect(book.app(of: who(1002, [5, 77]), on: nil, requestor: "acme") == "video")
     #expect(
-      book.app(of: who(1003, [77]), on: nil, requestor: "acme") == nil, "another user of the group must not match")
-    #expect(book.app(of: who(0), on: nil, requestor: "acme") == nil, "root must not be an app")
+      book.app(of: who(1003, [77]), on: nil, requestor: "acme") == nil, "another user of the group")
+    #expect(book.app(of: who(0), on: nil, requestor: "acme") == nil, "root is no app")
     #expect(book.app(of: who(1001), on: "boxed", requestor: "acme") == "boxed")
     #expect(book.app(of: who(1002), on: "boxed", requestor: "acme") == nil)
     #expect(book.app(of: who(1009), on: "open", requestor: "acme") == "open")
@@ -114,7 +114,7 @@ struct PermissionTests {
       try PrivateDirectory.ensure("\(folder)/permissions")
       let error = #expect(throws: CommandError.self) { try store.decide(.granted, kodi) }
       #expect(error?.code == "storage")
-      #expect(store.permission(of: kodi) == .undetermined, "the viewer must be asked again")
+      #expect(store.permission(of: kodi) == .undetermined, "asked again, never granted")
       try PrivateDirectory.remove("\(folder)/permissions")
       try store.decide(.granted, kodi)
       #expect(store.permission(of: kodi) == .granted)
@@ -167,7 +167,7 @@ struct PermissionTests {
       try store.decide(.granted, news)
       if isRestarted {
         store = try PermissionStore(folder: folder)
-        #expect(store.trouble != nil, "the service's list has not arrived yet")
+        #expect(store.trouble != nil, "no list has come yet")
       }
       store.told(try #require(store.untold.first))
       let changed = try store.takeOver([kodi: .granted, video: .denied, news: .granted], asOf: store.revision)
@@ -188,7 +188,7 @@ struct PermissionTests {
       let video = AppRequestor(app: "video", requestor: "acme")
       let store = try PermissionStore(folder: folder)
       try store.decide(.granted, kodi)
-      #expect(store.belong(to: "anna") == [], "a grant made before the first sign-in must stay")
+      #expect(store.belong(to: "anna") == [], "allowed before anybody signed in")
       try store.decide(.denied, video)
       for decision in store.untold { store.told(decision) }
       #expect(store.permission(of: kodi) == .granted)
@@ -196,11 +196,11 @@ struct PermissionTests {
       #expect(again.belong(to: "anna") == [], "the same viewer, signed in again")
       #expect(again.belong(to: "bert") == [kodi])
       #expect(again.permission(of: kodi) == .undetermined && again.permission(of: video) == .denied)
-      #expect(again.untold.map(\.permission) == [.undetermined], "the service must be told")
+      #expect(again.untold.map(\.permission) == [.undetermined], "the service hears of it")
       let last = try PermissionStore(folder: folder)
       #expect(last.decisions == [video: .denied] && last.belong(to: "bert") == [])
       #expect(
-        try last.takeOver([kodi: .granted], asOf: last.revision) == [], "the service does not know the change yet")
+        try last.takeOver([kodi: .granted], asOf: last.revision) == [], "not told yet")
     }
   }
 
@@ -209,7 +209,7 @@ struct PermissionTests {
     for number in 0..<PermissionBook.most {
       book = try #require(book.deciding(.granted, AppRequestor(app: "a\(number)", requestor: "r"), at: 1))
     }
-    #expect(book.deciding(.granted, kodi, at: 2) == nil, "a new decision must be refused, not an old one dropped")
+    #expect(book.deciding(.granted, kodi, at: 2) == nil, "the newcomer is refused, nobody is forgotten")
     #expect(book.deciding(.denied, AppRequestor(app: "a1", requestor: "r"), at: 2) != nil)
     #expect(PermissionBook(reading: book.document.bytes()) == book)
   }
@@ -240,7 +240,7 @@ struct PermissionTests {
     _ = held.ask(kodi, .undetermined, now: minute)
     #expect(held.ask(kodi, .undetermined, now: 2 * minute) == .tooSoon)
     guard case .open = held.ask(other, .undetermined, now: 2 * minute) else {
-      Issue.record("the other app's question was not shown")
+      Issue.record("the other one is not asked")
       return
     }
     // A clock that jumps back shows no question.
@@ -264,7 +264,7 @@ struct BoxKeyTests {
       try file.keep(BoxKeyFile.Kept(key: key, signIn: "one", box: "b"))
       let kept = try #require(try file.key(of: "one"))
       #expect(kept.key.publicKey == key.publicKey && kept.box == "b")
-      #expect(try file.key(of: "two") == nil, "the key belongs to another sign-in")
+      #expect(try file.key(of: "two") == nil, "made with another sign-in")
       #expect(try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/elsewhere").key(of: "one") == nil)
       let without = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/empty")
       #expect(try without.key(of: "one") == nil)

@@ -76,7 +76,7 @@ private let links = [
     #expect(canvas.lines.contains { $0.contains("--qr framebuffer") })
     #expect(canvas.lines.contains { $0.contains("tv.example.org") })
     let inked = canvas.cells.count { $0.style.isReversed || $0.glyph == "#" }
-    #expect(inked > 200, "the code must be drawn in large letters")
+    #expect(inked > 200, "the code is written in dots")
   }
 
   @Test(arguments: sizes, Language.allCases)
