@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What a virtual machine that returns to a snapshot may not find again in memory.
-@Suite struct `A service draws random bytes` {
+/// A virtual machine that returns to a snapshot must not find random bytes in memory that it uses again.
+@Suite struct `Random bytes of the service` {
   @Test(.enabled(if: installedProgram("cc") != nil, "there is no C compiler: apt-get install gcc"))
-  func `from the kernel for each cookie, and none ahead`() throws {
+  func `the service draws random bytes from the kernel for each cookie, and none in advance`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/drawn.c", Self.library.utf8)
