@@ -4,8 +4,8 @@ import TestSupport
 //
 //     # a comment
 //     $ a command for the shell
-//     what it prints; [..] stands for any part of a line, a line "..." for any lines
-//     ! what it says on standard error
+//     a line of its output; [..] matches any part of a line, a line "..." any number of lines
+//     ! a line of its standard error
 //     ? the exit code, when it is not 0
 
 /// A command and its expected result.
