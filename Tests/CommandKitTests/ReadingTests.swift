@@ -39,7 +39,7 @@ import Testing
     #expect(json.output.isEmpty && json.errors.contains("needs a command"))
   }
 
-  @Test func `an option that negates another is not suggested`() async {
+  @Test func `the opposite of a mistyped option is not suggested`() async {
     #expect(!(await library("book add x --no-title")).errors.contains("did you mean"))
   }
 

@@ -79,7 +79,9 @@ import Testing
     }
   }
 
-  @Test func `setup and announce publish the service's address with Avahi when asked to`() throws {
+  @Test func `announce publishes the service's address with Avahi, and an address of this machine alone is refused`()
+    throws
+  {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService("--public-url", "https://tv.example.org:8443/tv", in: folder) { _ in

@@ -10,7 +10,7 @@ import Testing
 @testable import DeviceAgent
 
 @Suite struct `Boxes and the details of the API` {
-  @Test func `pair with a promotional pass asks for the extra data and signs in with it`() async throws {
+  @Test func `pair with a promotional pass names the data that it needs, and signs in when it is given`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in

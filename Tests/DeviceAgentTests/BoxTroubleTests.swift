@@ -9,9 +9,7 @@ import Testing
 @testable import DeviceAgent
 
 @Suite struct `Launchers and trouble with the service` {
-  @Test
-  func
-    `an unreachable service gives an error event, later the code, and exit code 6 when stopped before`()
+  @Test func `an unreachable service gives an error event, later the code, and exit code 6 when stopped before`()
     async throws
   {
     try await withTemporaryFolder { folder in

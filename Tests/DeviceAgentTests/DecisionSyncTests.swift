@@ -113,7 +113,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `a refusal that does not end the sign-in causes one check`() async throws {
+  @Test func `when the service refuses a sign-in that the box still has, the box checks it once`() async throws {
     try await withScreens { screens, _, sync, _ in
       await screens.endSignIn(isKept: true)
       await sync.begin()
@@ -192,7 +192,7 @@ struct DecisionSyncTests {
     #expect(ServiceDecisions(reading: Array(text.utf8), tag: "x") == nil)
   }
 
-  @Test func `a list of decisions needs a tag`() throws {
+  @Test func `a list of decisions without a tag is ignored`() throws {
     let text = #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"denied","decided":1}]}"#
     #expect(ServiceDecisions(reading: Array(text.utf8), tag: nil) == nil)
     let list = try #require(ServiceDecisions(reading: Array(text.utf8), tag: "\"1\""))

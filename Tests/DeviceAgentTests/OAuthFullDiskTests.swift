@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// From the write number `FULL_AT` on, every write to a regular file fails with ENOSPC.
+  /// From write number `FULL_AT` on, every write to a regular file fails with ENOSPC.
   private static let library = """
     #define _GNU_SOURCE
     #include <dlfcn.h>

@@ -100,7 +100,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `a call without prompt shows no question`() async throws {
+  @Test func `an access call without prompt shows the viewer no question`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       #expect(try await fixture.ask("access", ["requestor": "acme"], wait: 55).document["permission"] == "undetermined")
       #expect(await fixture.host.prompt(after: 0, wait: .zero) == nil)

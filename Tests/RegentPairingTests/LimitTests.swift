@@ -100,10 +100,7 @@ import Testing
     #expect(ledger.verdict(source: there, account: "bob", at: up(1)) == .within)
   }
 
-  @Test
-  func
-    `wrong codes are limited for each browser and each address, and a signed-in viewer is not blocked by the address`()
-  {
+  @Test func `wrong codes are limited by browser and by address, but an address does not block a signed-in viewer`() {
     let hotel = FailureLimit.wrongCodes.widened(by: 12)
     var ledger = GuessLedger<String>(ofSource: hotel, all: FailureLimit(count: 1_000, span: .seconds(60)), capacity: 40)
     func verdict(_ browser: Int, _ account: String? = nil, at second: Int) -> RateVerdict {

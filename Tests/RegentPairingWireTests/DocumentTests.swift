@@ -153,7 +153,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     #expect(markup.hasSuffix("</mvpd></mvpds></requestor></config>"))
   }
 
-  @Test func `an empty list is written as an empty list`() {
+  @Test func `an empty list is written as an empty array or element, not omitted`() {
     let config = ConfigDocument(requestor: "R", name: "R", domains: [], providers: [])
     #expect(json(config).contains(#""domains":[],"mvpds":[]"#))
     #expect(xml(config).contains("<domains></domains><mvpds></mvpds>"))

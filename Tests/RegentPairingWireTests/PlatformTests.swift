@@ -31,7 +31,7 @@ import Testing
     #expect(ProfileRequest(unverified: text) == nil)
   }
 
-  @Test func `each member is required`() throws {
+  @Test func `a profile request or assertion that lacks a member is refused`() throws {
     for name in try request().claims.members.map(\.name) {
       var claims = try request().claims
       claims[name] = nil

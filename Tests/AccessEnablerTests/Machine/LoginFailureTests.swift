@@ -91,10 +91,7 @@ struct LoginFailureTests {
     #expect(bench.machine.tokens.authentication?.signIn.expires == new.expires)
   }
 
-  @Test
-  func
-    `after an outage the code is read without a wait first, so that the app hears at once that the connection is back`()
-  {
+  @Test func `after an outage the code is read without a long poll first, so that the app is told at once`() {
     var (bench, _) = Bench.waiting()
     bench.answer(.failed(.away))
     bench.ring()

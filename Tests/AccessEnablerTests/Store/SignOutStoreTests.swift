@@ -66,7 +66,7 @@ import Testing
       try store(folder).save([.tokens("SPORT", .authentication(other))])
       #expect(one.refresh() == nil)
       #expect(one.tokens(of: "SPORT").authentication == other, "another process signed in since")
-      #expect(one.tokens(of: "NEWS").authentication == nil, "no one signed in to the other requestor")
+      #expect(one.tokens(of: "NEWS").authentication == nil, "the other requestor got no new sign-in")
       try one.save([.serverTime(2)])
       let again = try store(folder)
       #expect(again.tokens(of: "SPORT").authentication == other && again.tokens(of: "NEWS").authentication == nil)
