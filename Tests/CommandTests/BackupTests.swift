@@ -153,9 +153,9 @@ import Testing
       try expect(1, "regentctl restore copy.db --yes 2> said")
       try expect(0, "grep -q 'copy.db was made with another master key than .*/master-key' said")
       try expect(0, "grep -q 'hint: name the key of that time with --master-key' said")
-      // The new key still opens the existing database.
+      // The new master key still opens the existing database.
       try withService(in: folder) { _ in try expect(0, "regentctl requestor show acme") }
-      // The old key was kept for this purpose.
+      // The old master key was kept for this purpose.
       try expect(0, "cmp old \(state)/master-key.until-*Z && chmod 600 \(state)/master-key")
       try expect(0, "mv \(state)/master-key.until-*Z \(state)/master-key")
       try expect(0, "regentctl restore copy.db --yes")

@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// The response at the other end of a Unix socket to these bytes.
+  /// Sends these bytes to a Unix socket and returns the response.
   private func exchange(_ path: String, _ bytes: [UInt8]) throws -> String {
     let descriptor = try connect(path)
     defer { close(descriptor) }

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// Writes a letter for each call.
+  /// Replaces `getrandom` by one that appends a letter to the file `DRAWN` for each call.
   private static let library = """
     #define _GNU_SOURCE
     #include <fcntl.h>

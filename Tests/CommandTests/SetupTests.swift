@@ -70,7 +70,7 @@ import Testing
         #expect(try shell.get("regentctl invitation list --json").contains(#""uses":1"#))
         #expect(try !shell.get("regentctl key list acme").contains("calls"))
 
-        // At a terminal setup asks for the kind: Return accepts the default, and the typed word overrides it.
+        // At a terminal setup asks what the box gets. Return accepts the default; a typed word overrides it.
         let typed = try shell.get(
           #"(printf '\n\n\n'; printf 'code\n') | script -qec 'regentctl setup --backups backups' /dev/null"#)
         #expect(typed.contains("or none [none]: "), "\(typed)")

@@ -179,7 +179,7 @@ struct PlatformSocketTests {
     time.withLock { $0 = 2_000_000_000 }
     capped.note("refused", of: "user 1001")
     #expect(lines.withLock { $0.suffix(2) } == ["900 lines about user 1001 were left out", "refused"])
-    // All users together have a limit, too.
+    // The log lines of all users together have a limit, too.
     lines.withLock { $0 = [] }
     for user in 0..<10_000 { capped.note("refused", of: "user \(user)") }
     #expect(lines.withLock { $0.count } <= CappedLines.most + CappedLines.limit.burst)

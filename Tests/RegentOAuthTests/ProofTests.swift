@@ -212,7 +212,7 @@ import Testing
     #expect(others == 150)
     #expect(fill(.signedIn) == 100)
     #expect(replay.look(1, of: .signedIn, at: now) == .used)
-    // The next ten minutes have room again, and a proof of the last ten minutes is still refused.
+    // In the next ten minutes there is room again, and a proof of the last ten minutes is still refused.
     now = now + DPoPReplay.half
     #expect(replay.take(1, of: source(1), at: now) == .used)
     #expect(replay.look(1_000_000, of: .signedIn, at: now) == .fresh)

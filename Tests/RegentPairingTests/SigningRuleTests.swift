@@ -159,7 +159,7 @@ import Testing
     #expect(verdict(&window, 3, 5, 5) == .tooMany)
     #expect(verdict(&window, 0, 5, 5) == .replayed)
     #expect(verdict(&window, 4, 6, 6) == .tooMany)
-    // The second is closed once it is no longer close to the present.
+    // That second is closed once it is no longer close to the present.
     #expect(verdict(&window, 4, 9, 9) == nil)
     #expect(verdict(&window, 0, 5, 9) == .outsideWindow)
   }

@@ -207,7 +207,7 @@ struct CallRowTests {
     enabler.setSelectedProvider(nil)
     try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 PROVIDER_NOT_SELECTED_ERROR")
-    // The service is told shortly afterwards.
+    // The SDK deletes the code at the service shortly afterwards.
     try await eventually("the code is withdrawn") {
       try await live.state(of: code) == "withdrawn"
     }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import AccessEnabler
 
-/// Tests the older proof of a requestor, in both of its deprecated forms.
+/// Tests `signedRequestorID`, the older proof of an app's requestor, in both of its deprecated call forms.
 @Suite("A signed requestor id", .regentd)
 struct SignedRequestorTests {
   enum Form: CaseIterable, Sendable { case alone, withKeyPair }

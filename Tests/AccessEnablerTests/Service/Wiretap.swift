@@ -18,7 +18,7 @@ final class Wiretap: Sendable {
 
   func forget() { said.withLock { $0 = [:] } }
 
-  /// The heads of the requests that arrived completely.
+  /// The HTTP heads of the requests that arrived completely.
   var requests: [Head] {
     said.withLock { $0 }.values.flatMap { bytes in
       var heads: [Head] = []

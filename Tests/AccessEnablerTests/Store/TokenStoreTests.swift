@@ -202,7 +202,7 @@ struct TokenStoreTests {
       #expect(second.openingNews == nil)
       #expect(second.installation.deviceID == first.installation.deviceID)
       #expect(second.tokens(of: "SPORT") == first.tokens(of: "SPORT"))
-      // A missing copy is written again with the next tokens.
+      // A missing `installation.copy` is written again with the next tokens.
       removeTree("\(path).copy")
       try store(folder).save([.serverTime(5)])
       try writeFile(path, Array("{".utf8))
