@@ -3,7 +3,7 @@ import RegentPairing
 
 @testable import Administration
 
-/// Records with something in every member.
+/// Records with a value in every member.
 enum Samples {
   static let requestor = read(
     Requestor.init,

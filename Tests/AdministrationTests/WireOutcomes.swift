@@ -1,5 +1,6 @@
-/// What becomes of a member of each document when it is left out or something else stands there: recorded, so that no
-/// other way of reading changes what is taken, what is refused and in which words.
+/// The recorded outcome for each document when one of its members is missing or has another value.
+///
+/// A change of what is accepted, what is refused, or the error text shows here.
 extension WireRecord {
   static let outcomes = documentOutcomes + recordOutcomes
 

@@ -2,7 +2,7 @@ import RegentPairing
 
 @testable import Administration
 
-/// Every document of the admin interface with something in every member, as it is sent.
+/// Every document of the admin interface, with a value in every member, in its JSON form.
 enum WireRecord {
   static let kinds: [WireKind] = [
     WireKind(

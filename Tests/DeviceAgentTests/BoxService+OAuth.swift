@@ -13,7 +13,7 @@ import TestSupport
 @testable import PairingService
 
 extension BoxService {
-  /// A public client as an operator adds it; its id.
+  /// Adds a public OAuth client as an operator does, and returns its id.
   func addOAuthClient() async throws -> String {
     let id = Random.uuid()
     let metadata = try ClientMetadata(reading: [
@@ -30,19 +30,19 @@ extension BoxService {
 
   var issuer: String { url + "/oauth" }
 
-  /// How often tokens were renewed.
+  /// The number of refreshes so far.
   var refreshes: Int { service.core.metrics.now.counts[.grantsRefreshed] ?? 0 }
 }
 
 extension Box {
-  /// Adds the service as a server of OAuth.
+  /// Adds the service as an OAuth server of the box.
   func addOAuth(_ service: BoxService, name: String = "tv", more: [String] = []) async throws {
     let added = try await run(
       ["oauth", "add", name, "--issuer", service.issuer, "--client-id", try await service.addOAuthClient()] + more)
     guard added.status == 0 else { throw TestSupportError("not added: \(added.errorText)") }
   }
 
-  /// Signs in, as far as the viewer's yes and the end.
+  /// Pairs with the OAuth server; the viewer approves.
   func pairOAuth(_ service: BoxService, name: String = "tv", output: String = "out") async throws {
     let pairing = try start(["oauth", "pair", name, "--json"], output: output)
     try await service.service.approve(try await code(in: output))
@@ -55,13 +55,13 @@ extension Box {
     return code
   }
 
-  /// The kept tokens, as they are or made older: nobody waits an hour for a token to end.
+  /// Makes the stored tokens older by so many seconds, so that a test need not wait for their expiry.
   func age(_ name: String = "tv", by seconds: Int64) throws {
     let path = "\(folder)/state/oauth/\(name)/tokens"
     var tokens = try kept(name)
     tokens.received.boot -= seconds * 1000
     tokens.received.wall -= seconds * 1000
-    // A machine that runs for less than the time has no such moment: another run of it, then.
+    // On a machine that booted more recently than that, the tokens are marked as from an earlier boot.
     if tokens.received.boot < 0 {
       tokens.received.boot = 0
       tokens.received.run = "an earlier one"
@@ -77,7 +77,7 @@ extension Box {
   }
 }
 
-/// A server of OAuth that somebody hostile runs: it answers each path with what the test says, and counts.
+/// A scripted OAuth server that counts the requests to each path.
 final class HostileServer: Sendable {
   struct Said: Sendable {
     var status: UInt16 = 200
@@ -125,7 +125,7 @@ final class HostileServer: Sendable {
     answers.said.withLock { $0[path] = Said(status: status, body: body, headers: headers) }
   }
 
-  /// A document that is as it must be, with other members in the place of its own.
+  /// Sets valid metadata, with changed members.
   func document(_ changes: JSONObject = [:]) {
     var object: JSONObject = [
       "issuer": .string(url), "device_authorization_endpoint": .string(url + "/device"),
@@ -135,7 +135,7 @@ final class HostileServer: Sendable {
     say("/.well-known/openid-configuration", String(decoding: object.bytes(), as: UTF8.self))
   }
 
-  /// A code, likewise.
+  /// Sets a valid response with a device code, with changed members.
   func code(_ changes: JSONObject = [:]) {
     var object: JSONObject = [
       "device_code": "device-1", "user_code": "WDJB-MJHT", "verification_uri": "https://login.example.org/device",

@@ -6,7 +6,7 @@ import PairingService
 import PairingStore
 import ServiceTestSupport
 import TestSupport
-/// A real service on a real socket, for boxes that are programs of their own.
+/// A real service on a real socket, for boxes that run as separate programs.
 final class BoxService: Sendable {
   let service: TestService
   let port: UInt16
@@ -35,18 +35,18 @@ final class BoxService: Sendable {
 
   func stop() { server.stop(within: .milliseconds(100)) }
 
-  /// Whether the box took a code back, or got another one.
+  /// Whether the code was withdrawn by the box or replaced by another one.
   func isWithdrawn(_ code: String) throws -> Bool {
     let id = try service.found(code)
     return service.core.codes.find(id)?.flow.state.status == .withdrawn
   }
 
-  /// The service gives a code up before its time, as for a later one of the same box.
+  /// Withdraws a code at the service, as when the same box asks for another one.
   func withdraw(_ code: String) async throws {
     _ = try await service.core.codeTransitions.withdraw(try service.found(code), .newerCode, audit: nil)
   }
 
-  /// A rule of the provider about everybody.
+  /// Adds a rule for every viewer of the sample provider.
   func entitle(_ pattern: String, _ effect: EntitlementEffect) async throws {
     guard let pattern = ResourcePattern(pattern) else { throw TestSupportError("not a pattern") }
     let rule = Entitlement(
@@ -57,19 +57,19 @@ final class BoxService: Sendable {
     try await service.core.refreshProvisioning()
   }
 
-  /// The key that boxes begin with counts no more.
+  /// Revokes the key pair that boxes are configured with.
   func revokeFirstKey() async throws {
     _ = try await service.core.store.setState(
       of: try named(Sample.publicKey), to: .revoked, audit: nil, at: service.core.clock.now)
     try await service.core.refreshProvisioning()
   }
 
-  /// What the phone calls the box that shows the code.
+  /// The name that the phone shows for the box.
   func nameOfBox(showing code: String) throws -> String? {
     service.core.codes.find(try service.found(code))?.about.name
   }
 
-  /// A phone opens the code; the number that the screen must show then, with number matching.
+  /// Opens the code on a phone, and returns the number to match, if any.
   func open(_ code: String) async throws -> Int? {
     let id = try service.found(code)
     _ = try await service.core.codeTransitions.open(id)
@@ -77,7 +77,7 @@ final class BoxService: Sendable {
   }
 }
 
-/// A box: its own state, its own settings.
+/// A box with its own state and settings.
 struct Box {
   let folder: String
   let environment: [String: String]
@@ -93,19 +93,19 @@ struct Box {
     ].merging(more) { $1 }
   }
 
-  /// Starts `regent` beside the test; what it prints is in `out` and `err` of the folder.
+  /// Starts `regent`; its output goes to the files `output` and `output.err` in the folder.
   func start(_ arguments: [String], output: String = "out") throws -> RunningProgram {
     try RunningProgram(
       try builtProgram("regent"), arguments, environment: environment,
       standardOutput: "\(folder)/\(output)", standardError: "\(folder)/\(output).err")
   }
 
-  /// What a started program has printed so far.
+  /// The output of a started program so far.
   func printed(_ output: String = "out") -> String {
     String(decoding: (try? readFile("\(folder)/\(output)")) ?? [], as: UTF8.self)
   }
 
-  /// The events that it has printed so far.
+  /// The events that a started program has printed so far.
   func events(_ output: String = "out") throws -> [JSONObject] {
     try printed(output).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
       guard let object = try JSONValue(reading: Array($0.utf8)).object else {
@@ -115,7 +115,7 @@ struct Box {
     }
   }
 
-  /// Waits for an event of that name.
+  /// Waits for the event with this name, after the first `count` events.
   func event(_ name: String, after count: Int = 0, in output: String = "out") async throws
     -> JSONObject
   {
@@ -124,12 +124,12 @@ struct Box {
     }
   }
 
-  /// Waits until a daemon that was started takes calls.
+  /// Waits until a started daemon accepts calls.
   func daemonListens(output: String = "daemon") async throws {
     try await eventually("the socket") { printed("\(output).err").contains("listening on") }
   }
 
-  /// Waits for the code of `pair --json`, which is on disk by then and outlives a kill.
+  /// Waits for the code of `pair --json` and checks that it is on disk, so that it survives a kill.
   func keptCode() async throws -> String {
     guard let wire = try await event("code")["code"]?.string else {
       throw TestSupportError("the event has no code")
@@ -138,7 +138,7 @@ struct Box {
     return wire
   }
 
-  /// Whether its token store has that text on disk.
+  /// Whether the token store on disk contains this text.
   func keeps(_ text: String) throws -> Bool {
     let bytes = (try? readFile("\(folder)/state/tokens")) ?? []
     return String(decoding: bytes, as: UTF8.self).contains(text)
@@ -157,7 +157,7 @@ struct Box {
 }
 
 extension Box {
-  /// Runs a line of shell in the box's folder, with the built programs at hand.
+  /// Runs a shell script in the box's folder, with the built programs in PATH.
   func shell(_ script: String) async throws -> Finished {
     for name in ["shell", "shell.err"] { try writeFile("\(folder)/\(name)", []) }
     let program = try RunningProgram(
@@ -170,7 +170,7 @@ extension Box {
   }
 }
 
-/// What a program left behind.
+/// The exit status and output of a finished program.
 struct Finished {
   let status: Int32
   let output: [UInt8]

@@ -5,18 +5,18 @@ import TestSupport
 
 @testable import DeviceAgent
 
-/// The colours of a terminal before a program says anything.
+/// The terminal's theme, which gives the default colours.
 enum Ground: CaseIterable {
   case dark
   case light
 }
 
-/// Just enough of a terminal to see what a program shows: cursor movements, colours, clearing.
-struct TerminalEmulator {
+/// A minimal terminal emulator with cursor movement, colours and clearing, to see what a program shows.
+struct Glass {
   private struct Spot: Equatable {
     var glyph: Unicode.Scalar? = " "
     var marks = ""
-    /// nil is the theme's own colour; true is black.
+    /// nil: the theme's own colour; true: black.
     var ink: Bool?
     var ground: Bool?
     var isReversed = false
@@ -35,7 +35,7 @@ struct TerminalEmulator {
     spots = Array(repeating: Spot(), count: columns * rows)
   }
 
-  /// A screen as `tmux capture-pane -e` gives it.
+  /// A screen as `tmux capture-pane -e` prints it.
   init(_ size: WindowSize, captured text: String) throws {
     self.init(size)
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
@@ -72,7 +72,7 @@ struct TerminalEmulator {
       spots[row * columns + column - before].marks.unicodeScalars.append(scalar)
       return
     }
-    // As on a real terminal, half of a wide character is not left standing.
+    // As on a real terminal, overwriting half of a wide character clears its other half.
     let place = row * columns + column
     if spots[place].glyph == nil, column > 0 { spots[place - 1] = Spot() }
     pen.glyph = scalar
@@ -111,10 +111,10 @@ struct TerminalEmulator {
     }
   }
 
-  /// Whether both show the same, wherever their cursors are.
-  func shows(sameAs other: TerminalEmulator) -> Bool { spots == other.spots }
+  /// Whether both screens look the same, wherever their cursors are.
+  func shows(sameAs other: Glass) -> Bool { spots == other.spots }
 
-  /// What can be read, line by line.
+  /// The text of each line.
   var lines: [String] {
     (0..<rows).map { row in
       var text = ""
@@ -128,7 +128,7 @@ struct TerminalEmulator {
     }
   }
 
-  /// What a camera sees: cells of 4 × 8 pixels, letters left out.
+  /// The screen as a picture with cells of 4 × 8 pixels, without letters.
   func picture(on ground: Ground) -> Bitmap {
     let cell = (width: 4, height: 8)
     var picture = Bitmap(width: columns * cell.width, height: rows * cell.height)
