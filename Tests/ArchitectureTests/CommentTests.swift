@@ -34,8 +34,9 @@ struct CommentTests {
     for file in try swiftFiles(below: "Sources/\(library)") {
       for (number, line) in file.lines.enumerated() {
         let tokens = line.split(separator: " ").map(String.init)
-        guard tokens.first(where: { !$0.hasPrefix("@") }) == "public",
-          !tokens.contains("override"), !tokens.contains("import"), let keyword = tokens.first(where: { Self.described.contains($0) })
+        let isPublic = tokens.first { !$0.hasPrefix("@") } == "public"
+        guard isPublic, !tokens.contains("override"), !tokens.contains("import"),
+          let keyword = tokens.first(where: { Self.described.contains($0) })
         else { continue }
         let name = tokens.drop { $0 != keyword }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" } ?? ""
         // The protocols of the standard library describe these functions.

@@ -12,7 +12,7 @@ enum Ground: CaseIterable {
 }
 
 /// A minimal terminal emulator with cursor movement, colours and clearing, to see what a program shows.
-struct Glass {
+struct TerminalEmulator {
   private struct Spot: Equatable {
     var glyph: Unicode.Scalar? = " "
     var marks = ""
@@ -112,7 +112,7 @@ struct Glass {
   }
 
   /// Whether both screens look the same, wherever their cursors are.
-  func shows(sameAs other: Glass) -> Bool { spots == other.spots }
+  func shows(sameAs other: TerminalEmulator) -> Bool { spots == other.spots }
 
   /// The text of each line.
   var lines: [String] {

@@ -5,7 +5,7 @@ private let day = 86_400
 
 @Suite struct `The clock that decides when data is deleted` {
   @Test func `the deletion clock follows a wall clock that drifts slowly`() {
-    var clock = AgeClock(kept: nil, wall: at(0), boot: up(50))
+    var clock = RetentionClock(kept: nil, wall: at(0), boot: up(50))
     for second in stride(from: 0, to: 100 * day, by: 3600) {
       // One second an hour too fast, like a cheap crystal.
       let wall = second + second / 3600
@@ -15,7 +15,7 @@ private let day = 86_400
   }
 
   @Test func `after a jump ahead the deletion clock runs evenly until the wall clock has run evenly for a day`() {
-    var clock = AgeClock(kept: nil, wall: at(0), boot: up(0))
+    var clock = RetentionClock(kept: nil, wall: at(0), boot: up(0))
     #expect(clock.time(wall: at(31 * day), boot: up(10)) == at(10))
     #expect(clock.ahead == .seconds(31 * day - 10))
     #expect(clock.time(wall: at(31 * day + 12), boot: up(22)) == at(22))
@@ -32,7 +32,7 @@ private let day = 86_400
   }
 
   @Test func `the deletion clock is never later than the wall clock or the boot clock`() {
-    var clock = AgeClock(kept: nil, wall: at(10 * day), boot: up(0))
+    var clock = RetentionClock(kept: nil, wall: at(10 * day), boot: up(0))
     // The wall clock was ahead at the start and is set back.
     #expect(clock.time(wall: at(5), boot: up(60)) == at(5))
     #expect(clock.time(wall: at(65), boot: up(120)) == at(65))
@@ -40,13 +40,13 @@ private let day = 86_400
   }
 
   @Test func `the deletion clock begins with the stored time when the wall clock is far ahead of it`() {
-    var night = AgeClock(kept: at(0), wall: at(day), boot: up(0))
+    var night = RetentionClock(kept: at(0), wall: at(day), boot: up(0))
     #expect(night.time(wall: at(day), boot: up(0)) == at(day))
-    var ahead = AgeClock(kept: at(0), wall: at(31 * day), boot: up(7))
+    var ahead = RetentionClock(kept: at(0), wall: at(31 * day), boot: up(7))
     #expect(ahead.ahead == .seconds(31 * day))
     #expect(ahead.time(wall: at(31 * day + 12), boot: up(19)) == at(12))
     #expect(ahead.time(wall: at(32 * day), boot: up(day + 7)) == at(32 * day))
-    var behind = AgeClock(kept: at(day), wall: at(0), boot: up(0))
+    var behind = RetentionClock(kept: at(day), wall: at(0), boot: up(0))
     #expect(behind.time(wall: at(1), boot: up(1)) == at(1))
   }
 }

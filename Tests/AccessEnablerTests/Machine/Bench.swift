@@ -4,7 +4,7 @@ import RegentPairing
 
 /// A state machine under test: it records the actions that each event causes and answers the open calls.
 struct Bench {
-  var machine: Machine
+  var machine: EnablerStateMachine
   /// The time by the services' clock.
   ///
   /// Setting it forwards also moves the boot clock; `setClock(ahead:)` moves this clock alone.
@@ -27,7 +27,7 @@ struct Bench {
     // Without the pause that hides short outages: most tests check what the app is told after it.
     settings.timing.silence = .zero
     change(&settings)
-    machine = Machine(settings)
+    machine = EnablerStateMachine(settings)
   }
 
   @discardableResult

@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `a proxy that cuts each long poll makes the client try longer ones ever more rarely`() {
-    var length = HoldLength()
+    var length = LongPollDuration()
     func cut(_ seconds: Int) -> Bool {
       length.shorten(ServiceFailure(kind: .status(504)), after: .seconds(seconds), usual: 50)
     }
@@ -116,11 +116,11 @@ import Testing
     #expect((length.seconds ?? 50) < 10)
     // The service answers a second late behind a proxy with a limit of four seconds: a poll of three seconds is cut
     // there, one of two is not.
-    var late = HoldLength()
+    var late = LongPollDuration()
     let halves = [4, 4, 4].map { late.shorten(ServiceFailure(kind: .status(504)), after: .seconds($0), usual: 50) }
     #expect(halves == [true, true, false] && late.seconds == 2)
     // A long poll that ends early because the code changed says nothing about the proxy's limit.
-    var early = HoldLength()
+    var early = LongPollDuration()
     let isShorter = early.shorten(ServiceFailure(kind: .status(504)), after: .seconds(10), usual: 50)
     #expect(isShorter)
     for _ in 0..<1000 { early.lasted(.seconds(2), usual: 50) }
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `a call that ends at once or with another error does not shorten the long poll`() {
     for (status, seconds) in [(504, 1), (500, 10), (504, 80)] {
-      var length = HoldLength()
+      var length = LongPollDuration()
       let isWorthIt = length.shorten(
         ServiceFailure(kind: .status(status)), after: .seconds(seconds), usual: 50)
       #expect(!isWorthIt && length.seconds == nil)

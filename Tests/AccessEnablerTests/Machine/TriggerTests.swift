@@ -124,12 +124,12 @@ struct TriggerTests {
 
   @Test func `the queue of calls before setRequestor is bounded, and an overflow is reported once`() {
     var bench = Bench()
-    for _ in 0..<Machine.mostQueued { bench.call(.getSelectedProvider) }
+    for _ in 0..<EnablerStateMachine.mostQueued { bench.call(.getSelectedProvider) }
     #expect(bench.told.isEmpty)
     let refused = (0..<3).map { _ in bench.call(.getSelectedProvider) }
     #expect(refused.allSatisfy { bench.error(of: $0)?.kind == .outOfOrder })
     #expect(bench.statuses == [.internalError])
-    #expect(bench.machine.queue.count == Machine.mostQueued)
+    #expect(bench.machine.queue.count == EnablerStateMachine.mostQueued)
     // The queued calls still run, and the queue has room again.
     bench.setRequestor()
     bench.answer(.configuration(Bench.configuration))
