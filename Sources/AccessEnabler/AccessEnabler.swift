@@ -1,18 +1,19 @@
-// AccessEnabler: the device SDK that an app links. Owns the entitlement calls and callbacks, the state machine behind
-// them and the token cache. Knows no screen and no terminal: DeviceAgent shows the code, the service decides.
+// AccessEnabler: the device SDK that an app links: the entitlement calls and callbacks, the state machine behind
+// them, and the token cache. It draws no screen and opens no terminal: DeviceAgent or the app shows the code, and the
+// service decides.
 //
-// How to find your way: `Calls` is what an app calls, `Callbacks` what it hears, `Values` what both speak of. `Machine`
-// decides everything, without a clock or a socket; `EnablerRuntime` does what it wants done, with `Wire` (the services)
-// and `Store` (the token cache).
+// Where to find things: `Calls` has the functions that an app calls, `Callbacks` what the app receives, `Values` the
+// types of both. `EnablerStateMachine` makes all decisions without a clock or a socket. `EnablerRuntime` carries out
+// its actions with `Wire` (requests to the services) and `Store` (the token cache).
 
 public import RegentPairing
 public import RegentPlatform
 
-/// Signs a device in, and asks whether a resource may be watched.
+/// Signs a device in, and authorizes the resources that it plays.
 ///
-/// There are two faces over one machine. Call the methods and listen to an ``EntitlementDelegate``, as the historic API
-/// does, or use the `async` calls, which return values and throw ``EntitlementError``, together with ``events``. Mixing
-/// them is fine: the delegate and `events` hear everything, whoever asked.
+/// There are two ways to use it, which can be mixed. Call the methods and implement ``EntitlementDelegate``, as in
+/// the original API. Or call the `async` functions, which return values and throw ``EntitlementError``, and read
+/// ``events``. The delegate and `events` receive the results of all calls of both kinds.
 ///
 /// ```swift
 /// let enabler = try AccessEnabler(
@@ -26,16 +27,18 @@ public import RegentPlatform
 /// let access = try await enabler.authorize("channel-1")
 /// ```
 ///
-/// One enabler per app process is enough; its calls come back at once, nothing blocks the caller.
+/// One enabler per app process is enough. Its functions return at once and never block the caller.
 public final class AccessEnabler: Sendable {
   let runtime: EnablerRuntime
 
-  /// An enabler; it makes no call before `setRequestor`.
+  /// Creates an enabler.
+  ///
+  /// It sends no request before `setRequestor`.
   ///
   /// - Parameters:
-  ///   - configuration: what it needs to know once.
-  ///   - delegate: who hears the callbacks; it is not kept alive by the enabler.
-  /// - Throws: `FileError` when the token store's folder cannot be used, with a hint what to type.
+  ///   - configuration: credentials, services, storage and other settings that do not change later.
+  ///   - delegate: receives the callbacks; the enabler holds a weak reference.
+  /// - Throws: `FileError` if the folder of the token store cannot be used, with a hint what to do.
   public init(
     _ configuration: EnablerConfiguration, delegate: (any EntitlementDelegate)? = nil
   ) throws(FileError) {
@@ -44,23 +47,27 @@ public final class AccessEnabler: Sendable {
 
   deinit { runtime.stop() }
 
-  /// Receives the callbacks, from the next one on; the enabler does not keep it alive.
+  /// The object that receives the callbacks.
+  ///
+  /// The enabler holds a weak reference.
   public var delegate: (any EntitlementDelegate)? {
     get { runtime.delegate }
     set { runtime.delegate = newValue }
   }
 
-  /// Everything that happens from now on, in order: the delegate's callbacks as values.
+  /// All events from now on, in order: the delegate's callbacks as values.
   ///
-  /// Each use is a sequence of its own. Whoever reads too slowly loses the oldest events beyond 1,024.
+  /// Each access returns a stream of its own. A stream keeps at most 1,024 unread events and then drops the oldest.
   public var events: AsyncStream<EntitlementEvent> { runtime.newEventStream() }
 
-  /// The time by the clock of a service that has answered; by this device's own until one has.
+  /// The current time by the clock of a service.
   ///
-  /// How long a registration code still lives is the time from here to its ``RegistrationOffer/expires``: the clock of
-  /// a box without a battery may be years off.
+  /// Until the service has answered, this device's own clock is used.
+  ///
+  /// To show how long a registration code stays valid, subtract this time from ``RegistrationOffer/expires``. The
+  /// clock of a box without a battery may be years off.
   public func time(of service: String) -> Instant { runtime.performer.clock.now(for: service) }
 
-  /// This device's id: 256 random bits that were drawn when the token store was made.
+  /// This device's id: 256 random bits, drawn when the token store was created.
   public var deviceID: String { runtime.deviceID }
 }

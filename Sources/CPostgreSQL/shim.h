@@ -1,5 +1,5 @@
-// libpq: types and constants, and the types of its functions, which dlsym finds. Nothing is linked: the library is
-// loaded at run time, when the first connection to PostgreSQL is made. A service on SQLite never loads it.
+// libpq: its types and constants, and the types of its functions, which dlsym looks up. Nothing is linked: the library
+// is loaded at run time, when the first connection to PostgreSQL is made. A service with SQLite never loads it.
 #pragma once
 #if !__has_include(<postgresql/libpq-fe.h>)
 #error "Regent needs the Debian package libpq-dev: run deploy/bootstrap (or `make build`) first."
@@ -7,7 +7,7 @@
 #include <postgresql/libpq-fe.h>
 #include <stdint.h>
 
-// No PQcancel here: a COMMIT that waits for the standby "succeeds" when it is cancelled.
+// PQcancel is left out on purpose: a COMMIT that waits for the standby "succeeds" when it is cancelled.
 typedef __typeof__(&PQconnectStartParams) regent_pq_connect_start;
 typedef __typeof__(&PQconnectPoll) regent_pq_connect_poll;
 typedef __typeof__(&PQfinish) regent_pq_finish;
@@ -51,7 +51,8 @@ typedef __typeof__(&PQcmdStatus) regent_pq_command;
 typedef __typeof__(&PQcmdTuples) regent_pq_changed;
 typedef __typeof__(&PQclear) regent_pq_clear;
 
-// Of OpenSSL, which libpq brings along. OPENSSL_INIT_NO_ATEXIT: exit does not take it from threads that still use it.
+// From OpenSSL, which libpq depends on. OPENSSL_INIT_NO_ATEXIT keeps `exit` from freeing OpenSSL while other threads
+// still use it.
 typedef int (*regent_pq_openssl_init)(uint64_t options, const void *settings);
 static inline uint64_t regent_pq_openssl_no_atexit(void) { return 0x00080000; }
 #endif

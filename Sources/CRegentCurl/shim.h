@@ -1,5 +1,5 @@
-// libcurl: types and constants, and how to call functions found by dlsym. Nothing is linked: the library is loaded at
-// run time, when the first https URL is used, because linking it costs every program 8.6 MiB and 4 ms.
+// libcurl: its types and constants, and wrappers to call the functions that dlsym finds. Nothing is linked: the library
+// is loaded at run time, when the first https URL is used, because linking it costs every program 8.6 MiB and 4 ms.
 #pragma once
 #if !__has_include(<curl/curl.h>)
 #error "Regent needs the Debian package libcurl4-openssl-dev: run deploy/bootstrap (or `make build`) first."
@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <time.h>
 
-// Swift cannot call variadic functions, and libcurl reads each option's argument with a type of its own: one inline
-// function for each kind of argument.
+// Swift cannot call variadic functions, and libcurl reads each option's argument as a type of its own. So there is one
+// inline function for each type of argument.
 typedef CURLcode (*regent_easy_setopt)(CURL *, CURLoption, ...);
 typedef CURLcode (*regent_easy_getinfo)(CURL *, CURLINFO, ...);
 typedef CURLMcode (*regent_multi_setopt)(CURLM *, CURLMoption, ...);
@@ -44,7 +44,7 @@ static inline CURLcode regent_get_long(regent_easy_getinfo call, CURL *easy, CUR
 static inline CURLcode regent_get_large(regent_easy_getinfo call, CURL *easy, CURLINFO info, curl_off_t *value) {
   return call(easy, info, value);
 }
-// The OpenSSL connection (SSL *) of a transfer that is under way; null when there is none.
+// The OpenSSL connection (SSL *) of a running transfer; null when there is none.
 static inline void *regent_get_ssl(regent_easy_getinfo call, CURL *easy) {
   struct curl_tlssessioninfo *session = 0;
   if (call(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
@@ -65,17 +65,17 @@ static inline CURLMcode regent_set_multi_long(
   return call(multi, option, value);
 }
 
-// A message's result is a member of a union.
+// The result is a member of a union.
 static inline CURLcode regent_message_result(const CURLMsg *message) { return message->data.result; }
 
-// Macros with casts and shifts do not reach Swift.
+// Swift does not import macros that contain casts or shifts.
 static inline long regent_protocol_https(void) { return CURLPROTO_HTTPS; }
 static inline long regent_http_version(void) { return CURL_HTTP_VERSION_1_1; }
 static inline long regent_tls_version(void) { return CURL_SSLVERSION_TLSv1_2; }
 static inline long regent_global_all(void) { return CURL_GLOBAL_ALL; }
 static inline curl_socket_t regent_timeout_socket(void) { return CURL_SOCKET_TIMEOUT; }
 
-// Functions without variadic arguments, as dlsym finds them.
+// The types of functions without variadic arguments, which dlsym finds.
 typedef CURLcode (*regent_global_init)(long);
 typedef curl_version_info_data *(*regent_version_info)(CURLversion);
 typedef CURL *(*regent_easy_init)(void);
@@ -88,7 +88,8 @@ typedef CURLMsg *(*regent_multi_info_read)(CURLM *, int *);
 typedef struct curl_slist *(*regent_slist_append)(struct curl_slist *, const char *);
 typedef void (*regent_slist_free_all)(struct curl_slist *);
 
-// Of OpenSSL, which libcurl brings along; found the same way so that nothing links it.
+// From OpenSSL, which libcurl depends on. They are looked up in the same way, so that no program links OpenSSL for
+// them.
 typedef void *(*regent_ssl_ctx_get0_param)(void *ssl_ctx);
 typedef void (*regent_verify_param_set_time)(void *param, time_t time);
 typedef void *(*regent_ssl_get1_peer_certificate)(const void *ssl);
@@ -96,6 +97,6 @@ typedef const void *(*regent_x509_get0_time)(const void *certificate);
 typedef int (*regent_x509_cmp_time)(const void *asn1_time, time_t *time);
 typedef void (*regent_x509_free)(void *certificate);
 typedef int (*regent_openssl_init)(uint64_t options, const void *settings);
-// OPENSSL_INIT_NO_ATEXIT: exit does not take the library from threads that still use it.
+// OPENSSL_INIT_NO_ATEXIT keeps `exit` from freeing OpenSSL while other threads still use it.
 static inline uint64_t regent_openssl_no_atexit(void) { return 0x00080000; }
 #endif

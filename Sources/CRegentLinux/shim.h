@@ -1,5 +1,5 @@
-// Linux calls that Glibc's module does not show to Swift, or shows in a form Swift cannot call.
-// No feature macros here: the same system types would then differ between this module and Glibc.
+// Linux calls that Glibc's module does not export to Swift, or exports in a form that Swift cannot call. No feature
+// macros may be defined here: system types would then differ between this module and Glibc.
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -24,12 +24,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-// _GNU_SOURCE must not be defined here: it changes fd_set, and the module would clash with Glibc's. What only it
-// declares is declared below.
+// _GNU_SOURCE must not be defined here: it changes fd_set, and the module would conflict with Glibc's. Functions that
+// need it are declared by hand.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
-// Subscribes a netlink socket to changes of this machine's links, addresses and routes. The kernel chooses the socket's
-// own address: a process may have several such sockets.
+// Subscribes a netlink socket to changes of this machine's links, addresses and routes. The kernel assigns the socket's
+// address, because a process may have several such sockets.
 static inline int regent_listen_to_network(int socket) {
   struct sockaddr_nl address = {
     .nl_family = AF_NETLINK,
@@ -37,7 +37,7 @@ static inline int regent_listen_to_network(int socket) {
   return bind(socket, (struct sockaddr *)&address, sizeof address);
 }
 
-// A timer that never rings, and can be read (with ECANCELED) when the wall clock is set.
+// A timer that never expires. Reading it fails with ECANCELED after the wall clock was set.
 static inline int regent_watch_clock(void) {
   int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
   struct itimerspec never = { .it_value = { .tv_sec = 0x7fffffff0 } };
@@ -46,7 +46,7 @@ static inline int regent_watch_clock(void) {
   return -1;
 }
 
-// Watches a folder for names that come, go or are written.
+// Watches a directory for names that are created, removed or written.
 static inline int regent_watch_folder(const char *path) {
   int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (watch >= 0 && inotify_add_watch(
@@ -55,10 +55,10 @@ static inline int regent_watch_folder(const char *path) {
   return -1;
 }
 
-// struct ucred of SO_PEERCRED.
+// The layout of struct ucred, for SO_PEERCRED.
 struct regent_credentials { pid_t process; uid_t user; gid_t group; };
 
-// How many cores this process may run on (the affinity mask of taskset and cpusets counts), at least 1.
+// How many cores this process may run on, at least 1. The affinity mask counts, so taskset and cpusets are respected.
 static inline int regent_usable_cores(void) {
   unsigned long mask[128];
   long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
@@ -68,14 +68,14 @@ static inline int regent_usable_cores(void) {
   return cores > 0 ? cores : 1;
 }
 
-// Glibc's module is built without the feature macro that declares this one (glibc 2.34).
+// Glibc's module is built without the feature macro that declares this function (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-// Names the calling thread (prctl is variadic, which Swift cannot call).
+// Names the calling thread. prctl is variadic, which Swift cannot call.
 static inline void regent_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// Asks the scheduler for short turns of the calling thread (Linux 6.12 and later; before, this changes nothing): it is
-// given a processor sooner, and keeps it for less long. glibc has no call for it (2.36). Best effort.
+// Asks the scheduler for a short time slice for the calling thread: it then gets a core sooner and keeps it for less
+// time. Works on Linux 6.12 and later, does nothing before. glibc 2.36 has no wrapper for the call. Errors are ignored.
 static inline void regent_take_short_turns(unsigned long nanoseconds) {
   struct { unsigned size, policy; unsigned long long flags; int nice; unsigned priority;
            unsigned long long runtime, deadline, period; } turns = { .size = sizeof turns };
@@ -84,17 +84,17 @@ static inline void regent_take_short_turns(unsigned long nanoseconds) {
   syscall(SYS_sched_setattr, 0, &turns, 0);
 }
 
-// strerror shares one buffer between threads; this one does not (glibc 2.32).
+// strerror shares one buffer between threads; this function does not (glibc 2.32).
 extern const char *strerrordesc_np(int number);
 static inline const char *regent_error_words(int number) { return strerrordesc_np(number); }
 
-// All threads take memory from one arena (the macro for it is a negative number that Swift does not see).
+// Makes all threads allocate from one arena. Swift does not import the macro, which is a negative number.
 static inline void regent_share_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
-// prctl is variadic, which Swift cannot call; the options used here take one number.
+// prctl is variadic, which Swift cannot call. The options used here take one number.
 static inline int regent_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 
-// A global variable is shared mutable state to Swift 6; reading it once at the start of a program is fine.
+// Swift 6 treats a global variable as shared mutable state. Reading it once at the start of a program is safe.
 static inline char **regent_environment(void) {
   extern char **environ;
   return environ;

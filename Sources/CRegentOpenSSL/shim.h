@@ -20,7 +20,7 @@
 #include <openssl/x509v3.h>
 #include <arpa/inet.h>
 
-// Macros with casts or function-like macros inside, which Swift does not see.
+// Swift does not import macros that contain casts or function-like macros.
 static inline uint64_t regent_tls_server_options(void) {
   return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
          SSL_OP_PRIORITIZE_CHACHA;
@@ -29,7 +29,8 @@ static inline long regent_tls_modes(void) {
   return SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
 }
 
-// The subject alternative name at a place (a DNS name or an IP address) as text; -1 behind the last one, 0 for others.
+// Copies the subject alternative name at an index (DNS name or IP address) as text. Returns its length, 0 for other
+// kinds of names, and -1 after the last one.
 static inline int regent_certificate_name(const X509 *certificate, int place, char *text, int room) {
   GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   int length = place < sk_GENERAL_NAME_num(names) ? 0 : -1;
@@ -49,7 +50,8 @@ static inline int regent_certificate_name(const X509 *certificate, int place, ch
   return length;
 }
 
-// Why the authorities of this machine do not lead to the certificate of a context; 0 when they do. Dates are not looked at.
+// Verifies a context's certificate against the authorities of this machine, ignoring dates. Returns 0, or the reason
+// why the chain does not verify.
 static inline int regent_certificate_chain_error(SSL_CTX *context) {
   STACK_OF(X509) *rest = NULL;
   SSL_CTX_get0_chain_certs(context, &rest);
@@ -67,9 +69,9 @@ static inline int regent_certificate_chain_error(SSL_CTX *context) {
   return error;
 }
 
-// SHA-1 and SHA-256 as a plain value, which a copy of its bytes goes on from. A context of EVP is three allocations, and
-// copying one frees and makes two of them: more than hashing 200 bytes costs. OpenSSL calls these functions deprecated
-// since 3.0 and has them in every version since; the blocks are hashed by the very same code.
+// SHA-1 and SHA-256 as a plain value: a copy of its bytes is a copy of the hash state. An EVP context takes three
+// allocations, and copying one frees and makes two of them, which costs more than hashing 200 bytes. OpenSSL has marked
+// these functions as deprecated since 3.0 but still has them; they use the same code for each block.
 typedef struct {
   union {
     SHA_CTX sha1;
@@ -91,8 +93,8 @@ static inline void regent_sha_finish(regent_sha *state, unsigned char *hash) {
 }
 #pragma clang diagnostic pop
 
-// Random bytes from the kernel, drawn at each call; 0 when the kernel gives none. Nothing is drawn ahead: a copy of this
-// process (a fork, a virtual machine that returns to a snapshot) would hand out the same bytes as its twin.
+// Random bytes from the kernel, read at each call; returns 0 when the kernel gives none. No bytes are read ahead: after
+// a fork, or when a virtual machine returns to a snapshot, both copies would return the same bytes.
 static inline int regent_random_bytes(unsigned char *bytes, int count) {
   while (count > 0) {
     ssize_t drawn = getrandom(bytes, (size_t)count, 0);
@@ -110,8 +112,8 @@ static inline int regent_random_add(const void *bytes, int count, double entropy
 }
 static inline int regent_random_status(void) { return 1; }
 
-// Has OpenSSL draw its keys, its nonces and those of TLS in the same way, instead of from generators in memory. They
-// reseed by requests and by the clock, and a snapshot takes both back.
+// Makes OpenSSL get all its random bytes (keys, nonces, TLS) from the kernel in the same way, instead of from its
+// generators in memory. Those reseed after a number of requests or some time, and a snapshot resets both.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 static inline int regent_random_for_openssl(void) {

@@ -3,16 +3,16 @@ import RegentCryptography
 import RegentHTTPCodec
 public import RegentPlatform
 
-/// `regent`, the program of the box, as a value: settings come in, commands come out.
+/// The command-line program `regent` of the box.
 public enum AgentProgram {
-  /// The program.
+  /// Builds the program with all its commands.
   ///
   /// - Parameters:
-  ///   - version: as `--version` prints it.
-  ///   - buildTime: when it was built, in epoch milliseconds: no clock that is right says less.
-  ///   - processID: this process, for the service manager's messages.
-  ///   - held: signals that were held back since the start of the process, for `pair` and `daemon`.
-  /// - Returns: what `main` runs.
+  ///   - version: the text that `--version` prints.
+  ///   - buildTime: the build time in epoch milliseconds. A clock that shows an earlier time is wrong.
+  ///   - processID: the process id, for messages to the service manager.
+  ///   - held: the signals that are blocked since the start of the process, for `pair` and `daemon`.
+  /// - Returns: the program, for `main` to run.
   public static func program(version: String, buildTime: Int64, processID: Int32, held: HeldSignals)
     -> Program
   {
@@ -50,26 +50,30 @@ public enum AgentProgram {
       explain: explain)
   }
 
-  /// The signals that `pair` and `daemon` hear instead of being ended by them.
+  /// The signals that `pair` and `daemon` handle themselves.
+  ///
+  /// For all other commands they keep their default effect.
   public static let heldSignals: [Signal] = [
     .terminate, .interrupt, .hangUp, .windowChanged, .user1,
   ]
 }
 
-/// What all commands share.
+/// Values that all commands need.
 struct AgentContext: Sendable {
   let version: String
   let buildTime: Int64
   let processID: Int32
   let held: HeldSignals
 
-  /// The daemon when it runs for this box, else the SDK.
+  /// Returns the daemon if one runs for this box, and otherwise the SDK.
   func source(_ settings: AgentSettings) async throws(CommandError) -> any EntitlementSource {
     if case .found(let daemon) = try await DaemonClient.find(settings) { return daemon }
     return try EnablerSource(settings, buildTime: buildTime)
   }
 
-  /// Asks the service, or the daemon; who sits at a terminal is told after a second what is waited for.
+  /// Sends a request to the daemon or the service.
+  ///
+  /// On a terminal, a progress line appears after a second.
   func ask<Answer: Sendable>(
     _ call: Invocation, _ settings: AgentSettings,
     _ question: @escaping @Sendable (any EntitlementSource) async throws -> Answer
@@ -78,11 +82,13 @@ struct AgentContext: Sendable {
     return try await call.console.progress("asking \(service)") { try await question(try await source(settings)) }
   }
 
-  /// Lets signals end this process again: only `pair` and `daemon` hear them.
+  /// Unblocks the signals, so that they end this process.
+  ///
+  /// Every command except `pair` and `daemon` calls this.
   func hearsNoSignals() { held.letGoForExec() }
 }
 
 private func explain(_ error: any Error) -> CommandError? {
-  // Everything that the commands know is a CommandError already.
+  // The commands already convert every expected error to a CommandError.
   error as? CommandError
 }

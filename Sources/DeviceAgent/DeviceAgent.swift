@@ -1,3 +1,4 @@
-// DeviceAgent: what the box's program does: shows the code, waits, keeps the tokens, hands them to local programs. Owns
-// the screens, the daemon and its sockets, the box's account for its apps, enrolment and the search for a service, and
-// the client of other services' OAuth. Entitlement calls are AccessEnabler's, QR symbols QRCode's.
+// DeviceAgent: the agent of a box. It shows the code, waits for the approval, keeps the tokens and gives them to local
+// programs. Owns the screens, the daemon and its sockets, the box's TV provider account for apps, enrolment, the search
+// for a service, and the client for other OAuth servers. AccessEnabler sends the entitlement requests; QRCode builds QR
+// symbols.

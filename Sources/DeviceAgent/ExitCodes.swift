@@ -1,21 +1,24 @@
 public import CommandKit
 
 extension ExitCode {
-  /// Nobody is signed in on this box.
+  /// The box is not signed in.
   public static let notSignedIn = ExitCode(rawValue: 3)
-  /// It was refused: on the phone, or by the provider.
+  /// The viewer denied the code, or the provider refused the request.
   public static let denied = ExitCode(rawValue: 4)
-  /// The code's time ran out.
+  /// The code expired.
   public static let expired = ExitCode(rawValue: 5)
-  /// The service does not answer.
+  /// The service cannot be reached.
   public static let unreachable = ExitCode(rawValue: 6)
 
-  /// There is a program to run instead of this one, and it cannot be run; as shells say it.
+  /// The program to run instead of this one cannot be executed.
+  ///
+  /// Shells use the same code.
   static let cannotRun = ExitCode(rawValue: 126)
-  /// There is no such program to run instead of this one; as shells say it.
+  /// The program to run instead of this one does not exist.
+  ///
+  /// Shells use the same code.
   static let noSuchProgram = ExitCode(rawValue: 127)
 
-  /// What the exit codes of `regent` mean.
   static let agentMeanings: [(code: ExitCode, meaning: String)] =
     standardMeanings + [
       (.notSignedIn, "nobody is signed in"), (.denied, "it was refused"),

@@ -51,13 +51,13 @@ private final class ClosureSink: ReplySink {
 ///
 /// The first thread that moves it out of `open` decides the outcome.
 final class ReplyTicket: Sendable {
-  private enum State {
+  private enum ReplyTicketState {
     case open((@Sendable () -> Void)?)
     case completed
     case abandoned
   }
 
-  private let state = Locked(State.open(nil))
+  private let state = Locked(ReplyTicketState.open(nil))
   private let sink: any ReplySink
   private let connection: UInt64
 

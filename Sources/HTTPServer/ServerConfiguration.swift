@@ -41,7 +41,7 @@ public struct ServerConfiguration: Sendable {
   public var pipelinedRequestsPerTurn = 32
   public var deadlines = Deadlines()
   /// Headers that every response has.
-  public var standingHeaders = StandingHeaders()
+  public var standingHeaders = CommonHeaders()
   /// Makes the server's own response, from a status and a sentence, to a request that is invalid or came too late.
   public var refusal: @Sendable (Status, String) -> Response = { .text($0, $1 + "\n") }
   /// The same for a request whose head was read, with its encoded path; if it returns nil, `refusal` is used.

@@ -1,45 +1,55 @@
-// MediaTokenC: the verifier for programs in C and whatever can call C. Owns the translation between C strings and
-// MediaTokenVerifier, and nothing else; the header beside the example in docs/examples is its other half.
-// Why pointers are allowed here, and only here above the tools: docs/decisions/0008-c-interface.md.
+// MediaTokenC: the C interface of MediaTokenVerifier, for C and every language that can call C. Only converts between C
+// strings and Swift values. The header file is in docs/examples/verify-media-token.
+// docs/decisions/0008-c-interface.md says why this target may use pointers, as the only one above the tools.
 
 import MediaTokenVerifier
 import RegentPairing
 
-/// What a C program holds; it lives until `media_token_verifier_free`.
+/// The object behind the opaque pointer of a C program.
+///
+/// It lives until `media_token_verifier_free`.
 private final class Handle: Sendable {
   let verifier: MediaTokenVerifier
 
   init(_ verifier: MediaTokenVerifier) { self.verifier = verifier }
 }
 
-/// The longest C string that is looked at, in bytes: a token with the longest resource is smaller.
+/// The longest C string that is read, in bytes.
+///
+/// A token with the longest resource is shorter.
 private let longest = 1 << 20
 
-/// A verifier with the keys of a JWK set; NULL when there is none that can be used.
+/// Creates a verifier from the text of a JWK set.
+///
+/// Returns NULL if the set has no usable key.
 @c(media_token_verifier_from_keys)
 public func verifierFromKeys(_ keys: UnsafePointer<CChar>?) -> UnsafeMutableRawPointer? {
   guard let keys = unsafe text(keys) else { return nil }
   return unsafe handle(.text(keys))
 }
 
-/// A verifier with the keys of a file that holds a JWK set; NULL when there is none that can be used.
+/// Creates a verifier from a file with a JWK set.
+///
+/// Returns NULL if the file cannot be read or has no usable key.
 @c(media_token_verifier_from_file)
 public func verifierFromFile(_ path: UnsafePointer<CChar>?) -> UnsafeMutableRawPointer? {
   guard let path = unsafe text(path) else { return nil }
   return unsafe handle(.file(path))
 }
 
-/// Frees a verifier; NULL is fine.
+/// Frees a verifier.
+///
+/// NULL is allowed.
 @c(media_token_verifier_free)
 public func verifierFree(_ verifier: UnsafeMutableRawPointer?) {
   guard let verifier = unsafe verifier else { return }
   unsafe Unmanaged<Handle>.fromOpaque(verifier).release()
 }
 
-/// Checks a token of one requestor; the number is a `media_token_verdict`.
+/// Checks a token of one requestor and returns a `media_token_verdict`.
 ///
-/// A `requestor` that is NULL, empty or not UTF-8 is refused. `resource` may be NULL. `now_ms` is the time to judge by
-/// in epoch milliseconds; 0 means the system's clock.
+/// A `requestor` that is NULL, empty or not UTF-8 is refused. If `resource` is NULL, a token for any resource is
+/// accepted. `now_ms` is the time to check against in epoch milliseconds; 0 means the system's clock.
 @c(media_token_verify_for)
 public func verifyFor(
   _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?,
@@ -51,7 +61,9 @@ public func verifyFor(
   }
 }
 
-/// Checks a token of any requestor: the deprecated form of 0.1.0, which the next release removes.
+/// Checks a token and accepts every requestor.
+///
+/// Deprecated since 0.1.0; the next release removes it.
 @c(media_token_verify)
 public func verify(
   _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?,
@@ -62,11 +74,14 @@ public func verify(
   }
 }
 
-/// Copies a field of a token with a good signature, ended by NUL, and gives the length that it has without it.
+/// Copies a field of a token with a valid signature into the buffer, ended by NUL.
 ///
-/// Fields: `resourceID`, `requestorID`, `timeIssued`, `timeToLive` (milliseconds), `userSessionGUID`, `mvpdId`,
-/// `proxyMvpdId`, `keyId`. -1 for any other name, for a field that the token has not, and for a token whose signature
-/// is not good. What does not fit is cut.
+/// Returns the field's length without the NUL.
+///
+/// The fields are `resourceID`, `requestorID`, `timeIssued`, `timeToLive` (milliseconds), `userSessionGUID`, `mvpdId`,
+/// `proxyMvpdId` and `keyId`. A value that does not fit is truncated, so a caller compares the result with its buffer
+/// size. Returns -1 for any other name, for a field that the token does not have, and for a token whose signature is
+/// not valid.
 @c(media_token_field)
 public func field(
   _ verifier: UnsafeMutableRawPointer?, _ token: UnsafePointer<CChar>?,
@@ -100,7 +115,7 @@ private func verdict(
   guard let token = unsafe text(token) else { return MediaTokenVerdict.invalidFormat.rawValue }
   var wanted: String?
   if unsafe resource != nil {
-    // A resource that cannot be read is none that a token could be for.
+    // A resource that is too long or not UTF-8 cannot be the resource of any token.
     guard let given = unsafe text(resource) else {
       return MediaTokenVerdict.invalidResource.rawValue
     }
@@ -113,7 +128,9 @@ private func instant(_ milliseconds: Int64) -> Instant? {
   milliseconds == 0 ? nil : Instant(milliseconds: milliseconds)
 }
 
-/// The text of a C string; none for NULL, for what is no UTF-8, and for what is too long.
+/// Converts a C string.
+///
+/// Returns `nil` for NULL, for text that is not UTF-8, and for text over ``longest`` bytes.
 private func text(_ string: UnsafePointer<CChar>?) -> String? {
   guard let string = unsafe string else { return nil }
   var count = 0

@@ -2,27 +2,27 @@ import RegentCryptography
 import RegentHTTPClient
 import RegentPlatform
 
-/// The keys at hand, and when to ask for new ones.
+/// Caches the service's public keys and decides when to fetch new ones.
 ///
-/// One fetch at a time, whoever asks for it. Keys that could not be renewed stay in use: a service that is down for a
-/// moment must not stop every stream. A token with an unknown key id makes the keys be fetched again, but only so
-/// often: anybody can make up such tokens.
+/// At most one fetch runs at a time. If a fetch fails, the old keys stay in use, so that a short outage of the service
+/// does not stop every stream. A token with an unknown key id triggers a fetch, at most once per ``pause``, because an
+/// attacker can invent such tokens.
 final class KeyCache: Sendable {
   private let source: MediaTokenKeys
   private let client: Client
   private let uptime: @Sendable () -> UInt64
-  private let state: Locked<State>
+  private let state: Locked<KeyCacheState>
 
-  private struct State: Sendable {
+  private struct KeyCacheState: Sendable {
     var keys: JWKSet?
-    /// When the keys get old, on the boot-time clock in nanoseconds.
+    /// The time at which the keys become stale, in nanoseconds on the boot-time clock.
     var old: UInt64 = 0
-    /// Before this nothing is fetched, whatever the reason.
+    /// No fetch starts before this time, in nanoseconds on the boot-time clock.
     var nextFetch: UInt64 = 0
     var running: Task<MediaTokenKeyError?, Never>?
   }
 
-  /// The pause between two fetches because of unknown key ids or failures.
+  /// The shortest time from one fetch to the next, after a success as well as after a failure.
   static let pause = Duration.seconds(15)
 
   init(
@@ -34,7 +34,7 @@ final class KeyCache: Sendable {
     var configuration = ClientConfiguration(wallClock: wallClock)
     if case .url(_, let authorities) = source { configuration.authorities = authorities }
     client = Client(configuration)
-    var state = State()
+    var state = KeyCacheState()
     if let found = try? source.fetchAtOnce() {
       state.keys = found.keys
       state.old = uptime() &+ found.age.wholeNanoseconds
@@ -55,49 +55,53 @@ final class KeyCache: Sendable {
     if let error = await task?.value { throw error }
   }
 
-  /// What is known of a key id.
+  /// The result of looking up a key id.
   enum Found: Sendable {
-    /// There are no keys at all.
+    /// The cache is empty.
     case noKeys
-    /// No key has this id.
+    /// No cached key has this id.
     case unknownKey
     case key(VerifyingKey)
   }
 
-  /// The key of this id; keys are fetched first when there are none, or when it is not among them.
+  /// Returns the key with this id.
+  ///
+  /// Waits for a fetch if the cache is empty or has no key with this id.
   func key(_ keyID: String) async -> Found {
     let now = uptime()
     let (found, task) = state.withLock { state in look(for: keyID, &state, now) }
-    // Old keys do while new ones are on their way; an unknown id has to wait for them.
+    // A stale key is used while newer keys are fetched. An unknown id has to wait for the fetch.
     if case .key = found { return found }
     guard let task else { return found }
     _ = await task.value
     return state.withLock { Self.find(keyID, $0) }
   }
 
-  /// The key of this id among those at hand; newer ones are fetched without waiting.
+  /// Returns the cached key with this id.
+  ///
+  /// If a fetch is due, it runs in the background.
   func keyNow(_ keyID: String) -> Found {
     let now = uptime()
     return state.withLock { state in look(for: keyID, &state, now).0 }
   }
 
   private func look(
-    for keyID: String, _ state: inout State, _ now: UInt64
+    for keyID: String, _ state: inout KeyCacheState, _ now: UInt64
   ) -> (Found, Task<MediaTokenKeyError?, Never>?) {
     let found = Self.find(keyID, state)
     if case .key = found, now < state.old { return (found, nil) }
     return (found, begin(&state, at: now))
   }
 
-  private static func find(_ keyID: String, _ state: State) -> Found {
+  private static func find(_ keyID: String, _ state: KeyCacheState) -> Found {
     guard let keys = state.keys else { return .noKeys }
     return keys.key(keyID, .rs256).map { .key($0) } ?? .unknownKey
   }
 
-  /// The fetch under way, or a new one if one is due.
-  private func begin(_ state: inout State, at now: UInt64) -> Task<MediaTokenKeyError?, Never>? {
+  /// Returns the running fetch, or starts one if it is due.
+  private func begin(_ state: inout KeyCacheState, at now: UInt64) -> Task<MediaTokenKeyError?, Never>? {
     if let running = state.running { return running }
-    // A text has nothing more to say than at the beginning.
+    // A key set that was given as text never changes.
     if case .text = source, state.keys != nil { return nil }
     guard now >= state.nextFetch else { return nil }
     state.nextFetch = now &+ Self.pause.wholeNanoseconds

@@ -1,11 +1,13 @@
 public import RegentPairing
 import RegentPairingWire
 
-/// What became of checking a token.
+/// The result of checking a media token.
 public struct MediaTokenCheck: Hashable, Sendable {
-  /// The verdict: only `.valid` lets anything be played.
+  /// The verdict.
+  ///
+  /// Play the resource only if it is `.valid`.
   public let verdict: MediaTokenVerdict
-  /// What the token says; none unless its signature is good.
+  /// The contents of the token, or `nil` if its signature is not valid.
   public let contents: MediaTokenContents?
 
   init(_ verdict: MediaTokenVerdict, _ contents: MediaTokenContents? = nil) {
@@ -14,25 +16,25 @@ public struct MediaTokenCheck: Hashable, Sendable {
   }
 }
 
-/// The verdicts, with the numbers of the C interface.
+/// The possible verdicts; the raw values are those of the C interface.
 @nonexhaustive
 public enum MediaTokenVerdict: Int32, Hashable, Sendable, CaseIterable {
-  /// `VALID_TOKEN`: play.
+  /// `VALID_TOKEN`: the resource may be played.
   case valid = 0
-  /// `INVALID_TOKEN_FORMAT`: no token at all.
+  /// `INVALID_TOKEN_FORMAT`: the text is not a media token.
   case invalidFormat = 1
   /// `INVALID_SIGNATURE`: forged, damaged, or signed with a key that is not published.
   case invalidSignature = 2
-  /// `TOKEN_EXPIRED`: its time is over, or has not come.
+  /// `TOKEN_EXPIRED`: the token has expired, or was issued in the future.
   case expired = 3
-  /// `INVALID_RESOURCE_ID`: for something else than what is to be played.
+  /// `INVALID_RESOURCE_ID`: the token is for another resource.
   case invalidResource = 4
-  /// `ERROR_UNKNOWN`: not checked, because there are no keys.
+  /// `ERROR_UNKNOWN`: the token could not be checked, because the verifier has no keys.
   case unknown = 5
-  /// `INVALID_REQUESTOR_ID`: made for another requestor than the expected one, or an empty one was expected.
+  /// `INVALID_REQUESTOR_ID`: the token is for another requestor, or the expected requestor was an empty text.
   case invalidRequestor = 6
 
-  /// The name as documented.
+  /// The name of the verdict in the protocol's documentation.
   public var name: String {
     switch self {
     case .valid: "VALID_TOKEN"
@@ -46,23 +48,21 @@ public enum MediaTokenVerdict: Int32, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What a token with a good signature says.
+/// The contents of a token whose signature is valid.
 public struct MediaTokenContents: Hashable, Sendable {
-  /// What may be played, as the app named it.
+  /// The resource that may be played, as the app named it.
   public let resourceID: String
-  /// Whose app.
+  /// The requestor to whose app the token was issued.
   public let requestorID: String
-  /// When it was made.
   public let timeIssued: Instant
-  /// How long it lasts.
   public let timeToLive: Duration
-  /// The viewer, hashed: the same value as in tracking data.
+  /// A hash that identifies the viewer, the same as in tracking data.
   public let userSessionGUID: String
-  /// The provider.
+  /// The provider with whose account the viewer signed in.
   public let mvpdID: String
-  /// The provider behind the provider.
+  /// The provider that the viewer's provider is a proxy for, if any.
   public let proxyMvpdID: String?
-  /// Which of the published keys signed it.
+  /// The id of the published key that signed the token.
   public let keyID: String
 
   init(_ token: MediaToken) {
@@ -76,6 +76,6 @@ public struct MediaTokenContents: Hashable, Sendable {
     keyID = token.keyID
   }
 
-  /// When it ends.
+  /// The time at which the token expires.
   public var expires: Instant { timeIssued + timeToLive }
 }

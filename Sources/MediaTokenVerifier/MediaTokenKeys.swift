@@ -3,30 +3,34 @@ public import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPlatform
 
-/// Where the service's public keys come from.
+/// The source of the service's public keys.
 @nonexhaustive
 public enum MediaTokenKeys: Hashable, Sendable {
-  /// A JWK set, as the service publishes it.
+  /// The text of a JWK set, as the service publishes it.
+  ///
+  /// It is never fetched again.
   case text(String)
-  /// A file with a JWK set; it is read again now and then.
+  /// The path of a file with a JWK set.
+  ///
+  /// A minute after a read, the next check reads it again.
   case file(String)
-  /// Where the service publishes its JWK set: `https://pair.example/oauth/jwks.json`.
+  /// The URL of the JWK set that the service publishes, such as `https://pair.example/oauth/jwks.json`.
   case url(String, authorities: CertificateAuthorities = .system)
 }
 
-/// Why there are no keys.
+/// The reason why the verifier has no keys.
 @nonexhaustive
 public enum MediaTokenKeyError: Error, Hashable, Sendable {
   /// The file cannot be read.
   case unreadable(String)
-  /// The service does not answer as it should.
+  /// The service cannot be reached, or does not answer with status 200.
   case unreachable(String)
-  /// What was found is no JWK set, or one without a key that signs media tokens.
+  /// The document is not a JWK set, or has no RSA key.
   case unusable(String)
 }
 
 extension MediaTokenKeyError: CustomStringConvertible {
-  /// What is wrong.
+  /// A sentence that says what is wrong.
   public var description: String {
     switch self {
     case .unreadable(let why): "the keys cannot be read: \(why)"
@@ -36,11 +40,11 @@ extension MediaTokenKeyError: CustomStringConvertible {
   }
 }
 
-/// Keys and how long they may be used without asking again.
+/// A key set, and how long to use it before it is fetched again.
 struct FetchedKeys: Sendable {
-  /// Whatever a service says: not more often than once a minute, and at least once a day.
+  /// The bounds of the age: a service's `max-age` outside of one minute to one day is clamped.
   static let ages = Duration.seconds(60)...Duration.seconds(86_400)
-  /// What holds when nothing is said.
+  /// The age when the response has no `max-age`.
   static let usualAge = Duration.seconds(300)
 
   var keys: JWKSet
@@ -58,7 +62,6 @@ struct FetchedKeys: Sendable {
 }
 
 extension MediaTokenKeys {
-  /// Gets the keys now.
   func fetch(_ client: Client) async throws(MediaTokenKeyError) -> FetchedKeys {
     switch self {
     case .text(let text):
@@ -68,7 +71,7 @@ extension MediaTokenKeys {
     }
   }
 
-  /// The keys that are there without waiting for anybody: those of a text or a file.
+  /// Returns the keys of a text or a file, or `nil` for a URL, which needs the network.
   func fetchAtOnce() throws(MediaTokenKeyError) -> FetchedKeys? {
     switch self {
     case .text(let text):
@@ -108,7 +111,7 @@ extension MediaTokenKeys {
     return try FetchedKeys(response.body, age: age ?? FetchedKeys.usualAge)
   }
 
-  /// The `max-age` of a `Cache-Control` header.
+  /// Returns the `max-age` of a `Cache-Control` header in seconds, or zero for `no-store` and `no-cache`.
   static func maximumAge(_ header: String) -> Duration? {
     for directive in header.split(separator: ",") {
       let words = directive.split(separator: "=", maxSplits: 1)

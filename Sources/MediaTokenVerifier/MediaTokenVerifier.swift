@@ -1,12 +1,14 @@
-// MediaTokenVerifier: what a stream server links to check short media tokens offline. Owns the checks and the cache of
-// published keys. The token's text form is RegentPairingWire's, the signature check RegentCryptography's.
+// MediaTokenVerifier: the library that a stream server links to check short media tokens offline. Owns the checks and
+// the cache of published keys. RegentPairingWire parses the token's text; RegentCryptography checks the signature.
 
 import RegentCryptography
 public import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Checks short media tokens: the right to play one resource for a few minutes.
+/// Checks short media tokens.
+///
+/// A media token is the right to play one resource for a few minutes.
 ///
 /// ```swift
 /// let verifier = MediaTokenVerifier(keys: .url("https://pair.example/oauth/jwks.json"))
@@ -14,19 +16,19 @@ import RegentPlatform
 /// guard check.verdict == .valid else { return refuse(check.verdict) }
 /// ```
 ///
-/// The asynchronous `verify` fetches keys when it needs them. The synchronous one never does: it uses the keys at hand,
-/// and may be called from an event loop. Both may be called from many threads at once.
+/// The asynchronous `verify` waits for a fetch of the keys when it has to. The synchronous `verifyNow` never waits: it
+/// uses the cached keys, and may be called from an event loop. Both may be called from many threads at once.
 public final class MediaTokenVerifier: Sendable {
   private let cache: KeyCache
   private let skew: Duration
   private let wallClock: @Sendable () -> Int64
 
-  /// A verifier.
+  /// Creates a verifier and reads the keys, if they are a text or a file.
   ///
   /// - Parameters:
-  ///   - keys: where the service's public keys come from.
-  ///   - skew: how far the clocks of service and verifier may differ.
-  ///   - wallClock: the wall clock in epoch milliseconds; none means the system's.
+  ///   - keys: the source of the service's public keys.
+  ///   - skew: how far the clocks of the service and the verifier may differ.
+  ///   - wallClock: returns the wall clock in epoch milliseconds; `nil` means the system's clock.
   public init(
     keys: MediaTokenKeys, skew: Duration = .seconds(30),
     wallClock: (@Sendable () -> Int64)? = nil
@@ -37,18 +39,17 @@ public final class MediaTokenVerifier: Sendable {
     self.wallClock = wallClock
   }
 
-  /// Checks a token with the keys at hand; no network, no disk.
+  /// Checks a token with the cached keys, without any access to the network or the disk.
   ///
-  /// Keys that come from a file or a URL must have been fetched: by ``prepare()``, or by the asynchronous `verify`.
-  /// When they are old, or the token was signed with a key that is not among them, new ones are fetched in the
-  /// background.
+  /// Keys from a URL must have been fetched before, by ``prepare()`` or by `verify`. If the keys are stale, or the
+  /// token names a key that is not cached, a fetch starts in the background.
   ///
   /// - Parameters:
-  ///   - token: the token, as base64 or as its text.
-  ///   - requestor: the id of the requestor whose apps may play here, compared byte by byte. An empty one is refused.
-  ///   - resource: what is to be played; none checks authenticity and time alone.
-  ///   - now: the time to judge by; none means the wall clock.
-  /// - Returns: the verdict, and what the token says when its signature is good.
+  ///   - token: the token as base64, or as its decoded text.
+  ///   - requestor: the id of the requestor whose tokens are accepted, compared byte by byte. An empty id is refused.
+  ///   - resource: the resource that is about to play. With `nil`, a token for any resource is accepted.
+  ///   - now: the time to check against; `nil` means the wall clock.
+  /// - Returns: the verdict, and the token's contents if its signature is valid.
   public func verifyNow(
     _ token: String, requestor: String, resource: String? = nil, at now: Instant? = nil
   ) -> MediaTokenCheck {
@@ -64,14 +65,16 @@ public final class MediaTokenVerifier: Sendable {
     return judge(received, with: cache.keyNow(received.token.keyID), requestor, resource, now)
   }
 
-  /// Checks a token; keys that are missing or too old are fetched first, within reason.
+  /// Checks a token.
+  ///
+  /// Waits for the keys if none are cached, or if the token names a key that is not cached.
   ///
   /// - Parameters:
-  ///   - token: the token, as base64 or as its text.
-  ///   - requestor: the id of the requestor whose apps may play here, compared byte by byte. An empty one is refused.
-  ///   - resource: what is to be played; none checks authenticity and time alone.
-  ///   - now: the time to judge by; none means the wall clock.
-  /// - Returns: the verdict, and what the token says when its signature is good.
+  ///   - token: the token as base64, or as its decoded text.
+  ///   - requestor: the id of the requestor whose tokens are accepted, compared byte by byte. An empty id is refused.
+  ///   - resource: the resource that is about to play. With `nil`, a token for any resource is accepted.
+  ///   - now: the time to check against; `nil` means the wall clock.
+  /// - Returns: the verdict, and the token's contents if its signature is valid.
   public func verify(
     _ token: String, requestor: String, resource: String? = nil, at now: Instant? = nil
   ) async -> MediaTokenCheck {
@@ -87,19 +90,21 @@ public final class MediaTokenVerifier: Sendable {
     return judge(received, with: await cache.key(received.token.keyID), requestor, resource, now)
   }
 
-  /// Whether there are keys to check with.
+  /// Whether any keys are cached.
   public var hasKeys: Bool { cache.keys != nil }
 
-  /// Fetches the keys, so that ``verifyNow(_:requestor:resource:at:)`` has some from the start.
+  /// Fetches the keys if none are cached.
   ///
-  /// - Throws: ``MediaTokenKeyError`` when there are none to be had.
+  /// Call it once before ``verifyNow(_:requestor:resource:at:)``.
+  ///
+  /// - Throws: ``MediaTokenKeyError`` if no keys can be read or fetched.
   public func prepare() async throws(MediaTokenKeyError) { try await cache.prepare() }
 
   private func judge(
     _ received: ReceivedMediaToken, with found: KeyCache.Found, _ requestor: String?, _ resource: String?,
     _ now: Instant?
   ) -> MediaTokenCheck {
-    // A token says which key signed it; others are not tried.
+    // The token names the key that signed it. No other key is tried.
     switch found {
     case .noKeys: return MediaTokenCheck(.unknown)
     case .unknownKey: return MediaTokenCheck(.invalidSignature)
@@ -110,7 +115,7 @@ public final class MediaTokenVerifier: Sendable {
     }
     let contents = MediaTokenContents(received.token)
     let now = now ?? Instant(milliseconds: wallClock())
-    // Made later than now: by whoever holds the key, but for another time than this.
+    // A token that was issued in the future is refused as well, even if its signature is valid.
     guard now < contents.expires + skew, contents.timeIssued <= now + skew else {
       return MediaTokenCheck(.expired, contents)
     }
@@ -124,9 +129,9 @@ public final class MediaTokenVerifier: Sendable {
   }
 }
 
-// The forms of 0.1.0, which check no requestor. The next release removes them.
+// The deprecated functions of 0.1.0, which do not check the requestor. The next release removes them.
 extension MediaTokenVerifier {
-  /// Accepts tokens of every requestor of the service.
+  /// Checks a token with the cached keys, and accepts tokens of every requestor of the service.
   @available(*, deprecated, message: "name the requestor: a token of any other requestor is accepted here")
   public func verifyNow(
     _ token: String, resource: String? = nil, at now: Instant? = nil
@@ -134,7 +139,7 @@ extension MediaTokenVerifier {
     checkNow(token, nil, resource, now)
   }
 
-  /// Accepts tokens of every requestor of the service.
+  /// Checks a token, and accepts tokens of every requestor of the service.
   @available(*, deprecated, message: "name the requestor: a token of any other requestor is accepted here")
   public func verify(
     _ token: String, resource: String? = nil, at now: Instant? = nil
@@ -142,10 +147,12 @@ extension MediaTokenVerifier {
     await check(token, nil, resource, now)
   }
 
-  /// Reads a token whose signature is good, for the C interface; this is no check.
+  /// Returns the contents of a token with a valid signature, for the C interface.
+  ///
+  /// Does not say whether the token is valid.
   package func contents(of token: String) -> MediaTokenContents? { checkNow(token, nil, nil, nil).contents }
 
-  /// The check of `media_token_verify`, which names no requestor.
+  /// Checks a token without a requestor, for the C function `media_token_verify`.
   package func verdictForAnyRequestor(_ token: String, _ resource: String?, _ now: Instant?) -> MediaTokenVerdict {
     checkNow(token, nil, resource, now).verdict
   }

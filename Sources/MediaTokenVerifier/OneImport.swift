@@ -1,4 +1,4 @@
-// What a program has to be able to name comes with `import MediaTokenVerifier`, and nothing besides.
+// `import MediaTokenVerifier` also makes these two types visible, because its public functions use them.
 
 @_exported public import enum RegentHTTPClient.CertificateAuthorities
 @_exported public import struct RegentPairing.Instant

@@ -44,7 +44,7 @@ package enum ServiceRoutes {
   /// people.
   static func unavailable(_ request: Request, page: (Request) -> Response) -> Response {
     guard var response = answer(.serviceUnavailable, to: request) else { return page(request) }
-    response.addRetryAfter(RightTimePause.span)
+    response.addRetryAfter(ClockGuardPause.span)
     if request.isCrossOrigin, !isOAuth(request.path) { CrossOrigin.allow(&response) }
     return response
   }

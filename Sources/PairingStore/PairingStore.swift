@@ -1,6 +1,7 @@
-// PairingStore: what the service keeps, as a contract: record types and verbs that say what they guarantee. Owns the
-// meaning of each verb and the rules that run inside its transaction. Knows no database, no file and no key:
-// PairingStoreRows writes and signs the rows, RegentPairing holds the rules of the codes, PairingService decides
-// which verb to call. The checks that every store must pass are Tests/StoreConformance.
+// PairingStore: the store's contract, as record types and as protocols whose functions ("verbs") state their
+// guarantees. This target defines what each verb means and the rules that run inside its transaction. It knows no
+// database, no file and no key: PairingStoreRows signs and writes the rows, RegentPairing holds the state machine of
+// codes, and PairingService decides which verb to call. Tests/StoreConformance holds the checks that every store must
+// pass.
 //
 // Start with Verbs/Store.swift.

@@ -1,44 +1,55 @@
 public import RegentPairing
 
-/// Why a verb did not do what it says.
+/// Why a verb failed.
 ///
-/// Except for `unknownOutcome`, nothing has changed then.
+/// Except with `unknownOutcome`, the verb has changed nothing.
 public enum StoreError: Error, Hashable, Sendable {
-  /// The life of the code does not allow it.
+  /// The state of the code does not allow the change.
   case refused(PairingRefusal)
-  /// Account, integration or key do not stand (any more).
+  /// The sign-in is not valid: its account, integration or row key is missing, disabled or revoked.
   case notInForce(AuthenticationRefusal)
-  /// The temporary pass opens nothing more.
+  /// The temporary pass is used up or cannot be used.
   case pass(TemporaryPassRefusal)
-  /// The box's word is not taken.
+  /// The box's assertion was not accepted.
   case exchange(ExchangeRefusal)
-  /// There is no such thing; `what` names its kind, never its secret.
+  /// The record does not exist.
+  ///
+  /// `what` names its kind and never contains a secret.
   case notFound(what: String)
-  /// The code is another's: draw a new one and try again.
+  /// The code, or id, is in use.
+  ///
+  /// Generate a new one and try again.
   case codeTaken
-  /// As many codes as allowed are waiting for an answer.
+  /// The limit of pending codes is reached.
   case tooManyLiveCodes(limit: Int)
-  /// As many clients as allowed registered themselves.
+  /// The limit of clients that registered themselves is reached.
   case tooManyClients(limit: Int)
-  /// The browser's session has ended.
   case sessionEnded
-  /// The record is not as the caller has seen it: read it again and decide anew.
+  /// The record has changed since the caller read it.
+  ///
+  /// Read it again and decide anew.
   case changedMeanwhile(what: String)
-  /// The database cannot keep such a text, also when it is asked again; `what` says which kind, and never repeats it.
+  /// The database cannot store this text, so a retry is useless.
+  ///
+  /// `what` names the kind of text and never repeats it.
   case unkeepable(what: String)
-  /// The disk is full: nothing was written, reading goes on.
+  /// The disk is full: nothing was written.
+  ///
+  /// Reads still work.
   case diskFull
-  /// The store cannot be reached now: nothing was written.
+  /// The database cannot be reached: nothing was written.
   case unavailable(reason: String)
-  /// The store does not know whether it was written. Stop, reopen, ask again: every verb may be repeated.
+  /// The store does not know whether the change was written.
+  ///
+  /// Reopen the store and repeat the verb: every verb may be repeated.
   case unknownOutcome(reason: String)
 }
 
 extension StoreError {
-  /// Why a store can do nothing of what it is asked.
+  /// The kind of failure of the store itself.
   public enum Outage: Hashable, Sendable { case full, away, unknown }
 
-  /// Why the store could not do it, whatever it was; nothing when the store has refused something.
+  /// The kind of outage; nil when the store works and has refused this call.
   public var outage: Outage? {
     switch self {
     case .diskFull: .full
@@ -50,7 +61,6 @@ extension StoreError {
 }
 
 extension StoreError: CustomStringConvertible {
-  /// What failed, on what, and what to do about it.
   public var description: String {
     switch self {
     case .refused(let reason): reason.description

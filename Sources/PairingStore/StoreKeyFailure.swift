@@ -1,13 +1,12 @@
 /// Why the keys of a store could not be opened.
 public enum StoreKeyFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The master key has another length than 32 bytes.
+  /// The master key does not have 32 bytes.
   case masterKeyLength(found: Int)
-  /// The data keys were sealed with another master key, or changed.
+  /// The data key cannot be decrypted: it was encrypted with another master key, or was changed.
   case wrongMasterKey(dataKey: String)
-  /// A data key is gone while others are there.
+  /// The data key is missing although other data keys exist.
   case missingDataKey(String)
 
-  /// What is wrong and what to do about it.
   public var description: String {
     switch self {
     case .masterKeyLength(let found):

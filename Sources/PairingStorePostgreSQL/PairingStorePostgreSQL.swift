@@ -1,10 +1,12 @@
-// PairingStorePostgreSQL: the store contract on a PostgreSQL database that several services may share. Owns the schema,
-// the threads, and what one node must know of another: the rows and verbs are those of PairingStoreRows, whose sources
-// it compiles. Knows no wire: PostgreSQL has that, RegentCryptography the algorithms.
+// PairingStorePostgreSQL: the store on a PostgreSQL database that several services may share. It defines the schema,
+// the threads, and what one node must know of another; the rows and verbs are those of PairingStoreRows, whose sources
+// it compiles. The wire protocol is in PostgreSQL, the algorithms are in RegentCryptography.
 //
-// One transaction writes at a time, in the whole cluster: each takes the row of `cluster` first. That is what SQLite
-// has, so every verb is right for the same reason; docs/decisions/0015-one-set-of-verbs.md says what comes after it.
-// Start with Threads/Lane.swift; Words.swift has what the shared verbs call PostgreSQL's things.
+// Only one transaction in the whole cluster writes at a time: each one locks the row of `cluster` first. SQLite gives
+// the same guarantee, so the verbs are correct for the same reason. docs/decisions/0015-one-set-of-verbs.md has the
+// measurements behind this choice.
+//
+// Start with Threads/WriterThread.swift. Words.swift maps the names of the shared verbs to PostgreSQL's.
 
 public import PairingStore
 public import PostgreSQL
@@ -13,8 +15,9 @@ public import RegentPairing
 
 /// The store in a PostgreSQL database.
 ///
-/// Every verb that writes is one request to the lane, this store's one connection that writes: its part of a shared
-/// transaction, answered after the COMMIT. Verbs that usually write nothing look on a reader first.
+/// Every verb that writes is one request to the lane, the thread with this store's only writing connection. It runs
+/// many requests in one transaction and answers after the COMMIT. Verbs that usually write nothing check on a reader
+/// first.
 public final class PostgreSQLStore: Store {
   let database: Database
   let vault: Vault
@@ -24,10 +27,9 @@ public final class PostgreSQLStore: Store {
   let liveCodes = SharedLiveCodeBound()
   let wallClock: @Sendable () -> Instant
 
-  /// Connects, makes the tables if there are none, and opens the data keys with the master key.
+  /// Connects, creates the tables if there are none, and decrypts the data keys with the master key.
   ///
-  /// Blocks the caller. The first of several services that start at once makes tables and data keys, the others wait
-  /// for it.
+  /// Blocks the caller. If several services start at once, the first creates tables and data keys, and the others wait.
   ///
   /// - Throws: `StoreKeyFailure` for keys, `SchemaFailure` for tables, `PostgreSQLError` for the rest.
   public init(_ options: PostgreSQLStoreOptions) throws {
@@ -37,11 +39,12 @@ public final class PostgreSQLStore: Store {
     let timelines = Timelines()
     timelines.look(at: options.connection)
     vault = try Schema.open(options.connection, patience: options.openingPatience, of: timelines) { context in
-      // Without keys nothing can have been written: the log begins here, and from now on its head must be there.
+      // Without data keys the service has never written, so the audit log begins here. From now on a missing head
+      // counts as tampering.
       let isNew = try !context.exists("SELECT 1 FROM data_key LIMIT 1")
       let vault = try DataKeys.open(in: context, with: master)
       if isNew { try SignedRows(vault, VerifiedRowCache()).insert(context, Tables.auditHead, AuditHead()) }
-      // Of stores that did not end well; one that is only idle makes its row anew.
+      // Deletes rows of stores that did not end properly. A store that was only idle inserts its row again.
       try context.run("DELETE FROM lane WHERE touched < now() - INTERVAL '30 days'")
       return vault
     }
@@ -49,15 +52,15 @@ public final class PostgreSQLStore: Store {
     wallClock = options.wallClock
   }
 
-  /// Finishes what waits and closes the connections.
+  /// Completes the waiting requests and closes the connections.
   ///
-  /// Blocks the caller, for as long as one answer may take.
+  /// Blocks the caller, at most for the time of one statement.
   public func close() { database.close() }
 
-  /// Tells whoever waits that nobody knows what comes of his change, or that nothing was written or read.
+  /// Fails all waiting requests at once: running writes with an unknown outcome, others as not done.
   public func giveUp() { database.giveUp() }
 
-  /// Whether a store was made in the database before, also when this role may not see it yet.
+  /// Whether a store was made in the database before, even if this role may not see its tables.
   ///
   /// Blocks the caller.
   public static func isMade(on server: ConnectionSettings) throws(PostgreSQLError) -> Bool {
@@ -67,39 +70,42 @@ public final class PostgreSQLStore: Store {
     return try Rights.findTables(connection, by: deadline)
   }
 
-  /// Whether a store was begun in the database: tables alone are none.
+  /// Whether a store in the database has data keys.
   ///
-  /// Waits for whoever fills them. Blocks the caller.
+  /// Tables alone do not count.
+  ///
+  /// Blocks the caller, and waits for a process that fills the tables.
   public static func isBegun(on server: ConnectionSettings) throws -> Bool {
     let deadline = Deadline.after(.seconds(10))
     let connection = try Connection.open(server, by: deadline)
     defer { connection.close() }
     return try Rights.explained(connection, by: deadline) {
       try connection.begin(by: deadline)
-      // Tables, too, may be there only once a COMMIT is over that waits for the standby.
+      // The tables themselves may become visible only after a COMMIT that waits for the standby.
       try Schema.wait(connection, by: deadline)
       guard try Rights.findTables(connection, by: deadline) else { return false }
       return try !connection.run("SELECT 1 FROM data_key LIMIT 1", by: deadline).isEmpty
     }
   }
 
-  /// What the server says of itself.
+  /// Facts about the server and its settings.
   public func server() async throws(StoreError) -> ServerFacts {
     try await read { [wallClock] context, _ in try ServerFacts(context, wallClock) }
   }
 
-  /// How long the database has not answered, by the reader and the lane; `nil` when it does.
+  /// For how long the database has not answered the reader or the lane; nil when it answers.
   public var awayFor: Duration? { database.health.awayFor }
 
-  /// What was written since it was opened.
+  /// Counters of the writes since the store was opened.
   public var numbers: WriteNumbers { database.health.numbers }
 
-  /// Looks whether there is room on the server's disk for more than a row, and is used by whoever was told so before.
+  /// Tests whether the server's disk has room for more than a row, and clears the "disk full" state if it has.
   ///
-  /// A small row finds room in a page that is there, so writing one shows nothing. What does not fit a statement's
-  /// memory goes into a file of the server's that needs room as rows do, beside them, and is gone with the statement.
+  /// Writing a small row would prove nothing, because it may fit into an existing page. This query sorts more than its
+  /// memory allows, so that the server writes a temporary file, which needs room on the same disk and is deleted after
+  /// the statement.
   ///
-  /// - Throws: that the disk is full; that it cannot be told is no reason to write nothing.
+  /// - Throws: `diskFull`. Other errors are ignored, because they do not show that the disk is full.
   public func lookForRoom() async throws(StoreError) {
     do throws(StoreError) {
       try await read { context, _ in
@@ -112,30 +118,40 @@ public final class PostgreSQLStore: Store {
     database.health.isFull.note(false)
   }
 
-  /// Refuses while the disk, which was found full, has no room: whoever asks often does not have it searched each time.
+  /// Throws `diskFull` while the disk is full.
+  ///
+  /// It queries the server only if an earlier write found the disk full.
   func requireRoom() async throws(StoreError) {
     if database.health.isFull.isSo { try await lookForRoom() }
   }
 
-  /// The disk is the server's: how much of it is free is not told to clients.
+  /// Does nothing: the disk is the server's, and PostgreSQL does not tell clients how much of it is free.
   func requireMoreThanReserve() async throws(StoreError) {}
 
-  /// How many writes wait for the one that is under way.
+  /// The number of writes that wait for the running transaction.
   package var waitingWrites: Int { database.waitingWrites }
 
-  /// Whether it does not hear the bell of other nodes, not even its own; it looks often then.
+  /// Whether no notifications arrive, not even the node's own.
+  ///
+  /// The node then queries often instead.
   public var isDeaf: Bool { database.deafness.isSo }
 
-  /// Whether somebody rings the bell so often that it is not listened to; it looks often then.
+  /// Whether a client floods the notification channel, so that this node ignores it.
+  ///
+  /// The node then queries often instead.
   public var isFlooded: Bool { database.flood.isSo }
 
-  /// Whether the server has no room for the bell that it rings; others look often then.
+  /// Whether the server's notification queue is full, so that this node cannot notify others.
+  ///
+  /// They then query often instead.
   public var isMute: Bool { database.announcer.muteness.isSo }
 
-  /// Whether a COMMIT, of whichever node, has waited for the standby for more than a second.
+  /// Whether a COMMIT of any node has waited for the standby for more than a second.
   public var awaitsStandby: Bool { database.announcer.awaitsStandby.isSo }
 
-  /// Seals the data keys with another master key; nothing else is written.
+  /// Encrypts the data keys with another master key.
+  ///
+  /// Nothing else is written.
   ///
   /// - Throws: `StoreKeyFailure`, `StoreError`.
   public func changeMasterKey(from old: Secret, to new: Secret) async throws {
@@ -143,7 +159,9 @@ public final class PostgreSQLStore: Store {
     try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
   }
 
-  /// Sees whether a master key opens the data keys that are stored; nothing is written.
+  /// Checks that a master key decrypts the stored data keys.
+  ///
+  /// Nothing is written.
   ///
   /// - Throws: `StoreKeyFailure` for another key.
   public func checkMasterKey(_ key: Secret) async throws {
@@ -152,44 +170,48 @@ public final class PostgreSQLStore: Store {
   }
 }
 
-/// How the store is opened.
+/// Options for opening the store.
 public struct PostgreSQLStoreOptions: Sendable {
-  /// Where the database is.
   public var connection: ConnectionSettings
-  /// 32 bytes that are not in the database.
+  /// The key that encrypts the data keys: 32 bytes, which are not stored in the database.
   public var masterKey: Secret
-  /// What others call this service: no two stores on one database have a name at the same time.
+  /// The name of this node.
+  ///
+  /// Two stores on one database cannot have the same name at the same time.
   public var node: String
-  /// The program's version, for others to see.
+  /// The program's version, for lists of nodes.
   public var version = ""
-  /// Called when another one has taken the name of this one, which was away for too long.
+  /// Called when another node has taken this node's name because this one was silent for too long.
   public var onDisplaced: @Sendable (PostgreSQLError) -> Void = { _ in }
-  /// How it hears what other stores write.
+  /// How the store learns of other nodes' changes.
   public var wakeups = Wakeups.bell
-  /// Between two looks for what others write, when the bell is heard: a bell that is lost costs no more.
+  /// The time between two queries of the change log while notifications arrive.
+  ///
+  /// A lost notification costs no more than this.
   public var lookPause = Duration.milliseconds(250)
-  /// Called when the bell is not heard any more, and when it is again.
+  /// Called when notifications stop or start to arrive.
   public var onHearing: @Sendable (_ isDeaf: Bool) -> Void = { _ in }
-  /// Called when somebody floods the bell, and when it is heard again.
+  /// Called when a flood of notifications begins or has ended.
   public var onFlood: @Sendable (_ isFlooded: Bool) -> Void = { _ in }
-  /// Called when the server has no room for a bell, and when it has again.
+  /// Called when the server's notification queue becomes full or has room again.
   public var onMuteness: @Sendable (_ isMute: Bool) -> Void = { _ in }
-  /// For how long the bell is not listened to after a flood.
+  /// For how long the node does not listen after a flood.
   public var floodPause = Duration.seconds(60)
-  /// Called when a COMMIT waits for the standby, and when none does any more.
+  /// Called when a COMMIT begins to wait for the standby for long, and when none does any more.
   public var onStandby: @Sendable (_ isAwaited: Bool) -> Void = { _ in }
-  /// How many reads run at the same time, each over a connection of its own.
+  /// How many reads can run at the same time, each on a connection of its own.
   public var readers = 2
-  /// How long a verb may take; whoever has waited so long is told that the store is away.
+  /// The longest time for a verb.
+  ///
+  /// After it the caller gets an error.
   public var patience = Duration.seconds(8)
-  /// How long connecting and one statement may take.
+  /// The longest time for connecting, and for one statement.
   public var statementPatience = Duration.seconds(5)
-  /// How long the opening may take, with the tables that the first one makes.
+  /// The longest time for opening the store, including the creation of tables.
   public var openingPatience = Duration.seconds(60)
-  /// The time for audit lines about changed rows, which any verb may find.
+  /// The clock for audit lines about changed rows, which any verb may write.
   public var wallClock: @Sendable () -> Instant
 
-  /// Options for a database and the key to it.
   public init(
     connection: ConnectionSettings, masterKey: Secret, node: String, wallClock: @escaping @Sendable () -> Instant
   ) {

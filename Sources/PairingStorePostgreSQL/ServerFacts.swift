@@ -1,14 +1,14 @@
 import PostgreSQL
 import RegentPairing
 
-/// What a server says of itself, for who looks after it.
+/// Facts about a server, for operators.
 public struct ServerFacts: Hashable, Sendable {
-  /// A server that follows it.
+  /// A standby of the server.
   public struct Standby: Hashable, Sendable {
     public let name: String
-    /// What it does: `streaming` when it has what the primary has; `nil` when this role may not see it.
+    /// Its state: `streaming` when it is up to date; nil when this role may not see it.
     public let state: String?
-    /// Whether a COMMIT waits for it: `sync`, `quorum`, `potential`, `async`.
+    /// Whether a COMMIT waits for it: `sync`, `quorum`, `potential` or `async`.
     public let sync: String?
 
     public init(name: String, state: String?, sync: String?) {
@@ -16,35 +16,39 @@ public struct ServerFacts: Hashable, Sendable {
     }
 
     public var streams: Bool { state == "streaming" }
-    /// Whether a COMMIT waits for it, or for as many of its kind as are wanted.
+    /// Whether a COMMIT waits for it, alone or as one of a quorum.
     public var isSynchronous: Bool { sync == "sync" || sync == "quorum" }
   }
 
-  /// The version, as people write it.
+  /// The version number as text.
   public var version = ""
-  /// Whether what is acknowledged is on its disk.
+  /// Whether acknowledged changes are on its disk (`fsync`, `full_page_writes`, `synchronous_commit`).
   public var isDurable = true
-  /// Whether it is set to wait for another server with each COMMIT.
+  /// Whether it is set to wait for a standby with each COMMIT.
   public var wantsSynchronousStandby = true
-  /// Who follows it; a role without `pg_read_all_stats` sees that somebody does, and not how.
+  /// The standbys.
+  ///
+  /// A role without `pg_read_all_stats` sees only that they exist.
   public var standbys: [Standby] = []
-  /// How much later it is by this machine's clock than by the server's; less than nothing when it is earlier.
+  /// How far this machine's clock is ahead of the server's; negative when it is behind.
   public var clockAhead = Duration.zero
-  /// For how long the oldest transaction of a service has been open; every other one waits for one that writes.
+  /// The age of the oldest open transaction of a service.
+  ///
+  /// If it writes, every other write waits for it.
   public var oldestTransaction = Duration.zero
-  /// Whether somebody stands in between who may give each transaction another connection.
+  /// Whether the connection goes through a pooler, which may give each transaction another server connection.
   public var isPooled = false
 
-  /// Who holds a lock of services and copies, and may not write the tables: `the role “x” (process 1)`.
+  /// The roles that hold a lock of services and copies without the right to write the tables, such as `the role “x”
+  /// (process 1)`.
   public var strangers: [String] = []
-  /// What ends the sessions of these.
+  /// The SQL that ends their sessions.
   public var ending: String?
 
-  /// What takes from everybody the right to connect to the database, and leaves it to this role; `nil` when nobody else
-  /// was given it by that.
+  /// The SQL that leaves the right to connect to this role alone; nil when the right is not granted to PUBLIC.
   public var revocation: String?
 
-  /// A server of which nothing is to be said.
+  /// Defaults that give no reason for a warning.
   public init() {}
 
   init(_ context: ReadContext, _ wallClock: () -> Instant) throws {
@@ -72,14 +76,14 @@ public struct ServerFacts: Hashable, Sendable {
       of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
     revocation = try row.isNull(6) ? nil : row.text(6)
-    // A pooler names itself, and not the server's process.
+    // A pooler reports a process number of its own, not that of the server's process.
     isPooled = try row.integer(4) != Int64(context.backend)
-    let holders = try [TablelessLock.use, .tables].flatMap { lock in
-      try TablelessLock.holders(context.ask(lock.others())).filter { !$0.counts }
+    let holders = try [AdvisoryLock.use, .tables].flatMap { lock in
+      try AdvisoryLock.holders(context.ask(lock.others())).filter { !$0.counts }
     }
     strangers = holders.map(\.words)
     ending = holders.isEmpty ? nil : Set(holders.map(\.ending)).sorted().joined(separator: "; ")
-    // Whoever makes a copy of the server is no standby.
+    // A base backup is no standby.
     standbys = try context.ask(
       """
       SELECT coalesce(application_name, ''), state, sync_state FROM pg_stat_replication
@@ -93,8 +97,9 @@ public struct ServerFacts: Hashable, Sendable {
   }
 }
 
-/// How much later it is here than by a clock that was read between two looks at our own: nothing when it may be the
-/// same, however long the answer took.
+/// How far this machine's clock is ahead of another one, which was read between the two times `asked` and `answered`.
+///
+/// Zero when the difference may come from the duration of the request.
 func clockAhead(of there: Instant, asked: Instant, answered: Instant) -> Duration {
   if there < asked { return asked.since(there) }
   return there > answered ? answered.since(there) : .zero

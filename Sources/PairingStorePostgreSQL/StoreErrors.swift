@@ -3,7 +3,7 @@ import PostgreSQL
 import RegentSQL
 
 extension StoreError {
-  /// What a failure below means to whoever asked.
+  /// Translates an error of the database layer for callers of the store.
   init(of error: any Error) {
     switch error {
     case let error as StoreError: self = error
@@ -16,21 +16,23 @@ extension StoreError {
     switch error.state {
     case .diskFull: self = .diskFull
     case .tooLarge: self = .unkeepable(what: "a name that is longer than its index takes")
-    // They come while the service runs, and whoever reads the log has nothing else to go by.
+    // These errors occur while the service runs. Operators see only the message in the log, so it includes the hint.
     case .noStatement, .statementThere, .noRight:
       self = .unavailable(reason: error.hint.map { "\(error.description); \($0)" } ?? error.description)
     default: self = .unavailable(reason: error.description)
     }
   }
 
-  /// A COMMIT of which nobody knows yet.
+  /// The error for a COMMIT without a known outcome.
   static func unknown(_ error: PostgreSQLError?) -> StoreError {
     .unknownOutcome(reason: error?.description ?? "the database has not answered a COMMIT yet")
   }
 }
 
 extension SQL {
-  /// Whether PostgreSQL can keep every text of it: none may have a zero byte.
+  /// Whether PostgreSQL can store all its texts.
+  ///
+  /// They must not contain NUL characters.
   var isKeepable: Bool {
     values.allSatisfy { value in
       guard case .text(let text) = value else { return true }
@@ -38,8 +40,9 @@ extension SQL {
     }
   }
 
-  /// Refuses what the server would, before it is sent: a shared transaction would be undone for it, with all others'
-  /// requests.
+  /// Throws `unkeepable` before the statement is sent.
+  ///
+  /// The server would reject it, and roll back the shared transaction with the requests of others.
   func requireKeepable() throws(StoreError) {
     guard isKeepable else { throw .unkeepable(what: "a text with a zero byte") }
   }

@@ -1,13 +1,16 @@
-// PairingStoreRows: how records become rows of any database: the tables, the signatures and seals of their rows, and
-// the verbs of the contract as what they ask and write in a transaction. It knows no database, and is no target: each
-// adapter compiles these sources with its own (the folder stands in it as a link;
-// docs/decisions/0015-one-set-of-verbs.md).
+// PairingStoreRows: the database-independent part of the stores: the tables, the signatures and encryption of their
+// rows, and the verbs of the contract as queries and writes within a transaction. The folder is no target of its own:
+// each adapter contains a link to it and compiles it with its own types (docs/decisions/0015-one-set-of-verbs.md).
 //
-// What an adapter gives them, by these names: `RowStore`, its store with `database`, `vault`, `known`, `tamperLog`,
-// `liveCodes`, `wallClock` and `transaction(asking:thenAsking:)`; `ReadContext` and `WriteContext`, which are
-// `Querying`, and their `Row`; `changed`, what a write tells other nodes; `writtenAuditHead`; `DatabaseError`; and
-// `Dialect`, the few words that two databases do not share. Start with Verbs/; Rows/SignedRows.swift is where a row
-// that does not verify stops existing.
+// An adapter must define these names:
+// - `RowStore`: its store, with `database`, `vault`, `known`, `tamperLog`, `liveCodes`, `wallClock` and
+//   `transaction(asking:thenAsking:)`.
+// - `ReadContext` and `WriteContext`, which conform to `Querying`, and their `Row`.
+// - `changed`, which records what a write must tell other nodes, and `writtenAuditHead`.
+// - `DatabaseError`.
+// - `Dialect`: the SQL fragments that differ between the two databases.
+//
+// Start with Verbs/. A row that fails verification is dropped in Rows/SignedRows.swift.
 
 package import PairingStore
 import RegentSQL
@@ -15,8 +18,10 @@ import RegentSQL
 // MARK: - How verbs reach the database
 
 extension RowStore {
-  /// Runs a verb that writes; `asking` names questions that it asks, which it may ask all the same without, and
-  /// `thenAsking` those that can be named once these are answered.
+  /// Runs a verb that writes.
+  ///
+  /// An adapter may send the queries in `asking` ahead of the verb, in one batch, and then those of `thenAsking`, which
+  /// depend on their results. The verb works the same without them.
   package func write<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])? = nil,
     thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])? = nil,
@@ -58,7 +63,9 @@ extension RowStore {
     return try result.get()
   }
 
-  /// Tells of rows that did not verify, in a transaction of its own: the verb that met them may have been undone.
+  /// Writes audit lines about rows that failed verification.
+  ///
+  /// It uses a transaction of its own, because the verb that found them may have been rolled back.
   private func auditTampering() async {
     let tampered = tamperLog.take()
     guard !tampered.isEmpty else { return }
@@ -69,18 +76,18 @@ extension RowStore {
         for row in tampered { try rows.note(context, row.entry(at: now)) }
       }
     } catch {
-      // Not lost: the next verb tries again.
+      // The next verb tries again.
       tamperLog.putBack(tampered)
     }
   }
 }
 
-/// Some rows of a table, as they lie in the database: what a walk over all of it looks at in one go.
+/// A page of a table's rows during a walk over the whole table.
 struct TablePage {
-  /// How many there are, whatever they are worth.
+  /// The number of rows, valid or not.
   let count: Int
-  /// The condition that finds them.
+  /// The condition that selects these rows.
   let condition: SQL
-  /// Where the next page begins; `nil` behind the last.
+  /// The position of the next page; nil for the last page.
   let next: Int64?
 }

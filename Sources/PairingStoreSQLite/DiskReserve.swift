@@ -2,38 +2,43 @@ import PairingStore
 import RegentPlatform
 import SQLite
 
-/// The last part of the disk, which new codes, sign-ins, permits and registrations leave to sign-outs, operators and
-/// upkeep.
+/// The last part of the disk, in which the store still accepts sign-outs, operators' changes and upkeep, but no new
+/// codes, sign-ins, permits and registrations.
 ///
-/// Without it whoever fills the disk also keeps operators from ending what he did, and refusals from the audit log.
+/// Without the reserve, an attacker who fills the disk could also keep operators from ending the attack, and refusals
+/// from being written to the audit log.
 final class DiskReserve: Sendable {
-  private struct State {
+  private struct DiskReserveState {
     var due: UInt64 = 0
     var isShort = false
   }
 
-  /// Looked at so often at most, in nanoseconds: in that time a fast disk takes some megabytes.
+  /// The shortest time between two measurements, in nanoseconds.
+  ///
+  /// A fast disk can write some megabytes in it.
   private static let pause: UInt64 = 500_000_000
 
   private let folder: String
-  private let state = Locked(State())
+  private let state = Locked(DiskReserveState())
 
   init(_ database: String) { folder = String(database[..<(database.lastIndex(of: "/") ?? database.startIndex)]) }
 
-  /// The bytes of the reserve on a disk of this size.
+  /// The size of the reserve, in bytes, on a disk of this size.
   static func bytes(of size: Int64) -> Int64 { min(64 << 20, size / 10) }
 
-  /// Whether nothing but the reserve is left; `spare` are the bytes in the file that hold nothing any more.
+  /// Whether only the reserve is left.
+  ///
+  /// `spare` returns the number of unused bytes inside the database file.
   func isShort(_ spare: () async throws -> Int64) async -> Bool {
     let now = Clocks.bootNanoseconds()
     let (isDue, last) = state.withLock { state in
       guard now >= state.due else { return (false, state.isShort) }
-      // Whoever comes meanwhile gets the answer of the time before.
+      // Callers that arrive during the measurement get the earlier result.
       state.due = now + Self.pause
       return (true, state.isShort)
     }
     guard isDue else { return last }
-    // A disk that cannot be measured is no reason to refuse: writing shows whether there is room.
+    // If the disk cannot be measured, nothing is refused: a failed write will show that it is full.
     guard let space = try? DiskSpace(at: folder.isEmpty ? "." : folder) else { return false }
     let reserve = Self.bytes(of: space.size)
     var isShort = space.free < reserve
@@ -45,7 +50,7 @@ final class DiskReserve: Sendable {
 }
 
 extension SQLiteStore {
-  /// Whether new codes, sign-ins, permits and registrations are refused for want of room.
+  /// Whether new codes, sign-ins, permits and registrations are refused because the disk is nearly full.
   public var isOnReserve: Bool {
     get async {
       await reserve.isShort { [database] in
@@ -58,7 +63,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Refuses what may not use the reserve.
+  /// Throws `diskFull` when only the reserve is left.
   func requireMoreThanReserve() async throws(StoreError) {
     if await isOnReserve { throw .diskFull }
   }

@@ -2,25 +2,26 @@ import RegentPairing
 import RegentPlatform
 import SQLite
 
-/// How many codes may be live at most, as far as is known: it saves counting a hundred thousand rows for each new one.
+/// An upper bound of the number of pending codes, so that a hundred thousand rows need not be counted for each new
+/// code.
 ///
-/// It only ever says when counting is needed. Each new code adds one, also one whose transaction is undone later; codes
-/// that end take nothing off; counting puts it right. So it is never below the truth while this store alone adds codes,
-/// and needs neither a row of its own, which each new code would write, nor a trigger.
+/// It only decides whether a count is necessary. Each new code adds one, even if its transaction is rolled back later;
+/// codes that end subtract nothing; a count corrects the bound. As long as this store alone adds codes, it is never
+/// below the true number. It needs no row, which every new code would have to write, and no trigger.
 final class LiveCodeBound: Sendable {
   private struct Counts {
     var all: LiveCodeCount?
-    /// Of requestors that wanted one when there was no room for everybody.
+    /// The bounds of single requestors, for those that asked for a code when the pool was full.
     var own = RequestorCounts()
   }
 
   private let counts = Locked(Counts())
 
-  /// Takes the place of one more code, if there is room.
+  /// Reserves a place for one more code, if there is room.
   ///
-  /// - Returns: the limit that leaves none; `nil` when it was taken.
+  /// - Returns: the limit that is exceeded; nil when a place was reserved.
   func take(_ request: LiveCodeRequest, in context: borrowing WriteContext) throws -> Int? {
-    // The writer's thread alone comes here, so nobody waits for the lock while rows are counted.
+    // Only the writer thread calls this, so no other thread waits for the lock while rows are counted.
     try counts.withLock { counts in
       var counted: LiveCodeCount?
       let exceeded = try request.exceeded(

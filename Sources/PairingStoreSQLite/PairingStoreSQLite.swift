@@ -1,9 +1,9 @@
-// PairingStoreSQLite: the store contract on one SQLite file. Owns the schema, its migrations and copies; the rows and
-// verbs are those of PairingStoreRows, whose sources it compiles. Knows no rule of pairing: RegentPairing and
-// PairingStore decide inside its transactions; and no file format, thread or fsync: SQLite has those,
-// RegentCryptography the algorithms.
+// PairingStoreSQLite: the store on one SQLite file. It defines the schema, its migrations and copies; the rows and
+// verbs are those of PairingStoreRows, whose sources it compiles. It contains no rule of pairing, because RegentPairing
+// and PairingStore decide inside its transactions, and no file format, thread or fsync, which are in SQLite; the
+// algorithms are in RegentCryptography.
 //
-// Start with PairingStoreRows; Words.swift has what it calls SQLite's things.
+// Start with PairingStoreRows. Words.swift maps its names to those of SQLite.
 
 public import RegentCryptography
 public import RegentPairing
@@ -12,8 +12,8 @@ public import SQLite
 
 /// The store in one SQLite file.
 ///
-/// Every verb that writes is one request to the writer: its part of a shared transaction, answered after the commit.
-/// Verbs that usually write nothing (later pick-ups, permits, sessions) look on a reader first.
+/// Every verb that writes is one request to the writer thread, which runs many of them in one transaction and answers
+/// after the commit. Verbs that usually write nothing (repeated pick-ups, permits, sessions) check on a reader first.
 public final class SQLiteStore: Store {
   let database: Database
   let vault: Vault
@@ -24,9 +24,9 @@ public final class SQLiteStore: Store {
   let reserve: DiskReserve
   let wallClock: @Sendable () -> Instant
 
-  /// Opens the file, brings it to this program's schema and opens its data keys with the master key.
+  /// Opens the file, migrates it to this program's schema and decrypts the data keys with the master key.
   ///
-  /// Blocks the caller. The first opening makes the data keys.
+  /// Blocks the caller. The first opening generates the data keys.
   ///
   /// - Throws: `StoreKeyFailure` for keys; `FileError`, `OpenFailure`, `SQLiteError` for the file.
   public init(_ options: SQLiteStoreOptions) throws {
@@ -52,18 +52,22 @@ public final class SQLiteStore: Store {
     wallClock = options.wallClock
   }
 
-  /// Finishes what waits and closes the file.
+  /// Completes the waiting requests and closes the file.
   ///
   /// Blocks the caller.
   public func close() { database.close() }
 
-  /// Moves on with commits that may end something; the lock file keeps everybody else from writing.
+  /// Increases with commits that may end a client, a grant or a sign-in.
+  ///
+  /// It is reliable because the lock file keeps other processes from writing.
   public var standingMark: UInt64? { database.mark }
 
-  /// What the database has done, for metrics.
+  /// Counters of the database, for metrics.
   public var statistics: DatabaseStatistics { database.statistics }
 
-  /// Seals the data keys with another master key; nothing else is written.
+  /// Encrypts the data keys with another master key.
+  ///
+  /// Nothing else is written.
   ///
   /// - Throws: `StoreKeyFailure`, `DatabaseFailure`.
   public func changeMasterKey(from old: Secret, to new: Secret) async throws {
@@ -71,7 +75,9 @@ public final class SQLiteStore: Store {
     try await database.write { context in try DataKeys.reseal(in: context, from: old, to: new) }
   }
 
-  /// Sees whether a master key opens the data keys that are stored; nothing is written.
+  /// Checks that a master key decrypts the stored data keys.
+  ///
+  /// Nothing is written.
   ///
   /// - Throws: `StoreKeyFailure` for another key.
   public func checkMasterKey(_ key: Secret) async throws {
@@ -80,24 +86,30 @@ public final class SQLiteStore: Store {
   }
 }
 
-/// How the store is opened.
+/// Options for opening the store.
 public struct SQLiteStoreOptions: Sendable {
-  /// The database file; its folder is made when missing.
+  /// The database file.
+  ///
+  /// Its folder is created if it is missing.
   public var path: String
-  /// 32 bytes that are not in the database.
+  /// The key that encrypts the data keys: 32 bytes, which are not stored in the database.
   public var masterKey: Secret
-  /// How many reads run at the same time.
+  /// How many reads can run at the same time.
   public var readers = 2
-  /// The time for audit lines about changed rows, which any verb may find.
+  /// The clock for audit lines about changed rows, which any verb may write.
   public var wallClock: @Sendable () -> Instant
-  /// Called once when the writer stopped for good: the program ends itself and starts again.
+  /// Called once when the writer has stopped permanently.
+  ///
+  /// The program must exit and restart.
   public var onFailStop: @Sendable (SQLiteError) -> Void = { _ in }
-  /// Called while a database of an earlier version is brought to this one, for whoever waits for the service to start.
+  /// Called during the migration of a database of an earlier version, to show progress to operators who wait for the
+  /// start.
   public var onMigration: @Sendable (MigrationProgress) -> Void = { _ in }
-  /// The name of the registered file layer (VFS) below SQLite; `nil` is SQLite's own, and a service's only one.
+  /// The name of a registered SQLite VFS.
+  ///
+  /// Nil, the default VFS, is what a service uses; tests set others.
   package var fileLayer: String?
 
-  /// Options for a file and the key to it.
   public init(path: String, masterKey: Secret, wallClock: @escaping @Sendable () -> Instant) {
     self.path = path
     self.masterKey = masterKey

@@ -2,7 +2,7 @@ import PairingStore
 import SQLite
 
 extension StoreError {
-  /// What a failure below means to whoever asked.
+  /// Translates an error of the database layer for callers of the store.
   init(of error: any Error) {
     switch error {
     case let error as StoreError: self = error

@@ -1,9 +1,11 @@
 internal import CArgon2
 internal import RegentCryptography
 
-/// Argon2id itself, on the calling thread.
+/// Argon2id, run on the calling thread.
 enum Argon2 {
-  /// The hash; an error only when there is no memory for it.
+  /// Hashes a password.
+  ///
+  /// It fails only when there is not enough memory.
   static func hash(
     _ password: Secret, salt: [UInt8], count: Int, _ parameters: Argon2Parameters,
     key: [UInt8] = [], associatedData: [UInt8] = []
@@ -21,7 +23,7 @@ enum Argon2 {
                 var context = unsafe argon2_context()
                 unsafe context.out = output.baseAddress
                 unsafe context.outlen = UInt32(output.count)
-                // Not written to: that would need ARGON2_FLAG_CLEAR_PASSWORD.
+                // libargon2 does not write to the password: that would need ARGON2_FLAG_CLEAR_PASSWORD.
                 unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
                 unsafe context.pwdlen = UInt32(password.count)
                 unsafe context.salt = salt.baseAddress
@@ -33,7 +35,8 @@ enum Argon2 {
                 unsafe context.t_cost = parameters.passes
                 unsafe context.m_cost = parameters.memory
                 unsafe context.lanes = parameters.lanes
-                // One thread whatever the lanes: the number of slots bounds the cores that hashing takes.
+                // Use one thread for all lanes, so that the number of hashing threads limits the cores that hashing
+                // uses.
                 unsafe context.threads = 1
                 unsafe context.version = ARGON2_VERSION_13.rawValue
                 return unsafe argon2id_ctx(&context)

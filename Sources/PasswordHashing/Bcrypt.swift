@@ -2,18 +2,18 @@ internal import CCrypt
 internal import Glibc
 internal import RegentCryptography
 
-/// bcrypt, on the calling thread.
+/// bcrypt, run on the calling thread.
 enum Bcrypt {
-  /// Whoever made the hash, bcrypt has seen no more of the password.
+  /// bcrypt uses only the first 72 bytes of a password, in every program.
   static let longestPassword = 72
   static let saltLength = 22
   static let hashLength = 31
   private static let letters = Array("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
-  /// Whether these are letters of bcrypt's own base64.
+  /// Whether all bytes are letters of bcrypt's own base64 alphabet.
   static func isText(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy(letters.contains) }
 
-  /// Whether the last letter of a hash says nothing beyond the hash's 184 bits.
+  /// Whether the two unused bits of a hash's last letter are zero (31 letters have 186 bits, a hash has 184).
   static func isWhole(_ hash: [UInt8]) -> Bool {
     hash.last.flatMap(letters.firstIndex)?.isMultiple(of: 4) == true
   }
@@ -22,13 +22,14 @@ enum Bcrypt {
     Random.bytes(count).map { letters[Int($0) % letters.count] }
   }
 
-  /// The letters of the hash, with a setting such as `$2b$12$` and 22 letters of salt; an error only when there is no
-  /// memory for it.
+  /// Returns the hash as 31 letters.
+  ///
+  /// `setting` is for example `$2b$12$` followed by 22 letters of salt. It fails only when there is not enough memory.
   static func hash(_ password: Secret, _ setting: String) throws(PasswordError) -> [UInt8] {
     var bytes = password.withBytes { password in
       [UInt8](capacity: longestPassword + 1) { output in
-        // A zero ends the password for libcrypt: without this, "x" would open what "x\0y" was to open. What is empty
-        // instead costs the same time.
+        // libcrypt ends a password at its first zero byte, so "x" would match the hash of "x\0y". Such a password is
+        // hashed as an empty one instead, which takes the same time.
         let count = isCString(password) ? min(password.count, longestPassword) : 0
         for place in 0..<count { output.append(password[place]) }
         output.append(0)
@@ -55,7 +56,9 @@ enum Bcrypt {
     return Array(text.utf8.suffix(hashLength))
   }
 
-  /// Whether a password has no zero: programs in C have hashed none that has one.
+  /// Whether a password contains no zero byte.
+  ///
+  /// Programs in C cannot have hashed a password with one.
   static func isCString(_ password: Secret) -> Bool { password.withBytes(isCString) }
 
   private static func isCString(_ password: Span<UInt8>) -> Bool {

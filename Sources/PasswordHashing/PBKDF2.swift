@@ -1,19 +1,25 @@
 internal import RegentCryptography
 
-/// PBKDF2 (RFC 8018), on the calling thread.
+/// PBKDF2 (RFC 8018), run on the calling thread.
 package enum PBKDF2 {
-  /// The hash below HMAC; SHA-1 is not one of them, because nothing that is kept today should stand on it.
+  /// The hash function inside HMAC.
+  ///
+  /// SHA-1 is not offered, because hashes stored today must not depend on it.
   package enum Digest: String, Hashable, Sendable, CaseIterable {
     case sha256, sha512
 
-    /// As many bytes as one pass of all rounds gives; more would cost passes that protect nothing.
+    /// The size of the digest.
+    ///
+    /// A longer output needs all rounds once more for each further block and protects no better.
     var size: Int { self == .sha256 ? 32 : 64 }
-    /// About a second on one core.
+    /// The most rounds, about a second on one core.
     var mostRounds: Int { self == .sha256 ? 2_000_000 : 1_000_000 }
     var name: String { self == .sha256 ? "SHA-256" : "SHA-512" }
   }
 
-  /// The hash; an error only when there is no memory for it.
+  /// Hashes a password.
+  ///
+  /// It fails only when there is not enough memory.
   static func hash(
     _ password: Secret, salt: [UInt8], count: Int, _ digest: Digest, rounds: Int
   ) throws(PasswordError) -> [UInt8] {

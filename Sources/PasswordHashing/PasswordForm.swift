@@ -1,19 +1,21 @@
-/// With which algorithm and with how much work a password was hashed: what decides how long comparing takes.
+/// The algorithm and work factors of a password hash.
+///
+/// They determine how long a comparison takes.
 package enum PasswordForm: Hashable, Sendable {
   case argon2id(Argon2Parameters)
-  /// bcrypt with two to the power of `cost` rounds.
+  /// bcrypt with 2^`cost` rounds.
   case bcrypt(cost: Int)
   case pbkdf2(PBKDF2.Digest, rounds: Int)
 
-  /// What one comparison may take: about a second on one core.
+  /// The most ``work`` of one comparison, about a second on one core.
   ///
-  /// A stored value that somebody could write must not decide how long our cores work.
+  /// An attacker who can write a stored hash must not decide how long a comparison takes.
   package static let mostWork = 1000
   static let bcryptCosts = 4...14
-  /// Fewer rounds than that hardly slow down who has stolen the hashes.
+  /// Fewer rounds hardly slow down an attacker who has stolen the hashes.
   static let leastRounds = 1000
 
-  /// How much of what one comparison may take this one takes, in thousandths.
+  /// The time that one comparison takes, in thousandths of the longest allowed one.
   package var work: Int {
     switch self {
     case .argon2id(let parameters): Int(parameters.work * 1000 / Argon2Parameters.mostWork)
@@ -22,7 +24,7 @@ package enum PasswordForm: Hashable, Sendable {
     }
   }
 
-  /// A text of this form, the same one for all of it.
+  /// A hash of this form with fixed salt and digits, so that all hashes of one form have the same text.
   package var example: PasswordHash {
     switch self {
     case .bcrypt:
@@ -36,7 +38,7 @@ package enum PasswordForm: Hashable, Sendable {
     }
   }
 
-  /// How people call it: `bcrypt with cost 12`.
+  /// The name for people, for example `bcrypt with cost 12`.
   package var name: String {
     switch self {
     case .argon2id(let one):

@@ -1,17 +1,21 @@
 internal import RegentEncodings
 
-/// Why a hash that another program made is not taken, as a part of a sentence: "… is not taken: ".
+/// Why a hash made by another program cannot be imported.
+///
+/// The text continues a sentence that ends in "is not taken: ".
 package struct PasswordImportError: Error, Equatable, CustomStringConvertible {
-  /// What is the matter; nothing of the hash itself.
+  /// The reason.
+  ///
+  /// It contains nothing of the hash.
   package let description: String
 }
 
 extension PasswordHash {
-  /// Reads a hash as other programs write it.
+  /// Parses a hash in a format of another program.
   ///
-  /// Besides our own forms: `$pbkdf2-sha256$29000$…` (passlib), `$pbkdf2-sha256$i=600000,l=32$…` (PHC),
-  /// `pbkdf2_sha256$600000$…` (Django), each with `sha512`, too. It is looked at by whoever may add accounts and by
-  /// nobody else, and bounded all the same: files come from elsewhere.
+  /// Besides this program's own formats it accepts `$pbkdf2-sha256$29000$…` (passlib), `$pbkdf2-sha256$i=600000,l=32$…`
+  /// (PHC) and `pbkdf2_sha256$600000$…` (Django), each also with `sha512`. Only operators who may add accounts can
+  /// import hashes. The size is limited all the same, because the files come from other systems.
   package init(importing text: String) throws(PasswordImportError) {
     guard text.utf8.count <= 512, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       throw Self.unknown
@@ -55,14 +59,14 @@ extension PasswordHash {
     guard parts.count == 3 else { throw unknown }
     var numbers = parts[0].split(separator: ",", omittingEmptySubsequences: false)
     if numbers.count == 2 {
-      // The length says nothing that the hash does not.
+      // The length is redundant: the hash has it.
       guard numbers[1].hasPrefix("l="), UInt16(numbers[1].dropFirst(2)) != nil else { throw unknown }
       numbers.removeLast()
     }
     var digits = numbers[0]
     if digits.hasPrefix("i="), !saltIsText { digits = digits.dropFirst(2) }
     guard numbers.count == 1, !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { throw unknown }
-    // Digits that no number holds are too many rounds, too.
+    // A number that does not fit an Int is too many rounds.
     let rounds = Int(digits) ?? .max
     guard rounds <= digest.mostRounds else { throw PasswordImportError(description: limits(of: "pbkdf2")) }
     guard rounds >= PasswordForm.leastRounds else {
@@ -79,11 +83,11 @@ extension PasswordHash {
       throw PasswordImportError(
         description: "a hash has \(hashLengths.lowerBound) to \(hashLengths.upperBound) bytes")
     }
-    // What is longer than the digest is made by all rounds once more, and says no more about the password.
+    // Output beyond the digest's size is a second run of all rounds and adds no protection, so it is dropped.
     return PasswordHash(.pbkdf2(digest, rounds: rounds), salt: salt, hash: Array(hash.prefix(digest.size)))
   }
 
-  /// Base64 with or without padding; passlib writes a dot for the plus.
+  /// Decodes base64 with or without padding, also with "." in place of "+", as passlib writes it.
   private static func bytes(_ text: String) throws(PasswordImportError) -> [UInt8] {
     var letters = text.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: "+") : $0 }
     for _ in 0..<2 where letters.last == UInt8(ascii: "=") { letters.removeLast() }

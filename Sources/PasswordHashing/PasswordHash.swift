@@ -1,11 +1,13 @@
 internal import RegentCryptography
 internal import RegentEncodings
 
-/// A stored password hash, in one of three forms, each with one spelling.
+/// A stored password hash.
 ///
-/// - `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`: our own, in the PHC string format.
+/// Each of the three forms has exactly one text:
+///
+/// - `$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH`: hashes that this program makes, in the PHC string format.
 /// - `$2b$12$` with 22 letters of salt and 31 of hash: bcrypt.
-/// - `$pbkdf2-sha256$i=600000$SALT$HASH`, and `sha512`.
+/// - `$pbkdf2-sha256$i=600000$SALT$HASH`, also with `sha512`: PBKDF2.
 package struct PasswordHash: Sendable {
   static let saltLength = 16
   static let hashLength = 32
@@ -15,7 +17,7 @@ package struct PasswordHash: Sendable {
   package let form: PasswordForm
   let salt: [UInt8]
   let hash: [UInt8]
-  /// Which of bcrypt's equal spellings it came in: `2a`, `2b` or `2y`.
+  /// The bcrypt prefix that the hash was stored with: `2a`, `2b` or `2y`, which are equivalent here.
   let variant: String
 
   init(_ form: PasswordForm, salt: [UInt8], hash: [UInt8], variant: String = "2b") {
@@ -25,7 +27,7 @@ package struct PasswordHash: Sendable {
     self.variant = variant
   }
 
-  /// Hashes a password with a salt of its own.
+  /// Hashes a password with a new random salt.
   static func make(
     _ password: Secret, _ parameters: Argon2Parameters
   ) throws(PasswordError) -> PasswordHash {
@@ -34,11 +36,13 @@ package struct PasswordHash: Sendable {
     return PasswordHash(.argon2id(parameters), salt: salt, hash: hash)
   }
 
-  /// A hash that no password has, to spend time on for accounts that have another or none.
+  /// A hash that matches no password.
+  ///
+  /// Checking against it takes the same time as for a real account.
   static func dummy(_ form: PasswordForm) -> PasswordHash {
     switch form {
     case .bcrypt:
-      // No hash ends so: the last letter has four bits.
+      // No real hash ends in "/": the two unused bits of its last letter are zero.
       PasswordHash(
         form, salt: Bcrypt.randomText(Bcrypt.saltLength),
         hash: Bcrypt.randomText(Bcrypt.hashLength - 1) + [UInt8(ascii: "/")])
@@ -47,7 +51,6 @@ package struct PasswordHash: Sendable {
     }
   }
 
-  /// True when it is the hash of `password`.
   func isHash(of password: Secret) throws(PasswordError) -> Bool {
     switch form {
     case .argon2id(let parameters):
@@ -55,7 +58,7 @@ package struct PasswordHash: Sendable {
         try Argon2.hash(password, salt: salt, count: hash.count, parameters), hash)
     case .pbkdf2(let digest, let rounds):
       let made = try PBKDF2.hash(password, salt: salt, count: hash.count, digest, rounds: rounds)
-      // HMAC fills what is shorter than a block with zeros: "x" and "x\0" are one password to it.
+      // HMAC pads a short key with zeros, so "x" and "x\0" have the same hash. Passwords with a zero byte are wrong.
       return constantTimeEqual(made, hash) && Bcrypt.isCString(password)
     case .bcrypt(let cost):
       let made = try Bcrypt.hash(password, Self.bcryptSetting(variant, cost, salt))
@@ -67,7 +70,7 @@ package struct PasswordHash: Sendable {
     "$\(variant)$\(cost < 10 ? "0" : "")\(cost)$\(String(decoding: salt, as: UTF8.self))"
   }
 
-  /// The text form.
+  /// The hash as it is stored.
   package var text: String {
     switch form {
     case .argon2id(let parameters):
@@ -84,7 +87,7 @@ package struct PasswordHash: Sendable {
 // MARK: - Reading
 
 extension PasswordHash {
-  /// Reads the text form, strictly, so that one hash has one text.
+  /// Parses the stored text strictly: each hash has exactly one valid text.
   package init(reading text: String) throws(PasswordError) {
     guard text.utf8.count <= 256 else { throw .malformedHash }
     let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false)

@@ -1,28 +1,24 @@
 public import RegentCryptography
 
-/// What comparing a password with a stored hash gave.
+/// The result of comparing a password with a stored hash.
 public enum PasswordCheck: Sendable, Equatable {
-  /// The password is right.
   case right
-  /// The password is right, and the hash was made with other work factors: store a new one.
+  /// The password is right, but the hash was made with other work factors and should be replaced.
   case rightButOutdated
-  /// The password is wrong, or there is no such account.
+  /// The password is wrong, or the account does not exist.
   case wrong
 }
 
-/// Why a password could not be hashed or checked.
 public enum PasswordError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// All slots are taken and enough others wait: try again later.
+  /// All threads are busy and the queue is full; try again later.
   case busy
-  /// There is no memory for the hash.
   case outOfMemory
   /// A new password is longer than ``PasswordHasher/longestPassword``.
   case tooLong
-  /// The stored value is not a hash in a form that is known.
+  /// The stored value is not a hash in a known form.
   case malformedHash
-  /// The stored value asks for more memory or work than is allowed.
+  /// The stored hash needs more memory or work than allowed.
   case tooExpensive
-  /// The threads could not be started.
   case noThreads
 
   /// A sentence for the log.
@@ -38,25 +34,28 @@ public enum PasswordError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Hashes and checks passwords with Argon2id on threads of its own.
+/// Hashes and checks passwords with Argon2id on its own threads.
 ///
-/// One hash takes about 20 ms and 19 MiB. `slots` threads bound both: a flood of sign-ins cannot take more than
-/// `slots` cores and `slots` times the memory, and beyond `waiting` jobs in line the answer is
-/// ``PasswordError/busy``. Nothing here blocks an event loop or the pool of Swift's tasks. Still put a limiter before
-/// it: the line is shared by everybody.
+/// One hash takes about 20 ms and 19 MiB. `slots` threads limit both: a flood of sign-ins cannot use more than `slots`
+/// cores and `slots` times that memory. When `waiting` jobs are queued, further ones fail with ``PasswordError/busy``.
+/// Neither event loops nor Swift's task pool are blocked. All clients share the queue, so put a rate limit before it.
 ///
-/// A check takes the same time whether the account exists or not. A hash in another form, of other work factors or of
-/// another program, takes another time until it is renewed at the next right password; whoever says which forms there
-/// are (`beside`) has every check make one hash in each of them, so that the time does not say whose is which.
+/// A check takes the same time whether the account exists or not. A hash of another form (other work factors, another
+/// program) takes another time until the next successful sign-in replaces it. So that the time does not reveal which
+/// accounts have such hashes, the caller passes all forms in use (`beside`), and every check then computes one hash of
+/// each form.
 public final class PasswordHasher: Sendable {
-  /// The longest password in bytes; hashing a longer one would only cost time.
+  /// The longest password in bytes.
+  ///
+  /// Hashing a longer one would only take time.
   public static let longestPassword = 1024
 
-  /// The work factors of new hashes.
   public let parameters: Argon2Parameters
   private let threads: WorkerThreads
 
-  /// A hasher; its threads end when it goes away.
+  /// Starts the threads.
+  ///
+  /// They end when the hasher is released.
   public init(
     _ parameters: Argon2Parameters = .standard, slots: Int = 2, waiting: Int = 64
   ) throws(PasswordError) {
@@ -67,16 +66,19 @@ public final class PasswordHasher: Sendable {
     self.threads = threads
   }
 
-  /// Hashes a new password; gives the text to store.
+  /// Hashes a new password.
+  ///
+  /// Returns the text to store.
   public func hash(_ password: Secret) async throws(PasswordError) -> String {
     try await withCheckedContinuation { continuation in
       hash(password) { continuation.resume(returning: $0) }
     }.get()
   }
 
-  /// Compares a password with what is stored; nil when there is no account, which takes the same time.
+  /// Compares a password with a stored hash; nil when there is no account, which takes the same time.
   ///
-  /// `forms` are those, besides our own, among which nobody is to find out whose is which.
+  /// `forms` are the other forms in use. One hash of each is computed, so that the time does not reveal an account's
+  /// form.
   package func check(
     _ password: Secret, against stored: String?, beside forms: Set<PasswordForm> = []
   ) async throws(PasswordError) -> PasswordCheck {
@@ -85,7 +87,9 @@ public final class PasswordHasher: Sendable {
     }.get()
   }
 
-  /// Hashes a new password; `completion` is called once, on a thread of the hasher, or at once here when it is busy.
+  /// Hashes a new password.
+  ///
+  /// `completion` is called once: on a thread of the hasher, or on this one if it is refused.
   public func hash(
     _ password: Secret, completion: @escaping @Sendable (Result<String, PasswordError>) -> Void
   ) {
@@ -97,8 +101,9 @@ public final class PasswordHasher: Sendable {
     }
   }
 
-  /// Compares a password with what is stored; `completion` is called once, on a thread of the hasher, or at once here
-  /// when it is busy.
+  /// Compares a password with a stored hash.
+  ///
+  /// `completion` is called once: on a thread of the hasher, or on this one if the queue is full.
   package func check(
     _ password: Secret, against stored: String?, beside forms: Set<PasswordForm> = [],
     completion: @escaping @Sendable (Result<PasswordCheck, PasswordError>) -> Void
@@ -106,7 +111,7 @@ public final class PasswordHasher: Sendable {
     start(completion) { [parameters] () throws(PasswordError) in
       let own = PasswordForm.argon2id(parameters)
       let hash = if let stored { try PasswordHash(reading: stored) } else { PasswordHash.dummy(own) }
-      // A password that is too long is wrong, but must not be hashed at its length, nor answered sooner.
+      // A password that is too long is wrong. It must neither be hashed in full nor be answered sooner than others.
       let isLong = password.count > PasswordHasher.longestPassword
       let candidate = isLong ? Secret("") : password
       var isRight = false
@@ -123,9 +128,10 @@ public final class PasswordHasher: Sendable {
     }
   }
 
-  /// The hashes that one check makes.
+  /// The forms of the hashes that one check computes.
   ///
-  /// Always in the same order: what the first leaves in the caches, the next one finds.
+  /// The order is always the same, because the data that one hash leaves in the CPU's caches affects the time of the
+  /// next.
   package func order(_ form: PasswordForm?, beside forms: Set<PasswordForm>) -> [PasswordForm] {
     let own = PasswordForm.argon2id(parameters)
     return Self.order(form ?? own, beside: forms, own)

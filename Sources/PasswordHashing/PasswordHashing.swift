@@ -1,4 +1,3 @@
-// PasswordHashing: passwords hashed with libargon2 on threads of its own, and compared in constant time; what other
-// programs hashed (bcrypt by libcrypt, PBKDF2 by OpenSSL) is compared, too, and made by nobody here.
-// A target of its own above the tools: the service hashes passwords, and a box that links the SDK must not need
-// libargon2 and libcrypt.
+// PasswordHashing: hashes passwords with libargon2 on its own threads and compares them in constant time. It can also
+// check hashes that other programs made (bcrypt with libcrypt, PBKDF2 with OpenSSL), but never makes new ones of these.
+// It is a separate target because only the service needs libargon2 and libcrypt, not a box that links the SDK.

@@ -1,12 +1,14 @@
 internal import Glibc
 internal import RegentPlatform
 
-/// A fixed number of threads and a line of jobs of bounded length.
+/// A fixed number of threads with a queue of limited length.
 final class WorkerThreads: Sendable {
   typealias Job = @Sendable () -> Void
   private let line: Line
 
-  /// Starts the threads; nil when not even one can be started.
+  /// Starts the threads.
+  ///
+  /// Returns nil when no thread can be started.
   init?(count: Int, waiting: Int) {
     line = Line(limit: waiting)
     var started = 0
@@ -20,26 +22,28 @@ final class WorkerThreads: Sendable {
 
   deinit { line.close() }
 
-  /// Puts a job in line; false when the line is full.
+  /// Queues a job.
+  ///
+  /// Returns false when the queue is full.
   func run(_ job: @escaping Job) -> Bool { line.append(job) }
 }
 
-/// The line.
+/// The queue of jobs.
 ///
-/// Threads hold it, not its owner, so that the owner can go away and the threads end.
+/// The threads keep it alive, not `WorkerThreads`, so that the owner can be released and the threads end.
 // @unchecked Sendable:
 // 1. `state` is a Locked.
-// 2. The semaphore is made in `init` and is itself for many threads.
+// 2. The semaphore is made in `init` and may be used by several threads.
 // 3. It is destroyed with the last reference, when no thread can wait on it any more.
 @safe private final class Line: @unchecked Sendable {
-  private struct State {
+  private struct LineState {
     var jobs: [WorkerThreads.Job] = []
     var threads = 0
     var isClosed = false
   }
 
   private let limit: Int
-  private let state = Locked(State())
+  private let state = Locked(LineState())
   private let wakeUps: UnsafeMutablePointer<sem_t>
 
   init(limit: Int) {
@@ -68,7 +72,7 @@ final class WorkerThreads: Sendable {
     return isAccepted
   }
 
-  /// Lets the threads finish what is in line and end.
+  /// Lets the threads finish the queued jobs and then end.
   func close() {
     let threads = state.withLock { state in
       state.isClosed = true
@@ -77,7 +81,7 @@ final class WorkerThreads: Sendable {
     for _ in 0..<threads { unsafe sem_post(wakeUps) }
   }
 
-  /// The life of one thread.
+  /// The loop of one thread.
   func work() {
     while true {
       while unsafe sem_wait(wakeUps) != 0 {}

@@ -1,8 +1,9 @@
-// PostgreSQL: connections to PostgreSQL 15 or newer through libpq: where it is, TLS, passwords, prepared statements,
-// typed values, batches in one round trip, what a COMMIT came to, and bells (LISTEN and NOTIFY). Everything ends by a
-// deadline. It knows no table of Regent, and a connection belongs to the thread that made it.
+// PostgreSQL: connections to PostgreSQL 15 or newer through libpq: connection URLs, TLS, passwords, prepared
+// statements, typed values, batches in one round trip, the outcome of a COMMIT, and notifications (LISTEN and NOTIFY),
+// which this code calls bells. Every call has a deadline. The target knows none of Regent's tables, and only one thread
+// at a time may use a connection.
 //
-// Start with Connection/Connection.swift. There is no way to cancel a statement here, and on purpose: a COMMIT that
-// waits for the standby "succeeds" when it is cancelled. What takes too long ends with its connection.
+// Start with Connection/Connection.swift. Statements cannot be cancelled here, on purpose: a COMMIT that waits for the
+// standby "succeeds" when it is cancelled. A statement that takes too long is ended by closing its connection.
 
 @_exported public import RegentSQL

@@ -22,7 +22,7 @@ extension JSONWriter {
     var start = 0
     while start &+ 8 <= text.count {
       let word = unsafe text.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
-      guard !Eight(word).mayNeedEscape(style) || isPlain(text, start..<(start &+ 8)) else { return false }
+      guard !EightBytes(word).mayNeedEscape(style) || isPlain(text, start..<(start &+ 8)) else { return false }
       start &+= 8
     }
     return isPlain(text, start..<text.count)
@@ -104,7 +104,7 @@ extension JSONWriter {
 }
 
 /// Eight bytes of a text that are checked with one 64-bit word.
-private struct Eight {
+private struct EightBytes {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let high: UInt64 = 0x8080_8080_8080_8080
   private let bytes: UInt64

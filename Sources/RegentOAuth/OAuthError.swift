@@ -1,9 +1,9 @@
-/// Why a request of a client was refused, as RFC 6749 §5.2 and its relatives say it.
+/// An error response of the OAuth endpoints (RFC 6749 §5.2 and the RFCs that build on it).
 ///
-/// The sentence is written here and never repeats what was sent: a description may only hold printable ASCII without
-/// quotes and backslashes, and what a stranger sends may be shown on somebody's terminal.
+/// The sentence is a fixed text and never repeats the request. `error_description` may contain only printable ASCII
+/// without quotes and backslashes (RFC 6749 §5.2), and a terminal may show it.
 package struct OAuthError: Error, Hashable, Sendable {
-  /// The registered words.
+  /// The registered error codes.
   package enum Code: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case invalidClient = "invalid_client"
@@ -29,11 +29,11 @@ package struct OAuthError: Error, Hashable, Sendable {
   }
 
   package let code: Code
-  /// What is the matter and what to do.
+  /// What is wrong and what the client should do.
   package let sentence: String
-  /// Whether the client used HTTP's own way to say who it is, and is to be answered in it.
+  /// Whether the response has `WWW-Authenticate: Basic`, because the client sent an `Authorization` header.
   package var asksForBasic = false
-  /// Whether a token is only taken with a proof of its key.
+  /// Whether the response has `WWW-Authenticate: DPoP`, because the token needs a proof of its key.
   package var asksForProof = false
 
   package init(_ code: Code, _ sentence: StaticString, asksForBasic: Bool = false, asksForProof: Bool = false) {
@@ -43,8 +43,10 @@ package struct OAuthError: Error, Hashable, Sendable {
     self.asksForProof = asksForProof
   }
 
-  /// The status of the answer: 400 for all that a client can mend in its request (RFC 8628 §3.5: pending, too), 401 for
-  /// a client or a token that is not what it says, 503 when it may ask again with the same request.
+  /// The HTTP status.
+  ///
+  /// 400 for everything that the client can correct in its request, and for `authorization_pending` (RFC 8628 §3.5).
+  /// 401 for wrong client credentials or an invalid token. 503 if the client may send the same request again.
   package var status: Int {
     switch code {
     case .invalidClient, .invalidToken: 401

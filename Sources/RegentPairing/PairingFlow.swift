@@ -1,6 +1,6 @@
-/// The life of one registration code: a pure state machine.
+/// The state machine of one registration code, without I/O.
 ///
-/// Events go in, a new value and the actions that go with it come out, or a refusal that changes nothing:
+/// An event gives a new value and the actions that the caller must carry out, or a refusal that changes nothing:
 ///
 ///     offered ──open──▶ opened ──claim──▶ claimed ──approve──▶ approved ──deliver──▶ delivered
 ///        │                 ▲                 │ │
@@ -9,33 +9,35 @@
 ///     offered, opened, claimed ──approve by an operator──▶ approved
 ///     offered, opened, claimed ──time──▶ expired        any but expired ──withdraw──▶ withdrawn
 ///
-/// A store runs this inside one transaction on the row it has just read (`PairingStore`), which makes "approve" the
-/// one place where a code is redeemed, exactly once. Time is an argument: every process that looks at the same row at
-/// the same time sees the same state, without anybody writing "expired"; nodes that share a store write it before they
-/// tell it (``expiring(at:)``), because the yes of another may be on its way to the row.
+/// A store (`PairingStore`) applies an event inside one transaction to the row that it has just read. So a code is
+/// approved exactly once.
+///
+/// The time is an argument. All processes that read a row at the same time see the same state, and no process has to
+/// store "expired". The exception are nodes with a shared store: they store the expiry before they report it
+/// (``expiring(at:)``), because another node may be storing an approval at that moment.
 public struct PairingFlow: Hashable, Sendable {
-  /// When the device was given the code.
+  /// When the service gave the code to the device.
   public let issued: Instant
 
-  /// When the code expires, unless somebody approves it.
+  /// When the code expires unless it is approved before.
   public let expires: Instant
 
-  /// The number to compare, for a device that asked for number matching.
+  /// The number match, if the device requires one.
   public let match: NumberMatch?
 
-  /// Where the code is, as of the last event: ask ``status(at:)`` for what holds now.
+  /// The state after the last event; ``status(at:)`` returns the state now, which includes expiry.
   public private(set) var state: PairingState
 
-  /// Grows by one with every change that a waiting device could see.
+  /// Increases by one with each change that a waiting device can see.
   public private(set) var sequence: Int
 
-  /// A code that has just been offered to a device.
+  /// A new code that the service offers to a device.
   public init(issued: Instant, lifetime: CodeLifetime, match: NumberMatch? = nil) {
     self.init(
       issued: issued, expires: issued + lifetime.span, match: match, state: .offered, sequence: 1)
   }
 
-  /// A code as a store kept it.
+  /// A code from stored values.
   public init(
     issued: Instant, expires: Instant, match: NumberMatch?, state: PairingState, sequence: Int
   ) {
@@ -48,7 +50,7 @@ public struct PairingFlow: Hashable, Sendable {
 }
 
 extension PairingFlow {
-  /// Lets one event happen, or says why it may not.
+  /// Applies one event and returns the new state with its actions, or throws why the event is refused.
   public func applying(_ event: PairingEvent, at now: Instant) throws(PairingRefusal) -> PairingStep {
     let flow = settled(at: now)
     switch event {
@@ -66,30 +68,31 @@ extension PairingFlow {
     }
   }
 
-  /// This flow with its expiry taken into account: a pending code whose time is up is expired, one step further.
+  /// This flow with expiry applied: a pending code after its expiry becomes expired, with the next sequence number.
   public func settled(at now: Instant) -> PairingFlow {
     guard state.isPending, now >= expires else { return self }
     return moved(to: .expired)
   }
 
-  /// Writes down that the time is over, where somebody else could approve at this moment: where several nodes share a
-  /// store, whoever comes to the row first decides.
+  /// Stores the expiry where nodes share a store, so that the first write, an approval or the expiry, decides.
   public func expiring(at now: Instant) -> PairingStep { PairingStep(settled(at: now), []) }
 
-  /// The same code with another end.
+  /// The same code with another expiry.
   public func lasting(until end: Instant) -> PairingFlow {
     PairingFlow(issued: issued, expires: end, match: match, state: state, sequence: sequence)
   }
 
-  /// What everybody is told about the code at this time.
+  /// The state that the service reports at this time.
   public func status(at now: Instant) -> PairingStatus {
     let flow = settled(at: now)
-    // A lapsed lease holds nobody off, so it is not shown. Nothing waits for the lapse: the sequence stays.
+    // After the lease has ended, another session may claim the code, so the state is shown as opened. No client waits
+    // for that change, so the sequence stays the same.
     if case .claimed(let lease) = flow.state, lease.until <= now { return .opened }
     return flow.state.status
   }
 
-  /// The number that the box shows: only after a phone has connected, so that a stranger's code shows none.
+  /// The number that the box shows now; nil until a phone has opened the page, so that an attacker who sends the code
+  /// in a message cannot put the number into the same message.
   public func visibleMatch(at now: Instant) -> NumberMatch? {
     switch status(at: now) {
     case .opened, .claimed: match
@@ -98,13 +101,13 @@ extension PairingFlow {
   }
 }
 
-// MARK: - One function per event
+// MARK: - The transition for each event
 
 extension PairingFlow {
   private func opening() throws(PairingRefusal) -> PairingStep {
     switch state {
     case .offered: return PairingStep(moved(to: .opened), [.wakeDevice])
-    // The page may be loaded twice; the second open finds what the first one did.
+    // The page may be loaded twice; the second load changes nothing.
     case .opened, .claimed: return PairingStep(self, [])
     default: throw ended
     }
@@ -118,7 +121,7 @@ extension PairingFlow {
       return PairingStep(extended(to: lease), [])
     case .claimed(let held) where held.until > now && held.claimer.session != claimer.session:
       throw .claimedByAnother(until: held.until)
-    // The lease has lapsed, or its own session has signed in as somebody else.
+    // The lease has ended, or the session has signed in as another viewer.
     case .claimed: return PairingStep(moved(to: .claimed(lease)), [.wakeDevice])
     default: throw ended
     }
@@ -134,7 +137,7 @@ extension PairingFlow {
 
   private func releasing(by session: SessionID) throws(PairingRefusal) -> PairingStep {
     switch state {
-    // Nothing to give back: a page that was left twice, or whose lease somebody has already ended.
+    // There is no claim to release: the page was left twice, or the claim had ended.
     case .offered, .opened: return PairingStep(self, [])
     case .claimed(let lease):
       guard lease.claimer.session == session else { throw .notTheClaimer }
@@ -149,7 +152,7 @@ extension PairingFlow {
     let lease = try requireLease(of: session, at: now)
     if let match {
       guard let picked else { throw .numberMissing }
-      // One try among ninety numbers: each further one would make guessing easier.
+      // The viewer has one try. More tries would make it easier to guess one of the ninety numbers.
       guard picked == match.number else {
         return PairingStep(
           moved(to: .denied(Denial(reason: .wrongNumber, at: now))), [.wakeDevice, .wakePhone])
@@ -164,7 +167,7 @@ extension PairingFlow {
   private func approving(
     by name: OperatorName, for viewer: Viewer, as authentication: AuthenticationID, at now: Instant
   ) throws(PairingRefusal) -> PairingStep {
-    // An operator needs no lease; a second yes of theirs ends here.
+    // An operator needs no claim. A second approval is refused here.
     guard state.isPending else { throw ended }
     return approved(
       Approval(viewer: viewer, authentication: authentication, by: .operator(name), at: now))
@@ -183,7 +186,7 @@ extension PairingFlow {
     case .withdrawn: return PairingStep(self, [])
     case .expired: throw .expired
     case .approved, .delivered, .denied:
-      // A newer code replaces an unanswered one; an answer that was given stays readable.
+      // A new code replaces only a pending one. The device can still read the result of an answered code.
       guard reason != .newerCode else { throw ended }
       return PairingStep(moved(to: .withdrawn), [.wakeDevice, .wakePhone])
     }
@@ -193,7 +196,7 @@ extension PairingFlow {
     switch state {
     case .approved(let approval):
       return PairingStep(moved(to: .delivered(approval, at: now)), [.wakePhone])
-    // The answer may have been lost on the way: a device reads as often as it likes.
+    // The response may have been lost, so a device may read its result several times.
     case .delivered: return PairingStep(self, [])
     case .offered, .opened, .claimed: throw .notApproved
     case .denied, .expired, .withdrawn: throw ended
@@ -201,12 +204,13 @@ extension PairingFlow {
   }
 }
 
-// MARK: - Shared by the events
+// MARK: - Shared by the transitions
 
 extension PairingFlow {
-  /// The lease that this session holds now: what approving and denying stand on.
+  /// The lease that this session holds now, which approving and denying require.
   ///
-  /// Without it anybody who read the code off the screen could approve it, as in better-auth and django-oauth-toolkit.
+  /// Without it, an attacker who reads the code off the screen could approve it, as in better-auth and
+  /// django-oauth-toolkit.
   private func requireLease(of session: SessionID, at now: Instant) throws(PairingRefusal) -> ClaimLease {
     switch state {
     case .offered, .opened: throw .notClaimed
@@ -214,7 +218,7 @@ extension PairingFlow {
       guard lease.claimer.session == session else { throw .notTheClaimer }
       guard lease.until > now else { throw .leaseLapsed }
       return lease
-    // Approved already, denied, expired or withdrawn: this is what stops a second approval by a viewer.
+    // The code is already approved, denied, expired or withdrawn. This refuses a second approval by a viewer.
     default: throw ended
     }
   }
@@ -229,21 +233,21 @@ extension PairingFlow {
       issued: issued, expires: expires, match: match, state: state, sequence: sequence + 1)
   }
 
-  /// A longer lease is nothing that a device could see: the sequence stays.
+  /// Extends the lease; the sequence stays the same, because a device cannot see the lease.
   private func extended(to lease: ClaimLease) -> PairingFlow {
     var flow = self
     flow.state = .claimed(lease)
     return flow
   }
 
-  /// Why nothing more may happen to a code that has come to its end.
+  /// The refusal for an event on a code that is no longer pending.
   private var ended: PairingRefusal {
     switch state {
     case .approved, .delivered: .alreadyApproved
     case .denied: .denied
     case .expired: .expired
     case .withdrawn: .withdrawn
-    // Not reached: pending states are dealt with before.
+    // Never reached: callers handle the pending states before.
     case .offered, .opened, .claimed: .notApproved
     }
   }

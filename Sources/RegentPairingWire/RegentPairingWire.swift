@@ -1,6 +1,6 @@
-// RegentPairingWire: what travels between a box, a phone's pages, apps and the service: paths, field names, documents
-// in JSON and XML with their exact names and types, error codes, the signed header, device information, the text of a
-// media token. Owns the wire format: service, SDK and agent share this code. Does no I/O and computes
-// no signature (RegentCryptography), knows no row (PairingStore) and decides nothing (Pairing, PairingService).
+// RegentPairingWire: the wire format between a box, the phone's pages, apps and the service. Owns paths, field names,
+// documents in JSON and XML, error codes, the signed header, device information and the text of a media token; the
+// service, the SDK and the agent share this code. Does no I/O, computes no signatures (RegentCryptography), stores
+// nothing (PairingStore) and decides nothing (RegentPairing, PairingService).
 //
-// The choices that the public protocol leaves open are listed in docs/from-regcode-to-token.md.
+// docs/from-regcode-to-token.md lists the choices that the public protocol leaves open.

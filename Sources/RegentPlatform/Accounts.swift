@@ -2,9 +2,7 @@ public import Glibc
 
 /// A user of this machine.
 public struct UserAccount: Equatable, Sendable {
-  /// The login name.
   public let name: String
-  /// The number that the kernel uses.
   public let id: uid_t
   /// The primary group.
   public let group: gid_t
@@ -12,18 +10,16 @@ public struct UserAccount: Equatable, Sendable {
   public let home: String
 }
 
-/// Looks users and groups up.
+/// Looks up users and groups.
 ///
-/// The answers may come from the network (LDAP): ask at start-up or off the event loop.
+/// The answers may come from the network (LDAP), so call it at start-up or outside the event loop.
 public enum Accounts {
-  /// The user this process acts as.
+  /// The effective user id of this process.
   public static var effectiveUser: uid_t { geteuid() }
 
-  /// The user of that name.
+  /// Looks up a user by login name.
   ///
-  /// - Parameter name: a login name.
-  /// - Returns: `nil` when there is none.
-  /// - Throws: `SystemError` when the look-up itself failed.
+  /// Returns nil when there is none.
   public static func user(named name: String) throws(SystemError) -> UserAccount? {
     try refuseNUL(in: name, operation: "look up user")
     return try unsafe lookUp("look up user", name) { buffer, size in
@@ -34,11 +30,9 @@ public enum Accounts {
     }
   }
 
-  /// The user of that number.
+  /// Looks up a user by id.
   ///
-  /// - Parameter id: a user number.
-  /// - Returns: `nil` when there is none.
-  /// - Throws: `SystemError` when the look-up itself failed.
+  /// Returns nil when there is none.
   public static func user(id: uid_t) throws(SystemError) -> UserAccount? {
     try unsafe lookUp("look up user", String(id)) { buffer, size in
       var record = unsafe passwd()
@@ -48,21 +42,16 @@ public enum Accounts {
     }
   }
 
-  /// What to call a user in a sentence: the login name, or the number when nobody is called so or nobody can tell.
+  /// The name of a user for messages: the login name, or the id when there is no such user or the look-up fails.
   ///
-  /// - Parameters:
-  ///   - id: a user number.
-  ///   - sign: what stands before a number, such as `#` for `sudo -u`.
-  /// - Returns: a text for people.
+  /// `sign` is put before an id, such as the `#` that `sudo -u` needs.
   public static func title(of id: uid_t, numberedBy sign: String = "") -> String {
     (try? user(id: id))??.name ?? "\(sign)\(id)"
   }
 
-  /// The number of the group of that name.
+  /// Looks up the id of a group by name.
   ///
-  /// - Parameter name: a group name.
-  /// - Returns: `nil` when there is none.
-  /// - Throws: `SystemError` when the look-up itself failed.
+  /// Returns nil when there is none.
   public static func group(named name: String) throws(SystemError) -> gid_t? {
     try refuseNUL(in: name, operation: "look up group")
     return try unsafe lookUp("look up group", name) { buffer, size in
@@ -87,7 +76,7 @@ public enum Accounts {
       case 0: return found
       case EINTR: continue
       case ERANGE where size < 1_048_576: size *= 4
-      // What some name services say instead of "not found".
+      // Some name services return these instead of "not found".
       case ENOENT, ESRCH, EBADF, EPERM: return nil
       default: throw SystemError(operation: operation, subject: subject, code: code)
       }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Running another program and waiting for it.
+/// Runs another program and waits for it.
 public enum ChildProgram {
-  /// Runs a program, which reads and writes where this one does.
+  /// Runs a program, which uses the standard input, output and error of this one.
   ///
   /// - Parameters:
-  ///   - program: its path, or a name that `PATH` has.
+  ///   - program: its path, or a name to find in `PATH`.
   ///   - arguments: its arguments, without its name.
-  /// - Returns: its exit code; 128 and the signal's number when one ended it.
+  /// - Returns: its exit code, or 128 plus the number of the signal that ended it.
   /// - Throws: `SystemError` when it cannot be run.
   public static func run(_ program: String, _ arguments: [String]) throws(SystemError) -> CInt {
     let words = try programWords(program, arguments, operation: "run")

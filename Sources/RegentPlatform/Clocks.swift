@@ -1,41 +1,45 @@
 import Glibc
 
-/// The kernel's clocks, read at the edge of a program and passed down as arguments.
+/// The kernel's clocks.
+///
+/// Programs read them at the top level and pass times down as arguments.
 public enum Clocks {
-  /// The wall clock in milliseconds since 1970, for expiries; it may jump in both directions.
+  /// The wall clock in milliseconds since 1970, for expiry times.
   ///
-  /// - Returns: epoch milliseconds.
+  /// It may jump in both directions.
   public static func wallMilliseconds() -> Int64 {
     let time = read(CLOCK_REALTIME)
     return Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// Nanoseconds since the machine started, sleep included, for intervals and lock-outs.
+  /// Nanoseconds since the machine started, including sleep, for intervals and lock-outs.
   ///
-  /// It never jumps, in neither direction.
-  ///
-  /// - Returns: nanoseconds since boot.
+  /// This clock never jumps.
   public static func bootNanoseconds() -> UInt64 {
     nanoseconds(read(CLOCK_BOOTTIME))
   }
 
-  /// How long ago a time since boot was.
+  /// How long ago a time on the boot clock was.
   ///
-  /// - Returns: nanoseconds; 0 when the clock went back, which no kernel's does but that of a faulty machine.
+  /// - Returns: nanoseconds; 0 when the clock went backwards, which happens only on faulty hardware.
   public static func bootNanoseconds(since start: UInt64) -> UInt64 { span(from: start, to: bootNanoseconds()) }
 
-  /// Nanoseconds of the clock that waits are measured with: like the one since boot, without sleep.
+  /// Nanoseconds on the monotonic clock, which waits use.
+  ///
+  /// Unlike the boot clock it does not count sleep.
   public static func monotonicNanoseconds() -> UInt64 { nanoseconds(read(CLOCK_MONOTONIC)) }
 
-  /// How long ago a time of that clock was, as for the one since boot.
+  /// How long ago a time on the monotonic clock was, in nanoseconds.
   public static func monotonicNanoseconds(since start: UInt64) -> UInt64 {
     span(from: start, to: monotonicNanoseconds())
   }
 
-  /// How long the machine has slept since it started, in nanoseconds, to within what passes between two readings.
+  /// How long the machine has slept since it started, in nanoseconds.
+  ///
+  /// It is accurate to the time that passes between reading the two clocks.
   public static func sleptNanoseconds() -> UInt64 { span(from: monotonicNanoseconds(), to: bootNanoseconds()) }
 
-  /// The clock that systemd wants in its reload message.
+  /// The time for systemd's reload message, which must be on the monotonic clock.
   static func monotonicMicroseconds() -> UInt64 {
     nanoseconds(read(CLOCK_MONOTONIC)) / 1_000
   }
@@ -44,7 +48,7 @@ public enum Clocks {
 
   private static func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
-    // These three clocks exist on every Linux that can run this program; the call has no other way to fail.
+    // These three clocks exist on every supported Linux, and the call cannot fail otherwise.
     _ = unsafe clock_gettime(clock, &time)
     return time
   }
@@ -55,7 +59,7 @@ public enum Clocks {
 }
 
 extension Duration {
-  /// The duration in nanoseconds, never negative and never overflowing.
+  /// The duration in nanoseconds, limited to the range from 0 to 9·10¹⁸ (about 285 years).
   public var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

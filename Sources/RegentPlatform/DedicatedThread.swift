@@ -2,31 +2,32 @@ import CRegentLinux
 import Glibc
 import Synchronization
 
-/// A thread of our own, for calls that block: the concurrency pool has only as many threads as cores.
+/// A separate thread for calls that block: Swift's pool has only as many threads as cores.
 ///
-/// It ends when its body returns. Whoever keeps the value can wait for that; nobody has to keep it.
+/// It ends when its body returns. A caller that keeps the value can wait for that with ``join()``.
 // @unchecked Sendable: 1. `handle` is constant. 2. The rest is a lock and an object that is safe to share.
 @safe public final class DedicatedThread: @unchecked Sendable {
-  /// Which signals never reach the thread.
+  /// The signals that are blocked in the thread.
   public enum BlockedSignals: Sendable {
-    /// Only the one about a closed pipe: a library that writes to a closed socket must get an error, and must not end
-    /// the program.
+    /// Only SIGPIPE: a library that writes to a closed socket must get an error instead of ending the program.
     case brokenPipe
-    /// All of them, from its first instruction on, so that they reach the threads of the program.
+    /// All signals, from the first instruction on, so that other threads of the program receive them.
     case everySignal
   }
 
-  /// For how long a thread runs when others want its core.
+  /// How long a thread keeps its core when other threads want it.
   ///
-  /// Who asks for less gets it sooner, and may interrupt those who ask for more (Linux 6.12 and later; before, the
-  /// kernel decides).
+  /// A thread with a shorter time slice gets a core sooner and may interrupt those with longer ones (Linux 6.12 and
+  /// later; before, this has no effect).
   public enum Turns: Sendable {
-    /// What the kernel gives: some milliseconds.
+    /// The kernel's default of some milliseconds.
     case usual
-    /// 0.2 ms. For threads on which answers depend: on a core that a flood keeps busy, an honest request would wait for
-    /// whole turns of each thread that works for the flood.
+    /// 0.2 ms, for threads that answer requests.
+    ///
+    /// On a core that a flood keeps busy, an honest request would otherwise wait for a full time slice of each thread
+    /// that serves the flood.
     case short
-    /// 0.1 ms, for a thread that has little to do and others wait for, and for one that works long and ends its turns
+    /// 0.1 ms, for a thread that has little to do and that others wait for, and for a thread that works long and yields
     /// by itself (``endTurn(begun:now:)``).
     case shortest
 
@@ -39,19 +40,21 @@ import Synchronization
     }
   }
 
-  /// Has the calling thread take such turns, which may be one that nobody here started.
+  /// Sets the time slice of the calling thread, which need not be a `DedicatedThread`.
   static func takeTurns(_ turns: Turns) {
     if let nanoseconds = turns.nanoseconds { regent_take_short_turns(nanoseconds) }
   }
 
-  /// Gives the core to a thread that waits for it, when the shortest turn is over; with nobody waiting it costs a call.
+  /// Yields the core to a waiting thread if the shortest time slice is over.
   ///
-  /// The kernel ends turns at its tick, which is every 4 ms: in between only the thread itself can. It loses nothing by
-  /// that, as it has used what it asked for.
+  /// Without a waiting thread it costs a call.
+  ///
+  /// The kernel checks time slices only at its tick, every 4 ms; in between only the thread itself can yield. It loses
+  /// nothing by that, because its time slice is used up.
   ///
   /// - Parameters:
-  ///   - begun: when the turn began; the next begins where this one ends.
-  ///   - now: the same clock now, in nanoseconds.
+  ///   - begun: when the time slice began; set to `now` when the thread yields.
+  ///   - now: the current time of the same clock, in nanoseconds.
   public static func endTurn(begun: inout UInt64, now: UInt64) {
     guard now &- begun >= 100_000 else { return }
     sched_yield()
@@ -65,12 +68,12 @@ import Synchronization
   /// Starts a thread.
   ///
   /// - Parameters:
-  ///   - name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
-  ///   - blocking: which signals it does not take.
-  ///   - turns: how long it keeps a core that others want.
-  ///   - body: what the thread does.
-  /// - Returns: the thread, to wait for.
-  /// - Throws: `SystemError` when the kernel has no thread to give.
+  ///   - name: the name that `top -H` and a debugger show; the kernel keeps 15 bytes.
+  ///   - blocking: the signals that the thread does not receive.
+  ///   - turns: how long it keeps a core that other threads want.
+  ///   - body: the code that the thread runs.
+  /// - Returns: the thread, for ``join()``.
+  /// - Throws: `SystemError` when the kernel cannot start another thread.
   @discardableResult
   public static func start(
     named name: String, blocking: BlockedSignals = .brokenPipe, turns: Turns = .usual,
@@ -80,7 +83,7 @@ import Synchronization
   }
 
   private init(_ body: ThreadBody, _ blocking: BlockedSignals) throws(SystemError) {
-    // A new thread begins with the blocked signals of its maker.
+    // A new thread inherits the signal mask of its creator.
     var blocked = sigset_t()
     var before = sigset_t()
     unsafe sigemptyset(&blocked)
@@ -100,13 +103,15 @@ import Synchronization
   }
 
   deinit {
-    // Nobody can wait for it any more: the kernel may forget it when it ends.
+    // No caller can wait for the thread any more, so the kernel may free its resources when it ends.
     if !isJoined.withLock({ $0 }) { pthread_detach(handle) }
   }
 
-  /// Waits until the thread has ended; not to be called by the thread itself, which would wait for ever.
+  /// Waits until the thread has ended.
+  ///
+  /// The thread itself must not call it, because it would wait for ever.
   public func join() {
-    // Under the lock, so that a second caller waits as well.
+    // Wait under the lock, so that a second caller waits too.
     isJoined.withLock { isJoined in
       if !isJoined { pthread_join(handle, nil) }
       isJoined = true
@@ -121,7 +126,7 @@ private final class ThreadBody: Sendable {
   let name: String
   let turns: DedicatedThread.Turns
   let body: @Sendable () -> Void
-  /// The thread that runs the body; 0 before and after, as the number may be given to another thread later.
+  /// The thread while it runs the body; otherwise 0, because the number may be reused for another thread.
   let thread = Atomic<pthread_t>(0)
 
   init(name: String, turns: DedicatedThread.Turns, body: @escaping @Sendable () -> Void) {
@@ -131,7 +136,9 @@ private final class ThreadBody: Sendable {
   }
 }
 
-/// At file scope: a closure given to C from an isolated place would trap on another thread.
+/// The start routine of the thread.
+///
+/// It is at file scope because a closure passed to C from an actor-isolated place would trap on another thread.
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context = unsafe context else { return nil }
   let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()

@@ -1,14 +1,14 @@
 import CRegentLinux
 import Glibc
 
-/// A program that runs beside this one and that nobody waits for: a browser.
+/// A program, such as a browser, that runs beside this one and is not waited for.
 public enum DetachedProgram {
-  /// Starts it without any descriptor of this program but the three standard ones.
+  /// Starts a program with only the three standard descriptors of this one.
   ///
   /// - Parameters:
-  ///   - program: its path, or a name that `PATH` has.
+  ///   - program: its path, or a name to find in `PATH`.
   ///   - arguments: its arguments, without its name.
-  /// - Throws: `SystemError` when there is no such program, or no room for another one.
+  /// - Throws: `SystemError` when there is no such program, or too many processes are running.
   public static func start(_ program: String, _ arguments: [String]) throws(SystemError) {
     let words = try programWords(program, arguments, operation: "start")
     var actions = unsafe posix_spawn_file_actions_t()
@@ -18,7 +18,8 @@ public enum DetachedProgram {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // What this program's threads hold back must reach it, and a Ctrl-C that is meant for this program must not.
+    // The child must get the signals that this program's threads block. Its own process group keeps a Ctrl-C for this
+    // program away from it.
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
@@ -30,7 +31,7 @@ public enum DetachedProgram {
     }
     guard code == 0 else { throw SystemError(operation: "start", subject: program, code: code) }
     let started = process
-    // Somebody has to take note of its end, or it stays in the process table until this program's.
+    // The child must be waited for; otherwise it stays in the process table as a zombie until this program ends.
     _ = try? DedicatedThread.start(named: "browser") { _ = waitpid(started, nil, 0) }
   }
 }

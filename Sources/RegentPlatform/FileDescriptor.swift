@@ -1,27 +1,29 @@
 public import Glibc
 
-/// An open file descriptor with one owner; it is closed when its owner lets it go.
+/// An open file descriptor with one owner, closed on deinit.
 ///
-/// A descriptor cannot be copied, so it can neither be closed twice nor used after another thread got the same number.
+/// It cannot be copied, so it can neither be closed twice nor be used after another thread got the same number.
 public struct FileDescriptor: ~Copyable, Sendable {
-  /// The kernel's number, for calls that this type does not offer; never close it by hand.
+  /// The kernel's number, for calls that this type does not offer.
+  ///
+  /// It must not be closed.
   public let number: CInt
 
-  /// Takes ownership of a number that the kernel just returned.
+  /// Takes ownership of a number that the kernel has just returned.
   ///
-  /// - Parameter number: an open descriptor that nobody else will close.
+  /// - Parameter number: an open descriptor that no other code closes.
   public init(owning number: CInt) {
     self.number = number
   }
 
   deinit {
-    // Never repeated after EINTR: Linux has freed the number, and another thread may own it by now.
+    // Not repeated after EINTR: Linux has freed the number, and another thread may have it by now.
     _ = Glibc.close(number)
   }
 
-  /// Closes now and reports what the kernel says, which for files on some file systems is the last word on a write.
+  /// Closes now and reports errors.
   ///
-  /// - Throws: `SystemError` when the kernel reports a late write error.
+  /// On some file systems only `close` reports a failed write.
   public consuming func close() throws(SystemError) {
     let number = number
     discard self
@@ -31,9 +33,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Gives the number away: the caller closes it from now on.
-  ///
-  /// - Returns: the open number.
+  /// Gives up ownership and returns the number, which the caller must close.
   public consuming func release() -> CInt {
     let number = number
     discard self
@@ -42,14 +42,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
-  /// Opens a path; `O_CLOEXEC` is always added, so that no child process inherits it by accident.
+  /// Opens a path.
   ///
-  /// - Parameters:
-  ///   - path: what to open; a NUL byte inside is refused.
-  ///   - flags: `O_RDONLY` and friends.
-  ///   - mode: the mode of a file that is created.
-  /// - Returns: the open descriptor.
-  /// - Throws: `SystemError` naming the path.
+  /// Refuses a path with a NUL byte.
+  ///
+  /// `O_CLOEXEC` is always added, so that no child process inherits the descriptor by accident. `mode` is the mode of a
+  /// file that is created.
   public static func open(
     _ path: String, _ flags: CInt, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
@@ -60,15 +58,11 @@ extension FileDescriptor {
     return FileDescriptor(owning: number)
   }
 
-  /// Opens a name inside this directory; `O_CLOEXEC` is always added.
+  /// Opens a name inside this directory.
   ///
-  /// - Parameters:
-  ///   - name: the name inside the directory.
-  ///   - flags: `O_RDONLY` and friends.
-  ///   - mode: the mode of a file that is created.
-  ///   - path: the whole path, for the error.
-  /// - Returns: the open descriptor.
-  /// - Throws: `SystemError` naming the path.
+  /// `path` is the whole path, for the error.
+  ///
+  /// `O_CLOEXEC` is always added. `mode` is the mode of a file that is created.
   func openInside(
     _ name: String, _ flags: CInt, mode: mode_t = 0o600, path: String
   ) throws(SystemError) -> FileDescriptor {
@@ -79,12 +73,11 @@ extension FileDescriptor {
     return FileDescriptor(owning: number)
   }
 
-  /// Writes all bytes, however many calls that takes.
+  /// Writes all bytes, with as many calls as that takes.
   ///
-  /// - Parameters:
-  ///   - bytes: what to write.
-  ///   - subject: the path or name, for the error.
-  /// - Throws: `SystemError`; some of the bytes may have been written then.
+  /// If it throws, a part of them may have been written.
+  ///
+  /// `subject` is the path or name, for the error.
   public func writeAll(_ bytes: [UInt8], to subject: String = "") throws(SystemError) {
     var done = 0
     while done < bytes.count {
@@ -98,13 +91,11 @@ extension FileDescriptor {
     }
   }
 
-  /// Reads at most so many bytes; an empty answer means the end.
+  /// Reads up to `limit` bytes with one call.
   ///
-  /// - Parameters:
-  ///   - limit: the most to read in this call.
-  ///   - subject: the path or name, for the error.
-  /// - Returns: the bytes that were there.
-  /// - Throws: `SystemError`, also `EAGAIN` on a non-blocking descriptor.
+  /// An empty result means the end of the file.
+  ///
+  /// `subject` is the path or name, for the error. On a non-blocking descriptor without data it throws `EAGAIN`.
   public func read(atMost limit: Int, from subject: String = "") throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -120,9 +111,9 @@ extension FileDescriptor {
     return bytes
   }
 
-  /// Reads at most `limit` bytes from a place in a file; empty behind its end.
+  /// Reads at most `limit` bytes at an offset of a file.
   ///
-  /// - Throws: `SystemError`.
+  /// The result is empty at or after the end of the file.
   public func read(
     atMost limit: Int, at offset: Int64, from subject: String = ""
   ) throws(SystemError) -> [UInt8] {
@@ -135,9 +126,9 @@ extension FileDescriptor {
   }
 }
 
-/// The text of a table of the kernel, such as `/proc/net/route`; what is behind `limit` bytes is left out.
+/// Reads a kernel file such as `/proc/net/route`; anything after about `limit` bytes is left out.
 ///
-/// Such a file has no size before it is read.
+/// The size of such a file is not known before it is read.
 func kernelTable(_ path: String, atMost limit: Int) -> String? {
   guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return nil }
   var bytes: [UInt8] = []
@@ -145,7 +136,8 @@ func kernelTable(_ path: String, atMost limit: Int) -> String? {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// A path with a NUL inside would be cut there by the kernel: another file than the one that was checked.
+/// Refuses a path that contains a NUL byte: the kernel would cut it there and use another file than the one that was
+/// checked.
 func refuseNUL(in path: String, operation: String) throws(SystemError) {
   guard !path.utf8.contains(0) else {
     throw SystemError(operation: operation, subject: "a path with a NUL byte", code: EINVAL)

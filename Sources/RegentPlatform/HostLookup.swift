@@ -1,20 +1,20 @@
 import Glibc
 
-/// Looks up the addresses of a host with the machine's own resolver.
+/// Resolves host names with the system's resolver.
 public enum HostLookup {
-  /// Why there is no address.
+  /// Why no address was found.
   public enum Failure: Error, Sendable {
     case unknownName
-    /// The name servers said nothing, or nothing that helps.
+    /// The name servers did not answer, or answered with an error.
     case noAnswer
   }
 
-  /// Whether a name is the loopback address, whatever a name server would say (RFC 6761).
+  /// Whether a name always means the loopback address, without asking a name server (RFC 6761).
   public static func isLocalhost(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
-  /// The addresses of a name or a number, at least one.
+  /// Resolves a name or a numeric address to at least one address.
   ///
-  /// A name can take half a minute, so that it is looked up on a thread of its own; a number is read at once.
+  /// A name can take half a minute, so call it on a separate thread. A numeric address needs no lookup.
   public static func addresses(
     of name: String, port: UInt16 = 0, onlyNumbers: Bool = false
   ) -> Result<[SocketAddress], Failure> {
@@ -38,6 +38,8 @@ public enum HostLookup {
     return found.isEmpty ? .failure(.unknownName) : .success(found)
   }
 
-  /// `EAI_NODATA`, a name without an address; Glibc's module does not have it.
+  /// `EAI_NODATA`, for a name without an address.
+  ///
+  /// Glibc's module does not export it.
   private static let noData: CInt = -5
 }

@@ -1,18 +1,17 @@
-// Public, because what stands in the locks of other modules is compiled into them.
+// Public, because code that is inlined into other modules uses it.
 public import Glibc
 
-/// A value that one thread at a time can reach.
+/// A value protected by a lock.
 ///
-/// It is used like `Synchronization.Mutex`, but built on a POSIX mutex: a contended `Mutex` is handed over inside the
-/// kernel, where ThreadSanitizer sees nothing, so it reports races that are none, and real ones drown in them.
+/// It is used like `Synchronization.Mutex`, but built on a POSIX mutex. A contended `Mutex` is handed over inside the
+/// kernel, which ThreadSanitizer does not see: it then reports races that do not exist, and hides real ones among them.
 ///
-/// `@unchecked Sendable`, because: 1. `value` is reached only in `withLock`, between lock and unlock of `mutex`;
-/// 2. both stay where they are until `deinit`, when nobody else can have the struct any more.
+/// `@unchecked Sendable`, because: 1. `value` is accessed only in `withLock`, between lock and unlock of `mutex`;
+/// 2. both stay at their addresses until `deinit`, when no other thread can have the struct any more.
 @safe public struct Locked<Value: Sendable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline let value: UnsafeMutablePointer<Value>
 
-  /// Puts a value behind a lock of its own.
   public init(_ initial: Value) {
     unsafe mutex = .allocate(capacity: 1)
     unsafe value = .allocate(capacity: 1)
@@ -28,7 +27,9 @@ public import Glibc
     unsafe mutex.deallocate()
   }
 
-  /// Lends the value to `body` while no other thread can have it; `body` must not come back for the same lock.
+  /// Calls `body` with exclusive access to the value.
+  ///
+  /// `body` must not use the same lock.
   @inlinable
   @inline(__always)
   public func withLock<Result, Failure: Error>(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What this machine is called: its host name; `nil` when it has none that can be read.
+/// The host name of this machine; nil when it cannot be read.
 public func machineName() -> String? {
   var buffer = [CChar](repeating: 0, count: 256)
   let code = unsafe gethostname(&buffer, buffer.count - 1)

@@ -1,19 +1,20 @@
-// Public, because what waits in other modules is compiled into them.
+// Public, because code that is inlined into other modules uses it.
 public import Glibc
 
-/// A state under a lock, and waiting for it to change. The lock is held only for moments, never during I/O.
+/// A value protected by a lock, with a condition variable to wait for changes.
+///
+/// Never hold the lock during I/O.
 //
 // Not `Synchronization.Mutex`: it cannot wait for a change, and ThreadSanitizer does not see its lock.
 // @unchecked Sendable, because:
-// 1. `state` is touched only between lock and unlock of `mutex`;
-// 2. what `withLock` and `wait` hand out is Sendable or was never shared;
-// 3. the two C objects never move: they live on the heap from init to deinit.
+// 1. `state` is accessed only between lock and unlock of `mutex`;
+// 2. the values that `withLock` and `wait` return are Sendable or were never shared;
+// 3. the two C objects never move: they stay on the heap from init to deinit.
 @safe public final class Monitor<State>: @unchecked Sendable {
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
   @usableFromInline let changed: UnsafeMutablePointer<pthread_cond_t>
   @usableFromInline var state: State
 
-  /// Puts a state behind a lock of its own.
   public init(_ state: sending State) {
     self.state = state
     unsafe mutex = .allocate(capacity: 1)
@@ -23,7 +24,7 @@ public import Glibc
     unsafe pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
-    // Deadlines must not move when somebody sets the wall clock.
+    // Deadlines must not move when the wall clock is set.
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     unsafe pthread_cond_init(changed, &attributes)
     unsafe pthread_condattr_destroy(&attributes)
@@ -36,7 +37,9 @@ public import Glibc
     unsafe mutex.deallocate()
   }
 
-  /// Looks at the state and changes it; call `wakeOne` or `wakeAll` when somebody waits for the change.
+  /// Reads or changes the value.
+  ///
+  /// Call `wakeOne` or `wakeAll` afterwards if other threads wait for the change.
   @inlinable
   public func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
     unsafe pthread_mutex_lock(mutex)
@@ -44,8 +47,9 @@ public import Glibc
     return try body(&state)
   }
 
-  /// Waits until `body` gives something, or until the deadline (``Clocks/monotonicNanoseconds()``), when it is asked a
-  /// last time.
+  /// Waits until `body` returns a value.
+  ///
+  /// Calls it again after each wake-up, and a last time at the deadline (``Clocks/monotonicNanoseconds()``).
   @inlinable
   public func wait<Result>(
     until deadline: UInt64? = nil, for body: (inout State) -> Result?
@@ -72,15 +76,15 @@ public import Glibc
 }
 
 extension Monitor<Bool> {
-  /// Wakes whoever rests, for good.
+  /// Ends all current and future calls of `rest(until:)`.
   public func end() {
     withLock { $0 = true }
     wakeAll()
   }
 
-  /// Rests until a moment on the monotonic clock, or until it is ended.
+  /// Waits until a time on the monotonic clock, or until `end()` is called.
   ///
-  /// - Returns: whether it was ended.
+  /// - Returns: whether `end()` was called.
   @discardableResult
   public func rest(until moment: UInt64) -> Bool { wait(until: moment) { $0 ? true : nil } != nil }
 }

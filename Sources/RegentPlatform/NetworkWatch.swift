@@ -1,26 +1,27 @@
 internal import CRegentLinux
 internal import Glibc
 
-/// Hears from the kernel that something has changed which may let a call succeed that failed: the addresses of this
-/// machine, its routes, its name servers, its clock.
+/// Notices changes after which a failed call may succeed: of this machine's addresses, routes, name servers or clock.
 ///
-/// A router of an IPv6 network announces itself every few seconds, and the kernel reports each time that addresses and
-/// routes are good for longer: that is no change. What counts is what the machine has now; the messages are not read,
-/// as the kernel drops some when there are too many.
+/// It compares the current state with the previous one and ignores the content of the kernel's messages. IPv6 routers
+/// announce themselves every few seconds, and each announcement only extends the lifetimes of addresses and routes,
+/// which is no change. The kernel also drops messages when there are too many.
 ///
-/// Where the kernel does not let a program listen, as in a unit without `AF_NETLINK`, callers find out by silence.
+/// In a systemd unit that does not allow `AF_NETLINK` there is no watch, and callers learn of changes only by
+/// time-outs.
 public final class NetworkWatch {
-  /// What has changed.
   public struct Change: OptionSet, Sendable {
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The machine's own addresses: connections from those that are gone are dead.
+    /// The machine's addresses.
+    ///
+    /// Connections from an address that is gone are dead.
     public static let addresses = Change(rawValue: 1)
-    /// A route, a cable, or the file of the name servers.
+    /// A route, a cable that was plugged or unplugged, or the name server file.
     public static let ways = Change(rawValue: 2)
-    /// Somebody set the clock.
+    /// The wall clock was set.
     public static let clock = Change(rawValue: 4)
   }
 
@@ -32,14 +33,16 @@ public final class NetworkWatch {
 
   private static let nameServers = "/etc/resolv.conf"
 
-  /// Begins to listen; `nil` where that is not allowed.
+  /// Starts watching.
+  ///
+  /// Returns nil where the kernel does not allow it.
   public init?() {
     let kind = CInt(SOCK_RAW.rawValue) | O_CLOEXEC | O_NONBLOCK
     let number = Glibc.socket(AF_NETLINK, kind, CInt(NETLINK_ROUTE))
     guard number >= 0 else { return nil }
     network = SharedDescriptor(FileDescriptor(owning: number))
     guard regent_listen_to_network(number) == 0 else { return nil }
-    // A program that writes the file anew renames another over it, so the folder is watched.
+    // Watch the folder, because programs replace the file by renaming a new one over it.
     let folder = unsafe regent_watch_folder("/etc")
     files = folder < 0 ? nil : SharedDescriptor(FileDescriptor(owning: folder))
     let timer = regent_watch_clock()
@@ -48,12 +51,12 @@ public final class NetworkWatch {
     ways = Self.ownWays()
   }
 
-  /// What to wait for.
+  /// The descriptors to poll.
   public var numbers: [CInt] { [network.number, files?.number, clock?.number].compactMap(\.self) }
 
-  /// Takes what has come.
+  /// Reads all pending messages.
   ///
-  /// - Returns: what is otherwise than before.
+  /// - Returns: what has changed since the last call.
   public func change() -> Change {
     var change: Change = []
     Self.drain(network.number)
@@ -66,9 +69,10 @@ public final class NetworkWatch {
     return change
   }
 
-  /// Bounded: a machine whose routes never rest must not hold the caller here.
+  /// Reads a limited number of messages: on a machine whose routes change all the time, the caller must not be stuck
+  /// here.
   ///
-  /// - Returns: with which error the last reading ended.
+  /// - Returns: the error code of the last read.
   @discardableResult
   private static func drain(_ number: CInt) -> CInt {
     var room = [UInt8](repeating: 0, count: 4_096)
@@ -81,10 +85,11 @@ public final class NetworkWatch {
 
   private static func ownAddresses() -> Set<String> { Set(OwnAddress.all().compactMap(\.address.numericHost)) }
 
-  /// Routes without their counters and lifetimes, cables that are in, and which file has the name servers.
+  /// Routes without counters and lifetimes, addresses whose cable is plugged in, and the identity of the name server
+  /// file.
   private static func ownWays() -> [String] {
     let routes = lines("/proc/net/route").map { fields(of: $0, [0, 1, 2, 7]) }
-    // Only where a packet goes that no network of this machine takes: other routes come and go with neighbours.
+    // For IPv6 only the default routes: others come and go with neighbouring machines.
     let anywhere = String(repeating: "0", count: 32) + " 00"
     let others = lines("/proc/net/ipv6_route").filter { $0.hasPrefix(anywhere) }.map { fields(of: $0, [4, 9]) }
     let running: UInt32 = 0x40

@@ -1,20 +1,21 @@
-/// Runs jobs one after another on a thread that is there only while there are any.
+/// Runs jobs one after another on a thread that exists only while there are jobs.
 ///
-/// For code of somebody else's that may block: the concurrency pool has as many threads as cores, and one that sleeps
-/// there holds up everybody.
+/// For code of an app that may block: Swift's pool has only as many threads as cores, and a blocked one holds up all
+/// tasks.
 public final class OnDemandThread: TaskExecutor {
-  private struct State: Sendable {
+  private struct OnDemandThreadState: Sendable {
     var jobs: [UnownedJob] = []
     var isRunning = false
   }
 
   private let name: String
-  private let state = Locked(State())
+  private let state = Locked(OnDemandThreadState())
 
-  /// - Parameter name: what `top -H` and a debugger show; the kernel keeps 15 bytes.
   public init(named name: String) { self.name = name }
 
-  /// Takes a job; the thread is started for the first one.
+  /// Queues a job.
+  ///
+  /// Starts the thread if it is not running.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let isFirst = state.withLock { state in
@@ -23,7 +24,7 @@ public final class OnDemandThread: TaskExecutor {
       return !state.isRunning
     }
     guard isFirst else { return }
-    // No thread to be had: better slow than not at all.
+    // If no thread can be started, run the jobs on the calling thread: slow is better than never.
     do { try DedicatedThread.start(named: name) { self.drain() } } catch { drain() }
   }
 

@@ -1,11 +1,12 @@
 import Glibc
 
-/// How many files and sockets this process may have open.
+/// The limit on open files and sockets of this process.
 public enum OpenFiles {
-  /// Raises the soft limit as far as the hard one allows, and never lowers it.
+  /// Raises the soft limit to `wanted`, as far as the hard limit allows.
   ///
-  /// - Parameter wanted: how many are needed.
-  /// - Returns: the limit that holds now.
+  /// Never lowers it.
+  ///
+  /// - Returns: the limit that is in force now.
   public static func raiseLimit(to wanted: Int) -> Int {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// One address that this machine has on one of its networks, loopback among them.
+/// An address of this machine on one of its networks, including loopback.
 public struct OwnAddress: Sendable {
-  /// The address; its port is 0.
+  /// The address, with port 0.
   public let address: SocketAddress
   let flags: UInt32
 
-  /// Of more than this many the rest is left out.
+  /// The most addresses to list; further ones are left out.
   private static let most = 1_024
 
-  /// Those of IPv4 and IPv6 that there are now; none where the kernel does not say.
+  /// All current IPv4 and IPv6 addresses; empty when the kernel does not report them.
   public static func all() -> [OwnAddress] {
     var first: UnsafeMutablePointer<ifaddrs>?
     guard unsafe getifaddrs(&first) == 0 else { return [] }
@@ -31,9 +31,9 @@ public struct OwnAddress: Sendable {
     return found
   }
 
-  /// Whether its interface is up and leads to other machines, which hear what is sent to a group.
+  /// Whether the interface is up, is not loopback, and supports multicast.
   ///
-  /// The kernel's numbers (net/if.h): a shim that includes that file takes whole other headers out of Glibc's module.
+  /// The constants are from net/if.h: a shim that includes that header would take other headers out of Glibc's module.
   var reachesNeighbours: Bool {
     let (isUp, isLoopback, hearsGroups): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x1000)
     return flags & (isUp | isLoopback | hearsGroups) == isUp | hearsGroups

@@ -1,11 +1,11 @@
 public import CRegentLinux
 import Glibc
 
-/// An epoll set: the descriptors that one thread waits for, and the events that came last.
+/// An epoll set: the descriptors that a thread waits for, and the events of its last wait.
 ///
-/// The loop of a server comes by here for every request, so an event costs no call, no copy and no memory of its own.
+/// A server uses it for every request, so reading an event takes no system call, no copy and no allocation.
 @safe public struct Poller: ~Copyable {
-  /// What a descriptor is watched for, and what happened to it.
+  /// What a descriptor is watched for, or which events occurred.
   public struct Events: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -14,21 +14,23 @@ import Glibc
 
     @inlinable public static var readable: Events { Events(rawValue: EPOLLIN.rawValue) }
     @inlinable public static var writable: Events { Events(rawValue: EPOLLOUT.rawValue) }
-    /// The other side says no more.
+    /// The peer has closed its sending side.
     @inlinable public static var peerClosed: Events { Events(rawValue: EPOLLRDHUP.rawValue) }
-    /// Either sign of a descriptor that is broken; always watched for.
+    /// An error or a hang-up of the descriptor.
+    ///
+    /// Always watched for.
     @inlinable public static var failed: Events { Events(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue) }
-    /// Say it once, and again only when more has come.
+    /// Report readiness once, and again only after more data has arrived.
     @inlinable public static var edgeTriggered: Events { Events(rawValue: EPOLLET.rawValue) }
 
-    /// Whether at least one of them is among these.
+    /// Whether the two sets have an event in common.
     @inlinable
     public func hasAny(of others: Events) -> Bool { rawValue & others.rawValue != 0 }
   }
 
-  /// What happened to one descriptor.
+  /// The events of one descriptor.
   public struct Event {
-    /// What the descriptor was watched under.
+    /// The token that the descriptor was added with.
     public let token: UInt64
     public let events: Events
 
@@ -45,8 +47,8 @@ import Glibc
 
   /// An empty set.
   ///
-  /// - Parameter capacity: how many events one `wait` brings at most.
-  /// - Throws: `SystemError` when no descriptor is left.
+  /// - Parameter capacity: the most events that one `wait` returns.
+  /// - Throws: `SystemError` when no descriptor is available.
   public init(capacity: Int) throws(SystemError) {
     epoll = FileDescriptor(
       owning: try systemCall("create", on: "an event queue") { epoll_create1(CInt(EPOLL_CLOEXEC)) })
@@ -57,29 +59,34 @@ import Glibc
 
   deinit { unsafe happened.deallocate() }
 
-  /// Begins to watch a descriptor; its events carry the token.
+  /// Starts watching a descriptor.
+  ///
+  /// Its events carry the token.
   public func add(_ number: CInt, _ events: Events, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_ADD, number, events, token)
   }
 
-  /// Watches a descriptor for other events.
   public func change(_ number: CInt, _ events: Events, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_MOD, number, events, token)
   }
 
-  /// Forgets a descriptor; one that is closed is forgotten by itself.
+  /// Stops watching a descriptor.
+  ///
+  /// The kernel does this by itself when the descriptor is closed.
   public func remove(_ number: CInt) {
     _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, number, nil)
   }
 
-  /// Sleeps until something happens or the time is over; a negative time is for ever.
+  /// Waits until an event occurs or the time is over.
   ///
-  /// - Returns: how many events there are to look at; none when the time was over or a signal came.
+  /// A negative time means no limit.
+  ///
+  /// - Returns: the number of events; 0 when the time was over or a signal arrived.
   public func wait(milliseconds: CInt) -> Int {
     max(0, Int(unsafe epoll_wait(epoll.number, happened, CInt(capacity), milliseconds)))
   }
 
-  /// One of the events of the last `wait`.
+  /// An event of the last `wait`.
   @inlinable
   public func event(_ index: Int) -> Event {
     precondition(index >= 0 && index < capacity)

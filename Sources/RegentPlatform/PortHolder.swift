@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// The program that listens on a TCP port of this machine, as far as the kernel tells this user.
+/// The program that listens on a TCP port of this machine, as far as this user may see it.
 public struct PortHolder: Equatable, Sendable {
-  /// What it is called, and its process id; nil for a program of somebody else whom only root may look at.
+  /// The program's name and process id; nil when it belongs to another user, since only root may examine it then.
   public let name: String?
   public let process: Int32?
-  /// The unit of systemd that runs it.
+  /// The systemd unit that runs the program.
   public let unit: String?
 
-  /// Who listens where a program wants to.
+  /// Finds the program that listens on an address.
   ///
-  /// - Parameter wanted: where; an IPv6 address of zeros is every address of both families.
-  /// - Returns: nil when the place is free.
+  /// - Parameter wanted: the address and port. The IPv6 address `::` stands for all addresses of both families.
+  /// - Returns: nil when the address is free.
   public static func of(_ wanted: SocketAddress) -> PortHolder? {
     guard !isFree(wanted) else { return nil }
     let sockets = listening(on: wanted.ipv4?.port ?? wanted.ipv6?.port ?? 0)
@@ -24,14 +24,16 @@ public struct PortHolder: Equatable, Sendable {
     return PortHolder(name: nil, process: nil, unit: nil)
   }
 
-  /// Whether a program may listen there: it is bound for a moment, and nobody can connect meanwhile.
+  /// Whether a program may listen on the address.
   ///
-  /// What stands in the way besides a program, as a missing right, is for whoever starts the program to say.
+  /// Tests it by binding a socket for a moment, without accepting connections.
+  ///
+  /// Other obstacles, such as a missing right, count as free: the program reports them when it starts.
   public static func isFree(_ wanted: SocketAddress) -> Bool {
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     guard let number = try? systemCall("open", on: "a socket", { socket(wanted.family, kind, 0) }) else { return true }
     defer { close(number) }
-    // A connection that ended a moment ago keeps nobody from listening.
+    // A connection that was closed a moment ago must not make the port look taken.
     var isOn: CInt = 1
     let size = socklen_t(MemoryLayout<CInt>.size)
     _ = unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &isOn, size)
@@ -43,9 +45,9 @@ public struct PortHolder: Equatable, Sendable {
     return code != EADDRINUSE
   }
 
-  /// The numbers of the sockets that listen on a port, whatever their address.
+  /// The inodes of the sockets that listen on a port, with any address.
   ///
-  /// Which of several it is that stands in the way does not matter to whoever asks for the name.
+  /// If several programs listen there, it does not matter which one is named.
   private static func listening(on port: UInt16) -> Set<UInt64> {
     let state = "0A"
     var found: Set<UInt64> = []
@@ -68,7 +70,7 @@ public struct PortHolder: Equatable, Sendable {
     return sockets.contains(UInt64(status.st_ino))
   }
 
-  /// The unit in whose control group a process is: `regentd.service`.
+  /// The systemd unit whose control group a process is in, for example `regentd.service`.
   private static func unit(of process: Int32) -> String? {
     line("/proc/\(process)/cgroup")?.split(separator: "/").last { $0.hasSuffix(".service") }.map(String.init)
   }
@@ -78,7 +80,7 @@ public struct PortHolder: Equatable, Sendable {
       .flatMap { TextLines.texts(of: $0).first { !$0.isEmpty } }
   }
 
-  /// What is in a folder; nothing when it may not be looked into.
+  /// The names in a folder; empty when it cannot be read.
   private static func names(in folder: String) -> [String] {
     guard let stream = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(stream) }

@@ -3,22 +3,22 @@ import Glibc
 
 /// The environment variables of this process.
 public enum ProcessEnvironment {
-  /// One variable that every program of this machine knows; an empty one counts as none.
+  /// The value of a variable; nil when it is missing or empty.
   public static func value(_ name: String) -> String? {
     guard let text = unsafe getenv(name), unsafe text.pointee != 0 else { return nil }
     return unsafe String(cString: text)
   }
 
-  /// Gives a variable a value where it has none.
+  /// Sets a variable that has no value.
   ///
-  /// Only before there are threads: others may be reading it.
+  /// Call it only before other threads exist, because they could be reading the environment.
   public static func setMissing(_ name: String, _ value: String) { _ = unsafe setenv(name, value, 0) }
 
-  /// All variables, read once at the edge and passed down as a value.
+  /// The values of all variables by name.
   ///
-  /// Entries without "=" are left out. When a name comes twice the first wins, as in `getenv`.
+  /// Read them once at start-up and pass them down.
   ///
-  /// - Returns: name to value.
+  /// Entries without "=" are left out. If a name occurs twice, the first one counts, as in `getenv`.
   public static func all() -> [String: String] {
     var variables: [String: String] = [:]
     guard var entry = unsafe regent_environment() else { return variables }

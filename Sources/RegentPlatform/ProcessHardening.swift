@@ -1,23 +1,19 @@
 import CRegentLinux
 import Glibc
 
-/// Small switches that make a process a harder target.
+/// Settings that protect this process against other processes.
 public enum ProcessHardening {
-  /// Keeps secrets in memory away from other processes of the same user and from core files.
+  /// Protects secrets in memory from other processes of the same user and from core dumps.
   ///
-  /// The process can no longer be traced or dumped, its core size is 0, and files it creates are private by default.
-  ///
-  /// - Throws: `SystemError`.
+  /// The process cannot be traced or dumped any more, and files that it creates are private by default (umask 077).
   public static func apply() throws(SystemError) {
     try forbidDumps()
     umask(0o077)
   }
 
-  /// The same without the mask for new files, for a program that also writes files for other users and starts programs.
+  /// Like `apply()`, but leaves the umask; for a program that also writes files for other users and starts programs.
   ///
-  /// Programs that this process starts inherit the core size of 0, as their environment may hold a token.
-  ///
-  /// - Throws: `SystemError`.
+  /// Programs that this process starts inherit the core size of 0, because their environment may contain a token.
   public static func forbidDumps() throws(SystemError) {
     try systemCall("forbid dumps of", on: "this process") { regent_prctl(PR_SET_DUMPABLE, 0) }
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -26,14 +22,12 @@ public enum ProcessHardening {
     }
   }
 
-  /// Whether another process of the same user could read this one's memory.
+  /// Whether other processes of the same user can read this process's memory.
   public static var allowsDumps: Bool {
     regent_prctl(PR_GET_DUMPABLE, 0) != 0
   }
 
-  /// Makes it impossible to gain rights through set-user-id programs, for this process and all it starts.
-  ///
-  /// - Throws: `SystemError`.
+  /// Prevents this process and its children from gaining rights through set-user-id programs.
   public static func refuseNewPrivileges() throws(SystemError) {
     try systemCall("refuse new privileges for", on: "this process") {
       regent_prctl(PR_SET_NO_NEW_PRIVS, 1)

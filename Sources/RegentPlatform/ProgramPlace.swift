@@ -1,10 +1,10 @@
 import Glibc
 
-/// Where the running program's own file lies.
+/// Where the running program is installed.
 public enum ProgramPlace {
-  /// The folder above the `bin` or `sbin` that the program was installed into; nil for one that was not installed.
+  /// The folder above the `bin` or `sbin` of the program's file; nil when the program is in no such folder.
   ///
-  /// `/usr/local/bin/regentd` has `/usr/local`, whatever its name was when it was called.
+  /// For `/usr/local/bin/regentd` it is `/usr/local`, under whatever name the program was called.
   public static var prefix: String? {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -12,7 +12,7 @@ public enum ProgramPlace {
         unsafe text.baseAddress.map { unsafe readlink("/proc/self/exe", $0, text.count) } ?? -1
       }
     }
-    // A path that fills the buffer was cut.
+    // A path that fills the buffer was truncated.
     guard count > 0, count < buffer.count else { return nil }
     let parts = String(decoding: buffer[..<count], as: UTF8.self)
       .split(separator: "/", omittingEmptySubsequences: false)

@@ -1,28 +1,28 @@
 import CRegentLinux
 import Glibc
 
-/// Becoming another program.
+/// Replaces this program by another one (exec).
 public enum ProgramReplacement {
-  /// The descriptor under which the secret is found.
+  /// The descriptor from which the new program reads the secret.
   public static let descriptor: CInt = 3
 
-  /// Ends this program and runs another one in its place, which reads a secret from descriptor 3.
+  /// Replaces this program by another one, which reads a secret from descriptor 3.
   ///
-  /// Unlike an argument or a variable, a pipe is seen by nobody else, and it is empty once it was read. Other
-  /// descriptors above it are closed in the new program.
+  /// Other processes can see arguments and environment variables, but not the content of a pipe, and it is empty once
+  /// it was read. Other descriptors above it are closed in the new program.
   ///
   /// - Parameters:
-  ///   - program: its path, or a name that `PATH` has.
+  ///   - program: its path, or a name to find in `PATH`.
   ///   - arguments: its arguments, without its name.
   ///   - variables: added to the environment.
-  ///   - secret: what the pipe holds; at most 60,000 bytes.
-  ///   - held: signals that were held back here and must not be there.
-  /// - Throws: `SystemError`; when it returns at all, it throws.
+  ///   - secret: the content of the pipe; at most 60,000 bytes.
+  ///   - held: signals that are blocked here and must not be blocked in the new program.
+  /// - Throws: `SystemError`. The function returns only by throwing.
   public static func run(
     _ program: String, _ arguments: [String], variables: [String: String], secret: [UInt8],
     held: HeldSignals? = nil
   ) throws(SystemError) {
-    // The pipe must take it all before anybody reads.
+    // The whole secret must fit into the pipe's buffer before the new program reads it.
     guard secret.count <= 60_000 else {
       throw SystemError(operation: "hand over", subject: "the secret", code: E2BIG)
     }
@@ -31,7 +31,8 @@ public enum ProgramReplacement {
     for (name, value) in variables {
       try systemCall("set the variable", on: name) { unsafe setenv(name, value, 1) }
     }
-    // Moved out of the way of 3 first, so that the copy to 3 always makes one without close-on-exec.
+    // First moved away from number 3: dup2 to the same number would keep close-on-exec, and the new program could not
+    // read it.
     let parked = FileDescriptor(
       owning: try systemCall("hand over", on: "the secret") {
         fcntl(reading.number, F_DUPFD_CLOEXEC, 10)
@@ -41,13 +42,13 @@ public enum ProgramReplacement {
     try become(program, words)
   }
 
-  /// Ends this program and runs another one in its place.
+  /// Replaces this program by another one.
   ///
   /// - Parameters:
-  ///   - program: its path, or a name that `PATH` has.
+  ///   - program: its path, or a name to find in `PATH`.
   ///   - arguments: its arguments, without its name.
-  ///   - held: signals that were held back here and must not be there.
-  /// - Throws: `SystemError`; when it returns at all, it throws.
+  ///   - held: signals that are blocked here and must not be blocked in the new program.
+  /// - Throws: `SystemError`. The function returns only by throwing.
   public static func run(
     _ program: String, _ arguments: [String], held: HeldSignals? = nil
   ) throws(SystemError) {

@@ -1,6 +1,8 @@
 import Glibc
 
-/// A program's name and arguments, in none of which the kernel would see less than we do.
+/// A program's name followed by its arguments.
+///
+/// Refuses NUL bytes, where the kernel would cut an argument off.
 func programWords(
   _ program: String, _ arguments: [String], operation: String
 ) throws(SystemError) -> [String] {
@@ -9,7 +11,9 @@ func programWords(
   return words
 }
 
-/// Calls `body` with words as the kernel takes them, which live for the call.
+/// Calls `body` with the words as an array of C strings.
+///
+/// They are freed after the call.
 func withPointers<Result, Failure: Error>(
   to words: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Failure) -> Result
 ) throws(Failure) -> Result {

@@ -1,17 +1,19 @@
 internal import Glibc
 
-/// Notices that nobody reads any more what this program writes: the other end of a pipe was closed.
+/// Notices that the reader of this program's output has gone, because the other end of the pipe was closed.
 ///
-/// A program that waits writes nothing for hours, so without this it would wait for nobody.
+/// A waiting program may write nothing for hours. Without this it would not notice and would wait in vain.
 public final class ReaderWatch: Sendable {
   private let stopping: StopSwitch
 
-  /// Starts watching; a terminal that hangs up is noticed, too, a file never ends.
+  /// Starts watching.
+  ///
+  /// A terminal that hangs up counts too; a regular file never ends.
   ///
   /// - Parameters:
   ///   - number: the descriptor that is written to; it must stay open while the watch lives.
   ///   - onEnd: called once, on the watch's thread.
-  /// - Throws: `SystemError` when no descriptor or thread is left.
+  /// - Throws: `SystemError` when no descriptor or thread is available.
   public init(on number: CInt, onEnd: @escaping @Sendable () -> Void) throws(SystemError) {
     let stopping = try StopSwitch()
     self.stopping = stopping

@@ -1,5 +1,5 @@
-// RegentPlatform: what touches Linux beyond files of text. It owns descriptors, system calls and why they failed,
-// waiting in epoll, socket addresses, threads, durable atomic files and locks, clocks, signals, terminal modes and
-// keys, readiness notification and socket activation, process hardening, and users and groups. It does not own: sockets
-// of HTTP (HTTPServer, RegentHTTPClient), random bytes and hashes (RegentCryptography), what is drawn on a terminal
+// RegentPlatform: everything that uses Linux beyond reading text files. It owns descriptors, system calls and their
+// errors, waiting with epoll, socket addresses, threads, durable and atomic files, locks, clocks, signals, terminal
+// modes and keys, readiness notification, socket activation, process hardening, users and groups. It does not own HTTP
+// sockets (HTTPServer, RegentHTTPClient), random bytes and hashes (RegentCryptography), or what is drawn on a terminal
 // (CommandKit and the programs).

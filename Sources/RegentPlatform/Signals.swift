@@ -1,12 +1,10 @@
 import CRegentLinux
 import Glibc
 
-/// A signal that a program may want to hear.
+/// A Unix signal.
 public struct Signal: Hashable, Sendable {
-  /// The kernel's number.
   public let number: CInt
 
-  /// A signal of the given number.
   public init(number: CInt) {
     self.number = number
   }
@@ -15,54 +13,54 @@ public struct Signal: Hashable, Sendable {
   public static let terminate = Signal(number: SIGTERM)
   /// The interrupt key, usually Ctrl-C (`SIGINT`).
   public static let interrupt = Signal(number: SIGINT)
-  /// The terminal went away, or by custom: read the settings again (`SIGHUP`).
+  /// The terminal was closed; daemons use it to reload their settings (`SIGHUP`).
   public static let hangUp = Signal(number: SIGHUP)
-  /// The terminal changed its size (`SIGWINCH`).
+  /// The size of the terminal has changed (`SIGWINCH`).
   public static let windowChanged = Signal(number: SIGWINCH)
-  /// Free for the program (`SIGUSR1`).
+  /// For the program's own use (`SIGUSR1`).
   public static let user1 = Signal(number: SIGUSR1)
-  /// Free for the program (`SIGUSR2`).
+  /// For the program's own use (`SIGUSR2`).
   public static let user2 = Signal(number: SIGUSR2)
 }
 
-/// Signals that are kept for a listener instead of ending the program.
+/// Signals that are blocked so that a listener receives them instead of their ending the program.
 ///
-/// Make this the first thing in a program's start-up function, before any thread exists: threads inherit the mask, and
-/// a single thread without it would take the signal and end the program. From then on the kernel keeps each signal
-/// until a listener takes it, so one that arrives right after (or before) readiness is announced is never lost.
+/// Create it first in a program, before any other thread exists: threads inherit the mask, and a single thread without
+/// it would receive the signal and end the program. From then on the kernel keeps each signal until a listener takes
+/// it, so that a signal just before or after the program announces its readiness is not lost.
 public struct HeldSignals: Sendable {
   let signals: [Signal]
 
-  /// Holds the signals back in the calling thread and all threads that it starts later.
-  ///
-  /// - Parameter signals: what to hold.
+  /// Blocks the signals in the calling thread and in all threads that it starts later.
   public init(_ signals: [Signal]) {
     self.signals = signals
     block(signals)
   }
 
-  /// Ends the holding in the calling thread, right before it becomes another program: a mask survives `exec`.
+  /// Unblocks the signals in the calling thread, right before it executes another program: the mask survives `exec`.
   public func letGoForExec() {
     var set = signalSet(signals)
     _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  /// Makes writes to a closed pipe or socket return an error instead of ending the program.
+  /// Makes writes to a closed pipe or socket fail with an error instead of ending the program.
   public static func ignoreBrokenPipes() {
     signal(SIGPIPE, SIG_IGN)
   }
 }
 
-/// Hears held signals on a thread of its own until it is stopped or let go.
+/// Receives held signals on a separate thread until it is stopped or released.
 public final class SignalListener: Sendable {
   private let stopping: StopSwitch
 
-  /// Starts listening; signals that arrived since they were held come first.
+  /// Starts listening.
+  ///
+  /// Signals that arrived since they were blocked are delivered first.
   ///
   /// - Parameters:
   ///   - held: the signals, held since the start of the program.
   ///   - onSignal: called on the listener's thread, one signal at a time.
-  /// - Throws: `SystemError` when no descriptor or thread is left.
+  /// - Throws: `SystemError` when no descriptor or thread is available.
   public init(
     _ held: HeldSignals, onSignal: @escaping @Sendable (Signal) -> Void
   ) throws(SystemError) {
@@ -86,14 +84,18 @@ public final class SignalListener: Sendable {
 
   deinit { stop() }
 
-  /// Ends the thread; signals stay held.
+  /// Ends the thread.
+  ///
+  /// The signals stay blocked.
   public func stop() { stopping.stop() }
 
-  /// The same as an asynchronous sequence; ending the iteration stops the listener.
+  /// Receives held signals as an asynchronous sequence.
+  ///
+  /// The listener stops when the iteration ends.
   ///
   /// - Parameter held: the signals, held since the start of the program.
-  /// - Returns: the signals as they come.
-  /// - Throws: `SystemError` when no descriptor or thread is left.
+  /// - Returns: the signals in the order of their arrival.
+  /// - Throws: `SystemError` when no descriptor or thread is available.
   public static func stream(_ held: HeldSignals) throws(SystemError) -> AsyncStream<Signal> {
     let (stream, continuation) = AsyncStream.makeStream(of: Signal.self)
     let listener = try SignalListener(held) { continuation.yield($0) }
@@ -102,7 +104,7 @@ public final class SignalListener: Sendable {
   }
 }
 
-/// Holds the signals back in the calling thread.
+/// Blocks the signals in the calling thread.
 func block(_ signals: [Signal]) {
   var set = signalSet(signals)
   _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -1,25 +1,27 @@
 public import Glibc
 
-/// Where a socket connects or is bound, in the kernel's form.
+/// A socket address (IPv4, IPv6 or Unix) in the kernel's format.
 public struct SocketAddress: Sendable {
   private var storage: sockaddr_storage
-  /// Where the address lies in `sockaddr_in6`.
+  /// The offset of the address in `sockaddr_in6`.
   ///
-  /// By its name it cannot be reached in every build: the importer gives the member to Glibc or to CRegentLinux,
-  /// depending on which of them it has read first.
+  /// The member cannot be used by name in every build: the importer assigns it to Glibc or to CRegentLinux, depending
+  /// on which of them it reads first.
   private static let ipv6Place = 8
   private var length: socklen_t
 
   /// The address family: `AF_INET`, `AF_INET6` or `AF_UNIX`.
   public var family: CInt { CInt(storage.ss_family) }
 
-  /// Room for the kernel to write into, see ``fill(_:)``.
+  /// An empty address for the kernel to fill in, see ``fill(_:)``.
   public init() {
     storage = sockaddr_storage()
     length = socklen_t(MemoryLayout<sockaddr_storage>.size)
   }
 
-  /// An IPv4 address and port; of the address the first byte is on top.
+  /// An IPv4 address and port.
+  ///
+  /// The first byte of the address is the most significant one.
   public init(ipv4 bits: UInt32, port: UInt16) {
     self.init()
     var form = sockaddr_in()
@@ -30,7 +32,9 @@ public struct SocketAddress: Sendable {
     length = socklen_t(MemoryLayout<sockaddr_in>.size)
   }
 
-  /// An IPv6 address and port; of the two halves the first byte is on top.
+  /// An IPv6 address and port.
+  ///
+  /// The first byte of each half is the most significant one.
   public init(ipv6 halves: (high: UInt64, low: UInt64), port: UInt16) {
     self.init()
     var form = sockaddr_in6()
@@ -44,11 +48,7 @@ public struct SocketAddress: Sendable {
     length = socklen_t(MemoryLayout<sockaddr_in6>.size)
   }
 
-  /// A copy of what the kernel or the resolver gave.
-  ///
-  /// - Parameters:
-  ///   - address: a socket address of any family.
-  ///   - length: its bytes.
+  /// Copies an address that the kernel or the resolver returned; nil when it is too long.
   public init?(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
     guard Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
     var storage = sockaddr_storage()
@@ -57,10 +57,10 @@ public struct SocketAddress: Sendable {
     self.length = length
   }
 
-  /// A Unix socket: a path, or an abstract name when it begins with "@".
+  /// The address of a Unix socket: a path, or an abstract name when it begins with "@".
   ///
   /// - Parameter path: at most 107 bytes without NUL.
-  /// - Throws: `SystemError` when the kernel could not hold the path; it would otherwise be cut silently.
+  /// - Throws: `SystemError` when the path is empty, contains NUL or is longer; the kernel would cut it silently.
   public init(unixPath path: String) throws(SystemError) {
     var bytes = Array(path.utf8)
     guard !bytes.isEmpty, !bytes.contains(0) else {
@@ -81,10 +81,7 @@ public struct SocketAddress: Sendable {
     self.length = socklen_t(prefix + bytes.count)
   }
 
-  /// Calls the body with the pointer and length that socket calls want.
-  ///
-  /// - Parameter body: makes the call.
-  /// - Returns: what the body returned.
+  /// Calls `body` with the pointer and length that socket calls need.
   public func withPointer<Result>(
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {
@@ -97,9 +94,7 @@ public struct SocketAddress: Sendable {
 }
 
 extension SocketAddress {
-  /// Lends it to a call that writes an address there.
-  ///
-  /// - Returns: what the body returned.
+  /// Calls `body` with a pointer to the storage and its size, for system calls that write an address.
   public mutating func fill(
     _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
   ) -> CInt {
@@ -111,14 +106,14 @@ extension SocketAddress {
     }
   }
 
-  /// The address and port, when it is IPv4.
+  /// The address and port, if it is an IPv4 address.
   public var ipv4: (bits: UInt32, port: UInt16)? {
     guard family == AF_INET else { return nil }
     let form = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in.self) }
     return (UInt32(bigEndian: form.sin_addr.s_addr), UInt16(bigEndian: form.sin_port))
   }
 
-  /// The address and port, when it is IPv6.
+  /// The address and port, if it is an IPv6 address.
   public var ipv6: (halves: (high: UInt64, low: UInt64), port: UInt16)? {
     guard family == AF_INET6 else { return nil }
     return unsafe withUnsafeBytes(of: storage) { bytes in
@@ -129,7 +124,7 @@ extension SocketAddress {
     }
   }
 
-  /// The address as numbers, without port and brackets; `nil` for a Unix socket.
+  /// The numeric address, without port and brackets; nil for a Unix socket.
   public var numericHost: String? {
     guard family != AF_UNIX else { return nil }
     var text = [CChar](repeating: 0, count: 64)

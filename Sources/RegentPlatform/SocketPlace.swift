@@ -1,21 +1,23 @@
 public import Glibc
 
-/// Where a Unix socket lies, and who may have put it there.
+/// The paths of Unix sockets, and which user may have created them.
 public enum SocketPlace {
-  /// Whether there is anything at that path; costs one system call.
+  /// Whether a file of any kind exists at the path.
+  ///
+  /// Costs one system call.
   public static func isThere(_ path: String) -> Bool {
     var status = stat()
     guard !path.utf8.contains(0) else { return false }
     return unsafe lstat(path, &status) == 0
   }
 
-  /// Where a box's agent may listen, best first: for this user alone, then for the machine.
+  /// The paths where a box's agent may listen: the user's own first, then the machine's.
   ///
-  /// A user's folder that is somebody else's is left out, as root's is after `su` without `-`: who listens there is not
-  /// the agent of whoever asks, whatever it says.
+  /// The user's directory is left out when it belongs to another user, as for root after `su` without `-`. A program
+  /// that listens there is not the agent of this user, whatever it claims.
   ///
-  /// - Parameter folder: the user's folder for what runs (`XDG_RUNTIME_DIR`), if there is one.
-  /// - Returns: the paths, whatever is there.
+  /// - Parameter folder: the user's runtime directory (`XDG_RUNTIME_DIR`), if it is set.
+  /// - Returns: the paths, whether or not sockets exist there.
   public static func ofAgent(below folder: String?) -> [String] {
     let machine = "/run/regent/agent.sock"
     guard let folder, !folder.isEmpty else { return [machine] }
@@ -23,11 +25,11 @@ public enum SocketPlace {
     return ["\(folder)/regent/agent.sock", machine]
   }
 
-  /// The one user besides root who can put a socket at that path, as far as the folders say so.
+  /// The only user besides root who can have put a socket at a path, according to the modes of its directories.
   ///
   /// - Parameter path: an absolute path.
-  /// - Returns: the owner of the folder it is in, when that folder and all above can be written by root and that owner
-  ///   alone; nil when somebody else could have put it there.
+  /// - Returns: the owner of the path's directory, if only root and that owner can write to it and to all directories
+  ///   above; nil if another user can.
   public static func owner(ofFolderHolding path: String) -> uid_t? {
     guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"),
       let folder = realPath(slash == path.startIndex ? "/" : String(path[..<slash])),

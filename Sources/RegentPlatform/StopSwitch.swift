@@ -1,6 +1,6 @@
 import Glibc
 
-/// Ends a thread that waits for a descriptor.
+/// Stops a thread that waits for a descriptor.
 final class StopSwitch: Sendable {
   enum Outcome { case ready, stopped, timedOut }
 
@@ -10,13 +10,13 @@ final class StopSwitch: Sendable {
 
   func stop() { wakeUp.signal() }
 
-  /// Waits until the descriptor has something or the switch was thrown.
+  /// Waits until the descriptor is ready, the time is over, or `stop()` is called.
   ///
   /// - Parameters:
   ///   - number: the descriptor.
-  ///   - events: what the wait is for; errors and hang-ups always are.
-  ///   - milliseconds: at most so long; -1 means for ever.
-  /// - Returns: which of the three ended the wait.
+  ///   - events: the events to wait for. Errors and hang-ups always count.
+  ///   - milliseconds: how long to wait at most; -1 means no limit.
+  /// - Returns: what ended the wait.
   func waits(for number: CInt, events: CInt = POLLIN, milliseconds: CInt = -1) -> Outcome {
     var watched = (
       pollfd(fd: number, events: Int16(events), revents: 0),
@@ -28,12 +28,12 @@ final class StopSwitch: Sendable {
       }
     }
     if watched.1.revents != 0 { return .stopped }
-    // An interrupted wait looks like readiness; the caller's read is non-blocking and finds nothing.
+    // A signal that interrupts the wait looks like readiness. The caller's read does not block and finds nothing.
     return count == 0 ? .timedOut : .ready
   }
 }
 
-/// A descriptor that a thread's closure keeps open.
+/// A descriptor that stays open for as long as a thread's closure refers to it.
 final class SharedDescriptor: Sendable {
   private let descriptor: FileDescriptor
   var number: CInt { descriptor.number }

@@ -1,17 +1,17 @@
 import CRegentLinux
 public import Glibc
 
-// No other file names `errno` (Tests/ArchitectureTests): it belongs to the thread, and any call in between, also one
-// that Swift makes to free memory, may change it. Whoever needs it makes the call through one of these functions.
+// No other file may use `errno` (ArchitectureTests check that). It belongs to the thread, and any later call may
+// overwrite it, even one that Swift makes to free memory. Other files make their calls through these functions.
 
-/// Runs one system call and repeats it while a signal interrupts it.
+/// Runs a system call and repeats it while signals interrupt it.
 ///
-/// Two calls must go through ``attempt(_:)`` instead, because repeating them is wrong: `close` (the descriptor is gone
-/// even after `EINTR`) and `connect` (the attempt goes on in the background).
+/// Use ``attempt(_:)`` for two calls that must not be repeated: `close` (the descriptor is closed even after `EINTR`)
+/// and `connect` (it continues in the background).
 ///
 /// - Parameters:
-///   - operation: what is being done, as the error will say it: "cannot OPERATION SUBJECT".
-///   - subject: on what; only computed when the call fails.
+///   - operation: what the call does, to complete the error message "cannot OPERATION SUBJECT".
+///   - subject: what it works on; only evaluated when the call fails.
 ///   - body: the call; a result of -1 means failure.
 /// - Returns: what the call returned.
 /// - Throws: `SystemError` with the call's `errno`.
@@ -27,62 +27,60 @@ public func systemCall<Result: SignedInteger>(
   }
 }
 
-/// Runs one system call once.
+/// Runs a system call once.
 ///
 /// - Parameter body: the call and nothing else; a result of -1 means failure.
-/// - Returns: what it returned, and its `errno`: 0 when it did not fail.
+/// - Returns: its result and its `errno`, which is 0 when it did not fail.
 @inlinable @inline(__always)
 public func attempt<Result: SignedInteger>(_ body: () -> Result) -> (result: Result, code: CInt) {
   let result = body()
   return (result, result == -1 ? errno : 0)
 }
 
-/// Runs one call of the C library that gives nothing when it fails.
+/// Runs a C function that returns null when it fails.
 ///
 /// - Parameter body: the call and nothing else.
-/// - Returns: what it returned, and why it gave nothing: 0 when it did not say, as at the end of a folder.
+/// - Returns: its result and its `errno`. A null result with 0 is no error, for example the end of a directory.
 public func attemptToGet<Value>(_ body: () -> Value?) -> (value: Value?, code: CInt) {
   errno = 0
   guard let value = body() else { return (nil, errno) }
   return (value, 0)
 }
 
-/// Runs a signal handler's work and leaves the interrupted thread's `errno` as it was.
+/// Runs code inside a signal handler and restores the interrupted thread's `errno` afterwards.
 func keepingErrno(_ body: () -> Void) {
   let code = errno
   body()
   errno = code
 }
 
-/// A system call that failed: what was tried, on what, and the kernel's reason.
+/// A failed system call: the operation, its subject, and the kernel's reason.
 public struct SystemError: Error, Equatable, Sendable {
-  /// What was tried, as words that follow "cannot".
+  /// What was tried, to follow "cannot" in a message.
   public let operation: String
-  /// What it was tried on: a path, an address, a name; empty when there is nothing to name.
+  /// What it was tried on, such as a path, address or name; empty when there is nothing to name.
   public let subject: String
   /// The `errno` of the call.
   public let code: CInt
 
-  /// An error of the given call.
   public init(operation: String, subject: String, code: CInt) {
     self.operation = operation
     self.subject = subject
     self.code = code
   }
 
-  /// Whether the kernel refused it to this user, and would not to another.
+  /// Whether the kernel refused the call because this user lacks the right.
   public var isAboutRights: Bool { code == EACCES || code == EPERM }
 
-  /// Whether there is nothing of that name.
+  /// Whether the file does not exist.
   public var isAboutAbsence: Bool { code == ENOENT }
 
-  /// Whether there was no room: the disk is full, or the user's quota used up.
+  /// Whether the disk is full or the user's quota is exceeded.
   public var isFull: Bool { code == ENOSPC || code == EDQUOT }
 
-  /// Whether the file system is mounted for reading alone.
+  /// Whether the file system is mounted read-only.
   public var isReadOnly: Bool { code == EROFS }
 
-  /// What to do about it, when there is something to do.
   public var hint: String? {
     switch code {
     case EACCES, EPERM: "check owner and mode with: ls -ld \(shellQuoted(subject))"
@@ -98,26 +96,24 @@ public struct SystemError: Error, Equatable, Sendable {
 }
 
 extension SystemError: CustomStringConvertible {
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     let what = subject.isEmpty ? operation : "\(operation) \(subject)"
     return "cannot \(what): \(reasonText(of: code))"
   }
 }
 
-/// The kernel's words for an error number, without the shared buffer of `strerror`.
+/// The kernel's message for an error number, for example "No such file or directory".
 ///
-/// - Parameter code: an `errno` value.
-/// - Returns: for example "No such file or directory".
+/// Unlike `strerror` it uses no buffer that other threads could overwrite.
 public func reasonText(of code: CInt) -> String {
   guard let text = unsafe regent_error_words(code) else { return "error \(code)" }
   return unsafe String(cString: text)
 }
 
-/// The text as one word of a shell command, for hints that can be pasted.
+/// Quotes a text as one word of a shell command, for commands in hints.
 ///
-/// - Parameter text: a path or name.
-/// - Returns: the same, in single quotes when a shell would otherwise split or expand it.
+/// The text gets single quotes only if a shell would otherwise split or expand it.
 public func shellQuoted(_ text: String) -> String {
   let plain = text.utf8.allSatisfy { byte in
     switch byte {

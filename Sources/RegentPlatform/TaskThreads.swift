@@ -1,30 +1,33 @@
-// The runtime's own executor is replaced here; the names it needs are not final in Swift 6.3, hence the marks.
+// Replaces the runtime's own executor. The interfaces for that are not final in Swift 6.3, hence the @_spi attributes.
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 internal import CRegentLinux
 internal import Glibc
 
-/// Runs the tasks of a program on a few threads that sleep until there is something to do.
+/// Runs a program's tasks on a few threads that sleep while there is nothing to do.
 ///
-/// On Linux tasks run on libdispatch, which looks after its threads once a second for as long as the program lives:
-/// more wake-ups than all the work of a box that waits for a phone. And it wants its timer before everybody else, for
-/// which Linux asks a privilege: without that, a line on standard error tells so at each start.
+/// On Linux Swift runs tasks on libdispatch, which wakes up once a second for as long as the program lives to manage
+/// its threads. For a box that waits for a phone that is more wake-ups than all its work. libdispatch also asks for a
+/// priority for its timer that needs a privilege; without it, it prints a line to standard error at each start.
 public enum TaskThreads {
-  /// Takes over from libdispatch, sleeping tasks included; to be called once, before the first task exists.
+  /// Replaces libdispatch for all tasks, including sleeping ones.
   ///
-  /// Without a descriptor to spare everything stays as it was. One of two threads may stand still at a terminal that
-  /// somebody stopped with Ctrl-S; the other goes on.
+  /// Call it once, before the first task exists.
+  ///
+  /// If no descriptor is available, libdispatch stays in use. With two threads, one may block while it writes to a
+  /// terminal that was paused with Ctrl-S; the other continues.
   public static func takeOver(threads: Int = 2) {
     guard let pool = TaskThreadsFactory.pool else { return }
     pool.allow(threads)
     _createExecutors(factory: TaskThreadsFactory.self)
   }
 
-  /// Makes the calling thread the first of them, for good, and has it run the body as a task.
+  /// Makes the calling thread one of the task threads, for good, and runs `body` as a task.
   ///
-  /// A thread of its own for the only task of a short command would be made, woken and waited for, and this one would
-  /// sleep beside it.
-  /// - Throws: `SystemError` when the kernel has no thread to give to the runtime's own pool, where ours cannot be: a
-  ///   task would wait for one for ever, and nobody would learn why.
+  /// For a short command with a single task this saves the time to start, wake and wait for another thread while this
+  /// one sleeps.
+  ///
+  /// - Throws: `SystemError` when libdispatch is in use and no thread can be started, because a task would otherwise
+  ///   wait for a thread for ever, without an error.
   public static func work(_ body: @escaping @Sendable () async -> Void) throws(SystemError) -> Never {
     guard let pool = TaskThreadsFactory.pool else {
       try DedicatedThread.start(named: "start") {}
@@ -37,12 +40,12 @@ public enum TaskThreads {
     pool.work()
   }
 
-  /// One for each core that this process may use, and two at least.
+  /// One thread for each core that this process may use, and at least two.
   public static var oneForEachCore: Int { max(2, Int(regent_usable_cores())) }
 
-  /// Lets all threads take their memory from one place, for programs in which they seldom want some at the same time.
+  /// Makes all threads allocate memory from one arena; for programs whose threads seldom allocate at the same time.
   ///
-  /// Otherwise each gets an arena of its own, which glibc enlarges a page and a system call at a time.
+  /// Otherwise glibc gives each thread an arena, which it enlarges by one page and one system call at a time.
   public static func shareOneHeap() { regent_share_one_heap() }
 }
 
@@ -54,27 +57,28 @@ private struct TaskThreadsFactory: ExecutorFactory {
   }
 }
 
-/// Jobs in the order in which they came, and those whose time has not come yet.
+/// The queue of jobs that are ready, and of jobs that are due later.
 ///
-/// `@unchecked Sendable`, because: 1. `state` has its lock; 2. `jobs` is a semaphore, made for many threads, and stays
-/// where it is until the program ends; 3. `clock` is a descriptor that is never closed while this lives.
+/// `@unchecked Sendable`, because: 1. `state` has its lock; 2. `jobs` is a semaphore, which several threads may use,
+/// and it stays at its address until the program ends; 3. `clock` is a descriptor that stays open while this object
+/// lives.
 @safe private final class TaskPool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {
-  private let state = Locked(State())
+  private let state = Locked(TaskPoolState())
   private let jobs: UnsafeMutablePointer<sem_t>
   private let clock: SharedDescriptor
   private static let threadName = "tasks"
 
-  private struct State: Sendable {
+  private struct TaskPoolState: Sendable {
     var ready: [UnownedJob] = []
-    /// Those before it have been taken.
+    /// The index of the first job in `ready` that no thread has taken yet.
     var next = 0
     var threads = 0
-    /// Threads that wait for a job, or have just been started to.
+    /// The number of threads that wait for a job, including those that are just starting.
     var idle = 0
-    /// Sorted, the last one is due first.
+    /// Sorted by due time; the next one is last.
     var later: [Alarm] = []
     var hasTimer = false
-    /// How many threads there may be.
+    /// The most threads.
     var most = 2
   }
 
@@ -84,7 +88,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
   }
 
   init() throws(SystemError) {
-    // The clock that counts while the machine is suspended, as sleeping tasks are promised.
+    // This clock counts while the machine is suspended, as Swift's `ContinuousClock` requires.
     let number = try systemCall("make", on: "a timer") {
       timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC))
     }
@@ -100,7 +104,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   func allow(_ threads: Int) { state.withLock { $0.most = threads } }
 
-  /// The calling thread will ``work()``: nobody has to start one for the first job.
+  /// Counts the calling thread, which is about to call ``work()``, so that no thread is started for the first job.
   func countIn() {
     state.withLock { state in
       state.threads += 1
@@ -149,7 +153,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
     if needsTimer { startThread(named: "timer") { $0.ring() } }
   }
 
-  /// What each thread does: one job after the other, without end.
+  /// The loop of each thread: runs one job after the other and never returns.
   func work() -> Never {
     while true {
       while unsafe sem_wait(jobs) != 0 {}
@@ -158,7 +162,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
         state.idle -= 1
         defer {
           state.next += 1
-          // Also when it never runs empty: each job is moved once at most on average.
+          // Remove taken jobs even if the queue never gets empty. Each job is moved at most once on average.
           if state.next * 2 >= state.ready.count {
             state.ready.removeFirst(state.next)
             state.next = 0
@@ -172,8 +176,9 @@ private struct TaskThreadsFactory: ExecutorFactory {
     }
   }
 
-  /// What the timer's thread does: sleeps until the next job is due; an earlier one sets the clock anew under its
-  /// sleep.
+  /// The loop of the timer thread: sleeps until the next job is due.
+  ///
+  /// Adding an earlier job sets the timer again while it sleeps.
   private func ring() {
     while true {
       var count: UInt64 = 0
@@ -193,7 +198,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
   }
 
   private func set(_ due: UInt64) {
-    // How long, not when: the timer then rings in time also where a debugger or a tester fakes the clock we read.
+    // Set a duration, not a time: the timer then fires even where a debugger or test tool fakes the clock read here.
     let now = Clocks.bootNanoseconds()
     let left = due > now ? due - now : 1
     var time = itimerspec()
@@ -202,7 +207,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
     _ = unsafe timerfd_settime(clock.number, 0, &time, nil)
   }
 
-  /// Without a thread nothing would ever go on: tries until there is one, as libdispatch does.
+  /// Repeats until a thread has started, as libdispatch does, because without one no task would ever continue.
   private func startThread(named name: String, _ body: @escaping @Sendable (TaskPool) -> Void) {
     while true {
       do throws(SystemError) {

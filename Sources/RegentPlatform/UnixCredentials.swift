@@ -1,19 +1,17 @@
 import CRegentLinux
 import Glibc
 
-/// Who is at the other end of a Unix socket, as the kernel wrote it down at connect time.
+/// The user, groups and process of a Unix socket's peer, as the kernel recorded them when it connected.
 ///
-/// Decide by user and groups only: a process id may belong to another process by the time it is looked at.
+/// Decide only by user and groups: the process id may belong to another process by the time it is used.
 public struct UnixCredentials: Equatable, Sendable {
-  /// The process, for logs.
+  /// The process id, for logs only.
   public let process: Int32
   public let user: UInt32
-  /// The primary group.
   public let group: UInt32
-  /// The other groups.
+  /// The other groups of the peer.
   public let supplementaryGroups: [UInt32]
 
-  /// Credentials of known values.
   public init(process: Int32, user: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []) {
     self.process = process
     self.user = user
@@ -21,17 +19,16 @@ public struct UnixCredentials: Equatable, Sendable {
     self.supplementaryGroups = supplementaryGroups
   }
 
-  /// The credentials of a connected Unix socket's peer.
+  /// Reads the credentials of a connected Unix socket's peer.
   ///
-  /// - Parameter socket: the socket's number.
-  /// - Throws: `SystemError` when it is not a connected Unix socket.
+  /// Throws for any other descriptor.
   public init(peerOf socket: CInt) throws(SystemError) {
     var peer = regent_credentials()
     var length = socklen_t(MemoryLayout<regent_credentials>.size)
     try systemCall("ask for the peer of", on: "a Unix socket") {
       unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length)
     }
-    // Linux reports a socket without credentials as pid 0; treating that as root would be a gift.
+    // For a socket without credentials Linux reports process 0, and its user must not be trusted.
     guard peer.process != 0 else {
       throw SystemError(operation: "ask for the peer of", subject: "a Unix socket", code: ENOTCONN)
     }
@@ -40,10 +37,7 @@ public struct UnixCredentials: Equatable, Sendable {
       supplementaryGroups: UnixCredentials.groups(ofPeer: socket))
   }
 
-  /// Whether the peer is in a group, primary or not.
-  ///
-  /// - Parameter id: the group's number.
-  /// - Returns: true for the primary group and any other of the peer.
+  /// Whether the peer is in a group, as primary or supplementary group.
   public func isMember(of id: UInt32) -> Bool {
     group == id || supplementaryGroups.contains(id)
   }
@@ -56,7 +50,7 @@ public struct UnixCredentials: Equatable, Sendable {
       let code = attempt { unsafe getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) }.code
       let count = Int(length) / MemoryLayout<UInt32>.size
       if code == 0 { return Array(groups.prefix(count)) }
-      // An older kernel, or no groups: nothing is granted on a guess.
+      // The kernel is too old, or there are no groups: grant nothing.
       guard code == ERANGE, count > groups.count, count <= 65_536 else { return [] }
       groups = [UInt32](repeating: 0, count: count)
     }

@@ -5,12 +5,12 @@ import Glibc
 public struct WakeUp: ~Copyable, Sendable {
   private let event: FileDescriptor
 
-  /// The descriptor to wait for: readable after `signal`.
+  /// The descriptor to poll; readable after `signal`.
   public var number: CInt { event.number }
 
-  /// Makes one, not signalled.
+  /// Creates the descriptor, not signalled.
   ///
-  /// - Throws: `SystemError` when no descriptor is left.
+  /// - Throws: `SystemError` when no descriptor is available.
   public init() throws(SystemError) {
     event = FileDescriptor(
       owning: try systemCall("create", on: "an event descriptor") {
@@ -18,13 +18,15 @@ public struct WakeUp: ~Copyable, Sendable {
       })
   }
 
-  /// Makes the descriptor readable; several signals before one `clear` count as one.
+  /// Makes the descriptor readable.
+  ///
+  /// Several signals before one `clear` count as one.
   public func signal() {
-    // The counter can only refuse when it is full, and then the descriptor is readable already.
+    // The write fails only when the counter is full, and then the descriptor is readable already.
     _ = eventfd_write(event.number, 1)
   }
 
-  /// Makes the descriptor quiet again.
+  /// Makes the descriptor unreadable again.
   public func clear() {
     var count: eventfd_t = 0
     _ = unsafe eventfd_read(event.number, &count)

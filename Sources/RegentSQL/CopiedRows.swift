@@ -1,11 +1,10 @@
-/// Some rows of one table on their way from one database to another: as they are, whatever they mean.
+/// Rows of one table that are copied unchanged from one database to another.
 public struct CopiedRows: Sendable {
   public let table: String
   public let columns: [String]
   /// The values of each row, in the order of `columns`.
   public let rows: [[SQLValue]]
 
-  /// Some rows, as their database gave them.
   public init(table: String, columns: [String], rows: [[SQLValue]]) {
     self.table = table
     self.columns = columns
@@ -13,37 +12,37 @@ public struct CopiedRows: Sendable {
   }
 }
 
-/// How many rows a table has, and a hash over all of them in their order.
+/// How many rows a table has, and a hash of all rows in their order.
 public struct TableSum: Hashable, Sendable {
   public let rows: Int
   public let hash: [UInt8]
 
-  /// What a walk over a table came to.
   public init(rows: Int, hash: [UInt8]) {
     self.rows = rows
     self.hash = hash
   }
 }
 
-/// What one walk over everything in a store found.
-public struct StoreSurvey: Sendable {
-  /// The tables that are walked, whatever the database is.
+/// The result of reading and verifying all rows of a store.
+public struct StoreWalkResult: Sendable {
+  /// The sum of each compared table, by name.
+  ///
+  /// Equal rows have equal sums in SQLite and PostgreSQL.
   public var sums: [String: TableSum] = [:]
-  /// How many rows do not carry the service's signature, or hold a seal that does not open.
+  /// How many rows lack a valid signature of the service, or contain sealed data that cannot be opened.
   public var unverified = 0
-  /// What is missing from the audit log, in words.
+  /// Missing lines of the audit log, as text for operators.
   public var gaps: [String] = []
-  /// Rows that stand on others which are not there, in words.
+  /// Foreign keys that refer to missing rows, as text for operators.
   public var loose: [String] = []
 
-  /// A survey of nothing.
   public init() {}
 
-  /// How many rows there are.
+  /// The number of rows in all tables.
   public var rows: Int { sums.values.reduce(0) { $0 + $1.rows } }
 
-  /// The tables in which two stores differ.
-  public func differences(from other: StoreSurvey) -> [String] {
+  /// The names of the tables in which two stores differ.
+  public func differences(from other: StoreWalkResult) -> [String] {
     Set(sums.keys).union(other.sums.keys).filter { sums[$0] != other.sums[$0] }.sorted()
   }
 }

@@ -1,16 +1,16 @@
-/// Counts of values by power of two: cheap to keep, good enough to see a slow disk.
+/// Counts of values by power of two.
+///
+/// It costs little and shows a slow disk.
 public struct Histogram: Sendable {
-  /// Bucket `n` counts values below 2ⁿ that no bucket before counts.
+  /// Bucket `n` counts the values below 2ⁿ that no earlier bucket counts.
   public private(set) var buckets = [Int](repeating: 0, count: 32)
   /// The largest value.
   public private(set) var largest = 0
   /// The sum of all values.
   public private(set) var sum = 0
 
-  /// Counts nothing yet.
   public init() {}
 
-  /// Counts a value.
   public mutating func record(_ value: Int) {
     largest = max(largest, value)
     sum &+= max(0, value)
@@ -21,10 +21,10 @@ public struct Histogram: Sendable {
   /// How many values were counted.
   public var count: Int { buckets.reduce(0, +) }
 
-  /// An upper bound of the value below which the given share of all values lies.
+  /// An upper bound for the given share of the values, for example for the 99th percentile.
   ///
   /// - Parameter share: from 0 to 1.
-  /// - Returns: a power of two, or the largest value when that is smaller; 0 when nothing was counted.
+  /// - Returns: a power of two, or the largest value if that is smaller; 0 when nothing was counted.
   public func bound(of share: Double) -> Int {
     let wanted = Int((Double(count) * share).rounded(.up))
     var seen = 0

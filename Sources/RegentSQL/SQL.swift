@@ -1,39 +1,37 @@
-/// A statement and its values.
+/// An SQL statement and its parameters.
 ///
-/// Interpolation binds: `"… WHERE id = \(id)"` sends `id` beside the text, never in it.
+/// Interpolation binds: `"… WHERE id = \(id)"` sends `id` as a parameter and puts a `?` into the text.
 ///
-/// There is no way to make one from a `String`, so text from outside cannot become SQL by accident. Where text must
-/// be taken as SQL, the call says so: `\(unsafeRawSQL: text)`.
+/// It cannot be made from a `String`, so input cannot become SQL by accident. Only `\(unsafeRawSQL: text)` inserts text
+/// as SQL.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   package let text: String
   package let values: [SQLValue]
 
-  /// The statement of a literal without values.
+  /// A statement without parameters.
   public init(stringLiteral text: StaticString) {
     self.text = text.description
     self.values = []
   }
 
-  /// The statement of a literal with values.
+  /// A statement with interpolated parameters.
   public init(stringInterpolation parts: StringInterpolation) {
     text = parts.text
     values = parts.values
   }
 
-  /// A statement that was put together once and is run often, with the values for its `?`.
+  /// A statement that was composed once and runs often, with the values for its `?`.
   ///
-  /// The text is never anything that came from outside this program: it would run.
+  /// `text` must not come from outside this program, because it would be run as SQL.
   public init(unsafeRawSQL text: String, _ values: [SQLValue]) {
     self.text = text
     self.values = values
   }
 
-  /// Collects the pieces of an interpolated literal.
   public struct StringInterpolation: StringInterpolationProtocol {
     var text: String
     var values: [SQLValue]
 
-    /// An empty collection with room for the pieces.
     public init(literalCapacity: Int, interpolationCount: Int) {
       text = ""
       text.reserveCapacity(literalCapacity + 2 * interpolationCount)
@@ -41,22 +39,22 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       values.reserveCapacity(interpolationCount)
     }
 
-    /// Adds SQL that stands in the source.
+    /// Adds SQL from the literal.
     public mutating func appendLiteral(_ literal: StaticString) {
       literal.withUTF8Buffer { bytes in
         text += unsafe String(decoding: bytes, as: UTF8.self)
       }
     }
 
-    /// Adds a value.
+    /// Adds a parameter.
     public mutating func appendInterpolation(_ value: some SQLBindable) {
       text += "?"
       values.append(value.sqlValue)
     }
 
-    /// Adds a parenthesised list of values, for `IN \(list: …)`.
+    /// Adds a parenthesised list of parameters, for `IN \(list: …)`.
     ///
-    /// Every length is a statement of its own in the cache: keep the lists short.
+    /// Each length makes another statement in the cache, so keep the lists short.
     public mutating func appendInterpolation(list: [some SQLBindable]) {
       text += "("
       for (index, value) in list.enumerated() {
@@ -66,7 +64,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       text += ")"
     }
 
-    /// Adds a part of a statement, with its values.
+    /// Adds another statement as a part of this one, with its parameters.
     public mutating func appendInterpolation(part: SQL) {
       text += part.text
       values += part.values
@@ -74,7 +72,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     /// Adds text as SQL.
     ///
-    /// Never anything that came from outside this program: it would run.
+    /// `text` must not come from outside this program, because it would be run as SQL.
     public mutating func appendInterpolation(unsafeRawSQL text: String) {
       self.text += text
     }
@@ -85,6 +83,6 @@ extension SQL: CustomStringConvertible, CustomReflectable {
   /// The statement with `?` in place of its values.
   public var description: String { text }
 
-  /// The statement only: the values may be secrets.
+  /// Shows only the statement, because the values may be secrets.
   public var customMirror: Mirror { Mirror(self, children: ["text": text]) }
 }

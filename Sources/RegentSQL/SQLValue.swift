@@ -1,20 +1,16 @@
-/// A value that travels beside a statement, never inside its text.
+/// A parameter or column value, kept apart from the SQL text.
 public enum SQLValue: Hashable, Sendable {
-  /// No value.
   case null
-  /// A whole number.
   case integer(Int64)
-  /// A floating-point number.
   case real(Double)
   /// Text, which may contain NUL.
   case text(String)
-  /// Bytes.
   case blob([UInt8])
 }
 
-// A value may be a secret: printing one shows its kind only, whichever way it is printed.
+// A value may be a secret, so printing it in any way shows only its type.
 extension SQLValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The kind of the value, without the value.
+  /// The type of the value, without the value.
   public var description: String {
     switch self {
     case .null: "null"
@@ -25,16 +21,15 @@ extension SQLValue: CustomStringConvertible, CustomDebugStringConvertible, Custo
     }
   }
 
-  /// The same as `description`.
   public var debugDescription: String { description }
 
-  /// Nothing to look into.
+  /// Empty, so that reflection does not reveal the value.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A type whose values can be given to a statement.
+/// A type whose values can be statement parameters.
 public protocol SQLBindable {
-  /// The value as SQLite stores it.
+  /// The value as a parameter.
   var sqlValue: SQLValue { get }
 }
 
@@ -43,36 +38,31 @@ extension SQLValue: SQLBindable {
 }
 
 extension Int64: SQLBindable {
-  /// The number.
   public var sqlValue: SQLValue { .integer(self) }
 }
 
 extension Int: SQLBindable {
-  /// The number.
   public var sqlValue: SQLValue { .integer(Int64(self)) }
 }
 
 extension Bool: SQLBindable {
-  /// 1 or 0.
+  /// 1 for true, 0 for false.
   public var sqlValue: SQLValue { .integer(self ? 1 : 0) }
 }
 
 extension Double: SQLBindable {
-  /// The number.
   public var sqlValue: SQLValue { .real(self) }
 }
 
 extension String: SQLBindable {
-  /// The text.
   public var sqlValue: SQLValue { .text(self) }
 }
 
 extension [UInt8]: SQLBindable {
-  /// The bytes.
   public var sqlValue: SQLValue { .blob(self) }
 }
 
 extension Optional: SQLBindable where Wrapped: SQLBindable {
-  /// The wrapped value, or null.
+  /// The wrapped value, or NULL.
   public var sqlValue: SQLValue { self?.sqlValue ?? .null }
 }

@@ -1,6 +1,6 @@
-// XML: reads small XML documents of strangers into a tree, over libexpat.
-// Does not write XML and does not know what an element means: whoever reads a format does.
+// XML: parses small XML documents from untrusted sources into a tree, with libexpat. It does not write XML and does not
+// know what an element means.
 //
-// What makes XML dangerous is refused, not limited: no document type (so no entities but the five that XML itself has,
-// nothing fetched, nothing that grows), no processing instructions, UTF-8 only. What is left is bounded in bytes,
-// depth, elements and the length of names.
+// The dangerous features of XML are refused: document types (so no entities other than XML's own five, nothing that is
+// fetched, nothing that expands), processing instructions, and encodings other than UTF-8. For the rest there are
+// limits on bytes, depth, elements, attributes and the length of names.

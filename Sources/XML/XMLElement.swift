@@ -1,8 +1,7 @@
 /// The name of an element or attribute.
 public struct XMLName: Hashable, Sendable, CustomStringConvertible {
-  /// The namespace, whatever prefix stood for it; none when the name is in no namespace.
+  /// The namespace that the prefix stands for; nil when the name is in no namespace.
   public let namespace: String?
-  /// The name without a prefix.
   public let local: String
 
   public init(_ local: String, in namespace: String? = nil) {
@@ -10,57 +9,56 @@ public struct XMLName: Hashable, Sendable, CustomStringConvertible {
     self.namespace = namespace
   }
 
-  /// The name, for messages.
+  /// The name as shown in messages.
   public var description: String { namespace.map { "{\($0)}\(local)" } ?? local }
 }
 
-/// An element with all that is in it.
+/// An element with its attributes and content.
 public struct XMLElement: Hashable, Sendable {
-  /// One attribute.
   public struct Attribute: Hashable, Sendable {
     public let name: XMLName
-    /// Its value, as XML normalises it.
+    /// The value, normalised as XML requires.
     public let value: String
   }
 
-  /// What stands between the tags.
+  /// A piece of an element's content.
   public enum Node: Hashable, Sendable {
-    /// Another element.
     case element(XMLElement)
-    /// Characters, references resolved; what a comment or CDATA section divides is one text.
+    /// Text with references resolved.
+    ///
+    /// Text that comments or CDATA sections divide is one piece.
     case text(String)
   }
 
   public let name: XMLName
-  /// Its attributes, in the order of the document.
+  /// The attributes, in the order of the document.
   public let attributes: [Attribute]
-  /// What is in it, in the order of the document.
+  /// The content, in the order of the document.
   public internal(set) var nodes: [Node] = []
 }
 
 extension XMLElement {
-  /// The elements directly below.
+  /// The direct child elements.
   public var children: [XMLElement] {
     nodes.compactMap { if case .element(let child) = $0 { child } else { nil } }
   }
 
-  /// The elements directly below that have a name.
+  /// The direct child elements with this name.
   public func children(_ name: XMLName) -> [XMLElement] { children.filter { $0.isNamed(name) } }
 
-  /// The characters directly in it, without those of elements below.
+  /// The text directly in the element, without that of child elements.
   public var text: String {
     nodes.reduce(into: "") { text, node in if case .text(let part) = node { text += part } }
   }
 
-  /// The value of an attribute.
+  /// The value of an attribute; nil when there is none.
   public func attribute(_ name: XMLName) -> String? {
     attributes.first { $0.name.isSame(as: name) }?.value
   }
 
-  /// Whether it has this name.
   public func isNamed(_ name: XMLName) -> Bool { self.name.isSame(as: name) }
 
-  /// Calls a closure with it and everything below, in the order of the document.
+  /// Calls `body` with this element and all elements in it, in the order of the document.
   public func forEach(_ body: (XMLElement) -> Void) {
     body(self)
     for child in children { child.forEach(body) }
@@ -68,7 +66,9 @@ extension XMLElement {
 }
 
 extension XMLName {
-  /// Byte by byte, as XML compares names: for `==` of texts the Kelvin sign is a K.
+  /// Compares bytes, as XML does.
+  ///
+  /// Swift's `==` treats the Kelvin sign as equal to K.
   func isSame(as other: XMLName) -> Bool {
     local.utf8.elementsEqual(other.local.utf8)
       && (namespace ?? "").utf8.elementsEqual((other.namespace ?? "").utf8)

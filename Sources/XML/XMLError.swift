@@ -1,17 +1,19 @@
-/// How large a document may be.
+/// The limits of a document.
 public struct XMLLimits: Hashable, Sendable {
-  /// The document, in bytes.
+  /// The most bytes of a document.
   public var bytes: Int
-  /// Elements within elements.
+  /// The deepest nesting of elements.
   public var depth: Int
-  /// Elements altogether.
+  /// The most elements of a document.
   public var elements: Int
-  /// Attributes of one element.
+  /// The most attributes of one element.
   public var attributes: Int
-  /// A name with its namespace, in bytes: a long namespace is repeated in every name of the tree.
+  /// The most bytes of a name with its namespace.
+  ///
+  /// A long namespace is repeated in every name of the tree.
   public var name: Int
 
-  /// Limits; what is not said is enough for a signed assertion.
+  /// The default limits are enough for a signed assertion.
   public init(
     bytes: Int = 65_536, depth: Int = 32, elements: Int = 1024, attributes: Int = 64,
     name: Int = 512
@@ -24,18 +26,19 @@ public struct XMLLimits: Hashable, Sendable {
   }
 }
 
-/// Why a document was not read.
+/// Why a document was refused.
 public enum XMLError: Error, Hashable, Sendable {
-  /// It is not XML.
   case notWellFormed(reason: String, line: Int, column: Int)
-  /// It has something that is never read.
+  /// It contains a feature that is always refused.
   case forbidden(what: String, line: Int)
-  /// It is larger than it may be.
+  /// It exceeds a limit.
   case tooLarge(what: String, limit: Int)
 }
 
 extension XMLError: CustomStringConvertible {
-  /// What is wrong, where, and what to do about it; nothing of the document is repeated.
+  /// The reason and its place, and what to do.
+  ///
+  /// It repeats nothing of the document.
   public var description: String {
     switch self {
     case .notWellFormed(let reason, let line, let column):

@@ -1,12 +1,12 @@
 internal import CExpat
 
 extension XMLElement {
-  /// Reads a document and gives its outermost element.
+  /// Parses a document and returns its root element.
   public init(reading document: [UInt8], limits: XMLLimits = XMLLimits()) throws(XMLError) {
     guard document.count <= min(limits.bytes, Int(Int32.max)) else {
       throw .tooLarge(what: "bytes", limit: limits.bytes)
     }
-    // Expat takes a byte order mark for a better word than ours, so no other encoding may come near it.
+    // Expat follows a byte order mark even if another encoding is set, so only valid UTF-8 may reach it.
     guard !document.contains(0), String(validating: document, as: UTF8.self) != nil else {
       throw .notWellFormed(reason: "not UTF-8", line: 1, column: 1)
     }
@@ -14,16 +14,18 @@ extension XMLElement {
   }
 }
 
-/// One document being read: what expat tells is put together here.
+/// The state of one parse, in which expat's callbacks build the tree.
 ///
-/// Lives for one call, on one thread. Expat calls back while `tree(of:)` runs, and only then.
+/// It exists for one call on one thread. Expat calls back only while `tree(of:)` runs.
 @safe private final class XMLReading {
-  /// Stands between namespace and name in what expat hands over; no XML document can hold this character.
+  /// Expat puts this byte between namespace and name.
+  ///
+  /// It cannot occur in XML.
   private static let separator: UInt8 = 1
 
   private let limits: XMLLimits
   private let parser: OpaquePointer?
-  /// The elements that are open, outermost first.
+  /// The elements that are not closed yet, outermost first.
   private var open: [XMLElement] = []
   private var root: XMLElement?
   private var elements = 0
@@ -31,7 +33,7 @@ extension XMLElement {
 
   init(_ limits: XMLLimits) {
     self.limits = limits
-    // Whatever encoding the document claims, it is read as UTF-8: what was checked as text is what is parsed.
+    // Parse as UTF-8 whatever encoding the document declares, so that expat parses exactly the text that was checked.
     unsafe parser = XML_ParserCreateNS("UTF-8", XML_Char(truncatingIfNeeded: Self.separator))
   }
 
@@ -74,11 +76,11 @@ extension XMLElement {
   private static func of(_ context: UnsafeMutableRawPointer?) -> XMLReading? {
     guard let context = unsafe context else { return nil }
     let reading = unsafe Unmanaged<XMLReading>.fromOpaque(context).takeUnretainedValue()
-    // A stopped parser may still tell the end of what it has begun.
+    // After XML_StopParser expat may still call back for what it had begun to parse.
     return reading.failure == nil ? reading : nil
   }
 
-  // MARK: - What expat tells
+  // MARK: - Expat callbacks
 
   private func begin(
     _ name: UnsafePointer<XML_Char>,
@@ -112,7 +114,8 @@ extension XMLElement {
 
   private func add(_ text: String) {
     guard let last = open.indices.last else { return }
-    // Expat gives a text in pieces, some of one character; taken out while it grows, it is never copied.
+    // Expat reports text in pieces, some of one character. Taking the text out of the array while it grows avoids
+    // copies.
     guard case .text(var whole)? = open[last].nodes.popLastText() else {
       return open[last].nodes.append(.text(text))
     }
@@ -129,7 +132,9 @@ extension XMLElement {
     _ = unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
   }
 
-  /// A name as expat writes it, in two parts; nothing when it is too long.
+  /// Splits a name from expat into namespace and local name.
+  ///
+  /// Returns nil and stops the parser if it is too long.
   private func name(_ start: UnsafePointer<XML_Char>) -> XMLName? {
     let whole = unsafe String(cString: start)
     guard whole.utf8.count <= limits.name else {
@@ -150,7 +155,7 @@ extension XMLElement {
 }
 
 extension [XMLElement.Node] {
-  /// Takes the last node out when it is a text.
+  /// Removes and returns the last node if it is a text.
   fileprivate mutating func popLastText() -> XMLElement.Node? {
     guard case .text? = last else { return nil }
     return popLast()

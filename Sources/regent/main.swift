@@ -1,5 +1,5 @@
-// regent: reads the settings and runs the device agent. No logic.
-// What the box shows and does is decided by DeviceAgent, how commands look by CommandKit.
+// regent: reads the settings and starts the device agent. Has no logic of its own.
+// DeviceAgent decides what the box shows and does. CommandKit formats the commands' output.
 
 import CommandKit
 import DeviceAgent
@@ -7,11 +7,11 @@ import Glibc
 import RegentPairing
 import RegentPlatform
 
-// Before anything else, because until then USR1, which asks for a new code, ends the program; and before any thread
-// exists: one that started without the mask would take the signal.
+// Blocks the signals first. Until then SIGUSR1, which asks for a new code, ends the program. No other thread may exist
+// yet, because a thread that starts without the mask would receive the signal.
 let heldSignals = HeldSignals(AgentProgram.heldSignals)
 StandardStreams.fill()
-// Before a secret is read: every command has the box's secret or its tokens in memory.
+// Before any secret is read: every command keeps the box's secret or its tokens in memory.
 try ProcessHardening.forbidDumps()
 HeldSignals.ignoreBrokenPipes()
 TaskThreads.shareOneHeap()

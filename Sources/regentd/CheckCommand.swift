@@ -95,7 +95,7 @@ private func checkDatabase(
   do {
     try await refuseDamage(of: store, paths)
     console.print("database: \(paths.database) is sound")
-    var found = StoreSurvey()
+    var found = StoreWalkResult()
     found.loose = try await store.looseRows()
     found.unverified = try await store.verifyRows()
     found.gaps = try await store.auditProblems()
@@ -132,7 +132,7 @@ private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ 
 }
 
 /// Says what is good, up to the first thing that is not.
-private func report(_ found: StoreSurvey, _ console: Console) throws {
+private func report(_ found: StoreWalkResult, _ console: Console) throws {
   guard found.loose.isEmpty else {
     throw CommandError(
       "rows were deleted from outside: \(found.loose.prefix(3).joined(separator: ", "))",

@@ -16,7 +16,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   private let store: SQLiteStore
   private let nextStart: NextStart
   private var copy: WaitingCopy?
-  private let turn = UpkeepTurn()
+  private let turn = MaintenanceLock()
 
   init(_ paths: ServicePaths, _ store: SQLiteStore, _ nextStart: NextStart) {
     self.paths = paths

@@ -66,7 +66,7 @@ extension Move {
     let store = try await onThread("move") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
     do {
       try await refuseDamage(of: store, paths)
-      var found = StoreSurvey()
+      var found = StoreWalkResult()
       found.unverified = try await store.verifyRows()
       try refuseChanged(found)
       let gaps = try await store.auditProblems()

@@ -36,7 +36,7 @@ enum RestoreCommand {
     let person = Accounts.effectiveUser
     try StateOwner.become(ofDatabase: try ServicePaths.ownFile(call))
     let paths = try ServicePaths(ofDatabase: call)
-    let restored: Restored
+    let restored: RestoreReport
     if let server = paths.server {
       let room = DatabaseCopy(call)
       defer { room.remove() }
@@ -78,7 +78,7 @@ private final class OpenBackup: Sendable {
 }
 
 /// What is to be said of a restore.
-private struct Restored {
+private struct RestoreReport {
   /// Where the database that was there is kept.
   var kept: String?
   /// What became of the day's numbers.
@@ -90,7 +90,7 @@ private struct Restored {
 private func restore(
   _ backup: OpenBackup, to server: ConnectionSettings, _ room: DatabaseCopy, _ paths: ServicePaths,
   _ console: Console, by person: UInt32
-) async throws -> Restored {
+) async throws -> RestoreReport {
   try MasterKeyFile(paths).refusePendingChange()
   for database in try MovedDatabase.marked(in: paths.stateFolders) { try database.refuseFilling() }
   try await refuseUnfit(server)
@@ -103,17 +103,18 @@ private func restore(
   return restored(numbers, gaps, ending)
 }
 
-private func restored(_ numbers: String?, _ gaps: [String], _ ending: BackupFile.Ending) -> Restored {
+private func restored(_ numbers: String?, _ gaps: [String], _ ending: BackupFile.Ending) -> RestoreReport {
   var remarks = gapRemark(gaps)
   if ending.seal == nil {
     remarks.append(
       "it was made by version 0.1.0, whose backups have no seal: every row in it is signed, but nobody can say whether all are there; make a new one soon: regentctl backup FILE"
     )
   }
-  return Restored(numbers: fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks: remarks)
+  return RestoreReport(
+    numbers: fate(of: numbers, at: Instant(milliseconds: Clocks.wallMilliseconds())), remarks: remarks)
 }
 
-private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32) async throws -> Restored {
+private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UInt32) async throws -> RestoreReport {
   try checkOwner(of: folder(of: paths.database))
   let lock: FileLock
   do throws(FileError) {

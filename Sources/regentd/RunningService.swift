@@ -44,7 +44,7 @@ struct RunningService {
       let phone = try await Phone(core, pages)
       handler = PathPrefixHandler(
         options.basePath,
-        RightTime(
+        ClockGuard(
           core, page: phone.unavailable,
           before: RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))))
       // What one service alone says stays as it is, for the dashboards that there are.

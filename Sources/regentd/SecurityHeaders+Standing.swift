@@ -3,8 +3,8 @@ import PairingService
 import RegentHTTPCodec
 
 /// What every reply carries.
-func standingHeaders(isHTTPS: Bool) -> StandingHeaders {
-  var headers = StandingHeaders()
+func standingHeaders(isHTTPS: Bool) -> CommonHeaders {
+  var headers = CommonHeaders()
   for (name, value) in SecurityHeaders(https: isHTTPS).list {
     guard let name = HeaderName(name) else { continue }
     headers.add(name, value)

@@ -13,7 +13,7 @@ actor ServerUpkeep: AdminUpkeep {
   private let nextStart: NextStart
   private var copy: WaitingCopy?
   private var room: DatabaseCopy?
-  private let turn = UpkeepTurn()
+  private let turn = MaintenanceLock()
 
   init(_ paths: ServicePaths, _ store: PostgreSQLStore, _ nextStart: NextStart) {
     self.paths = paths

@@ -25,7 +25,7 @@ final class RowCount: Sendable {
 func copy(
   _ snapshot: ServerSnapshot, to path: String, _ paths: ServicePaths, _ count: RowCount = RowCount(),
   finish: @escaping @Sendable (SQLiteStore) async throws -> Void = { _ in }
-) async throws -> (store: SQLiteStore, sent: StoreSurvey) {
+) async throws -> (store: SQLiteStore, sent: StoreWalkResult) {
   let sent = try await onThread("copy") {
     let filling = try SQLiteFilling(at: path)
     defer { filling.close() }
@@ -54,7 +54,7 @@ func copy(
 /// Makes a backup of everything on a server, beside the services that use it, and says what was found in it.
 func backup(
   _ paths: ServicePaths, into room: DatabaseCopy, _ count: RowCount = RowCount()
-) async throws -> (file: (size: Int64, hash: String), sent: StoreSurvey) {
+) async throws -> (file: (size: Int64, hash: String), sent: StoreWalkResult) {
   guard let server = paths.server else { throw CommandError("the database is on no server") }
   try room.makeRoom()
   let snapshot = try await onThread("backup") {
@@ -90,7 +90,7 @@ func keepDayNumbers(_ numbers: String, in store: SQLiteStore) async throws {
 func fill(
   _ server: ConnectionSettings, from path: String, _ paths: ServicePaths, mark: CopyMark, _ console: Console,
   decide: @escaping @Sendable () throws -> Void = {}
-) async throws -> StoreSurvey {
+) async throws -> StoreWalkResult {
   let count = RowCount()
   return try await console.progress("copying \(counted(count.now, "row"))") {
     try await onThread("copy") {
@@ -116,7 +116,7 @@ func refuseUnfit(_ server: ConnectionSettings) async throws {
 }
 
 /// Refuses what somebody changed: a copy would make it look like something that was checked.
-func refuseChanged(_ found: StoreSurvey) throws {
+func refuseChanged(_ found: StoreWalkResult) throws {
   guard found.unverified == 0 else {
     throw CommandError(
       "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed from outside, and nothing was copied",
@@ -124,7 +124,7 @@ func refuseChanged(_ found: StoreSurvey) throws {
   }
 }
 
-private func compare(_ arrived: StoreSurvey, with sent: StoreSurvey) throws {
+private func compare(_ arrived: StoreWalkResult, with sent: StoreWalkResult) throws {
   let different = arrived.differences(from: sent)
   guard different.isEmpty, arrived.unverified == 0, arrived.gaps == sent.gaps else {
     throw CommandError(

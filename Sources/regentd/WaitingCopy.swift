@@ -35,7 +35,7 @@ extension WaitingCopy? {
 }
 
 /// One copy or one new key at a time: two copies at once would fight over the disk, two new keys over the file.
-final class UpkeepTurn: Sendable {
+final class MaintenanceLock: Sendable {
   private let isTaken = Locked(false)
 
   /// Works, unless somebody else does; actors let others in while they wait.

@@ -1,12 +1,12 @@
 import AccessEnabler
 import Testing
 
-/// An app as it is written: one import, and every type of every call can be named.
+/// An app that imports only AccessEnabler can name every type of every call.
 ///
-/// That this builds is the test.
+/// The test is that this file compiles.
 @Suite("One import")
 struct OneImportTests {
-  @Test func `every type that an app needs has a name`() throws {
+  @Test func `every type that an app needs can be named with one import`() throws {
     var configuration = EnablerConfiguration(
       credentials: .softwareStatement(Secret("statement")), storage: .memory)
     configuration.authorities = CertificateAuthorities.system

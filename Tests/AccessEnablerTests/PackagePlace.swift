@@ -1,4 +1,4 @@
 import TestSupport
 
-/// The folder of this package's sources; the helper counts folders up from the file that asks.
+/// The folder of this package's sources.
 let package = packageFolder()

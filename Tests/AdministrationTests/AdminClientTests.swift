@@ -10,7 +10,7 @@ import Testing
 @testable import Administration
 
 @Suite struct `The admin client` {
-  @Test func `says what to start when no service is there`() async throws {
+  @Test func `without a service the error says how to start one`() async throws {
     let admin = AdminClient(
       socket: "/nonexistent/admin.sock", client: Client(ClientConfiguration { 0 }))
     await #expect {
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `passes on what the service says`() async throws {
+  @Test func `an error of the service reaches the caller unchanged`() async throws {
     let refusal = AdminError(
       .different, "there is another acme", hint: "use set",
       differences: [Difference(member: "name", stored: "A", wanted: "B")])
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["", "[", "{}", "[1]", "[{}]"])
-  func `takes no answer for one that it is not`(body: String) async throws {
+  func `a malformed response is an error`(body: String) async throws {
     try await withAnswers { _ in
       Response(.ok, type: "application/json", body: Array(body.utf8))
     } _: { admin in
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `says that a service has too much to do`() async throws {
+  @Test func `a busy service gives an error that says to try again`() async throws {
     try await withAnswers { _ in
       .text(.serviceUnavailable, "No more connections.\n")
     } _: { admin in
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `reads long lists page by page`() async throws {
+  @Test func `long lists are fetched page by page`() async throws {
     let asked = Locked<[String]>([])
     try await withAnswers { request in
       let target = String(decoding: request.target, as: UTF8.self)
@@ -78,12 +78,12 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `asks for the boxes that are meant, and leaves the others out where the service does not`(
+  func `sign-ins are filtered by the service, or by the client when an older service does not filter`(
     isOfToday: Bool
   ) async throws {
     let asked = Locked<[String]>([])
     let all = (1000..<2200).map { number in
-      SignIn(
+      SignInEntry(
         id: Identifier("id-\(number)")!, device: "d", deviceID: "d", requestor: Samples.requestor.id,
         provider: Samples.provider.id, account: Identifier(number.isMultiple(of: 100) ? "anna" : "bert")!,
         source: "regular", issued: Instant(milliseconds: Int64(number)), expires: Instant(milliseconds: 9999))
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: ["a/b", "..", "", "a%2fb", "é"])
-  func `asks for what was typed and nothing else`(code: String) async throws {
+  func `a code is encoded so that the request stays within the codes path`(code: String) async throws {
     try await withAnswers { request in
       let path = String(decoding: request.path, as: UTF8.self)
       #expect(path.hasPrefix("/v1/codes/") && path.split(separator: "/").count == 3)
@@ -130,7 +130,7 @@ import Testing
   }
 }
 
-/// Has the client talk to a service that answers everything the same way.
+/// Runs `body` with a client of a server that gives every request the same answer.
 private func withAnswers(
   _ answer: @escaping @Sendable (Request) -> Response, _ body: (AdminClient) async throws -> Void
 ) async throws {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Administration
 
-@Suite struct `Documents of the admin interface` {
-  @Test func `say the same after they were written and read`() throws {
+@Suite struct `Admin interface documents` {
+  @Test func `every document reads back as it was written`() throws {
     try reread(Samples.requestor)
     try reread(Samples.provider)
     try reread(Samples.pass)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1_000_000_000_000_001, .max] as [Int64])
-  func `have no number that nothing can be made of`(number: Int64) {
+  func `numbers that are negative or too large are refused`(number: Int64) {
     #expect(throws: JSONShapeError.self) {
       try Stats(["since": 0, "approved": .integer(number)])
     }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `have usual values for what is left out`() throws {
+  @Test func `missing members get their defaults`() throws {
     let requestor = try Requestor(["id": "acme"])
     #expect(requestor == Requestor(id: try #require(RequestorID("acme")), name: "acme"))
     let integration = try Integration(["requestor": "acme", "provider": "cable"])
@@ -56,7 +56,7 @@ import Testing
       (["id": "acme", "enhancedErrors": "on"], "enhancedErrors"),
       (["id": "acme", "metadata": ["password"]], "metadata"),
     ] as [(JSONObject, String)])
-  func `refuse a requestor that could do harm`(object: JSONObject, member: String) {
+  func `a requestor with a harmful or invalid member is refused`(object: JSONObject, member: String) {
     #expect { _ = try Requestor(object) } throws: { ($0 as? JSONShapeError)?.name == member }
   }
 
@@ -67,13 +67,13 @@ import Testing
       ["provider": "cable", "allow": "a", "account": "anna", "household": "h"],
       ["provider": "cable", "allow": #"a\"#], ["allow": "a"],
     ] as [JSONObject])
-  func `refuse a rule that says two things or none`(object: JSONObject) {
+  func `a rule with contradictory or missing members is refused`(object: JSONObject) {
     #expect(throws: JSONShapeError.self) { try EntitlementRequest(object) }
   }
 }
 
-@Suite struct `A patch` {
-  @Test func `changes what it names and nothing else`() throws {
+@Suite struct `Patches of admin records` {
+  @Test func `a patch changes the members that it names and no others`() throws {
     var patch = Patch<Requestor>()
     patch.set(.color, "#123456")
     patch.set(.logo, .null)
@@ -86,7 +86,7 @@ import Testing
       Samples.requestor.differences(to: changed).map(\.member) == ["logo", "color"])
   }
 
-  @Test func `changes one profile and leaves the others`() throws {
+  @Test func `a patch changes one profile and leaves the others`() throws {
     let patch = try Patch<Integration>([
       "profiles": ["phone": ["authorizationLifetimeMs": 60_000]]
     ])
@@ -96,18 +96,18 @@ import Testing
     #expect(try away.applied(to: changed).profiles.keys.map(\.text) == ["phone"])
   }
 
-  @Test func `refuses members that there are not`() {
+  @Test func `a patch with an unknown member is refused`() {
     #expect(throws: JSONShapeError.self) { try Patch<Requestor>(["nmae": "Acme"]) }
   }
 
-  @Test func `cannot make one record into another`() throws {
+  @Test func `a patch cannot change a record's id`() throws {
     let patch = try Patch<Requestor>(["id": "other"])
     #expect(throws: JSONShapeError.self) { try patch.applied(to: Samples.requestor) }
     let same = try Patch<Requestor>(["id": "acme"])
     #expect(try same.applied(to: Samples.requestor) == Samples.requestor)
   }
 
-  @Test func `says when something does not go with the rest`() throws {
+  @Test func `a patch that does not fit the rest of the record is refused`() throws {
     var patch = Patch<Provider>()
     patch.set(.lifetime, .integer(600_000))
     #expect(throws: JSONShapeError.self) { try patch.applied(to: Samples.provider) }
@@ -115,7 +115,7 @@ import Testing
     #expect(try patch.applied(to: Samples.provider).temporaryPass?.duration == .seconds(600))
   }
 
-  @Test func `makes a new record`() throws {
+  @Test func `a patch can make a new record`() throws {
     var patch = Patch<Account>()
     patch.set(.zipCodes, ["12345", "12345"])
     let account = try patch.record(["provider": "cable", "name": "anna"])

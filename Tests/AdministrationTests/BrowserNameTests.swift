@@ -1,7 +1,7 @@
 import Administration
 import Testing
 
-@Suite struct `The name of a browser` {
+@Suite struct `Browser names` {
   @Test(arguments: [
     ("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox on Linux"),
     (
@@ -27,7 +27,7 @@ import Testing
     ("curl/8.5.0", "curl"), ("Phone", "Phone"), ("", ""), ("Something/1.0 (else)", "Something"),
     (String(repeating: "x", count: 500), String(repeating: "x", count: 20)),
   ])
-  func `says what people call it`(userAgent: String, name: String) {
+  func `a User-Agent is shown as the browser's and system's common names`(userAgent: String, name: String) {
     #expect(BrowserName.text(of: userAgent) == name)
   }
 }

@@ -3,7 +3,7 @@ import RegentPairing
 
 @testable import Administration
 
-/// Records with something in every member.
+/// Records with a value in every member.
 enum Samples {
   static let requestor = read(
     Requestor.init,
@@ -54,7 +54,7 @@ enum Samples {
       "provider": "cable", "account": "anna",
     ])
   static let signIn = read(
-    SignIn.init,
+    SignInEntry.init,
     [
       "id": "a1", "device": "0123", "deviceId": "d", "givenName": "Den", "name": "Box",
       "requestor": "acme", "provider": "cable", "account": "anna", "household": "h",

@@ -1,4 +1,4 @@
-/// The same of what operators write.
+/// The expected outcomes for the records that operators write.
 extension WireRecord {
   static let recordOutcomes = [
     WireOutcome(

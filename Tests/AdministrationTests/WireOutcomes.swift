@@ -1,5 +1,6 @@
-/// What becomes of a member of each document when it is left out or something else stands there: recorded, so that no
-/// other way of reading changes what is taken, what is refused and in which words.
+/// The recorded outcome for each document when one of its members is missing or has another value.
+///
+/// A change of what is accepted, what is refused, or the error text shows here.
 extension WireRecord {
   static let outcomes = documentOutcomes + recordOutcomes
 
@@ -20,7 +21,7 @@ extension WireRecord {
       IssuedKey secret
       StatementEntry application
       IssuedStatement softwareStatement
-      SignIn device deviceId source
+      SignInEntry device deviceId source
       TokenQuestion token
       PassEntry place device
       ServiceInfo version
@@ -45,7 +46,7 @@ extension WireRecord {
       KeyPairEntry created
       StatementEntry issued
       SigningKeyEntry created signsFrom
-      SignIn issued expires
+      SignInEntry issued expires
       SessionEntry started lastUsed expires
       Stats since
       HourCount start
@@ -74,7 +75,7 @@ extension WireRecord {
       StatementEntry id requestor
       IssuedStatement id
       SigningKeyEntry id
-      SignIn id requestor provider
+      SignInEntry id requestor provider
       SessionEntry id provider
       ProviderCount provider
       PassEntry requestor provider
@@ -96,7 +97,7 @@ extension WireRecord {
     WireOutcome(
       """
       CodeEntry device address
-      SignIn givenName name address userAgent
+      SignInEntry givenName name address userAgent
       SessionEntry address userAgent
       TokenQuestion resource
       TokenVerdict reason keyId requestor provider resource
@@ -121,7 +122,7 @@ extension WireRecord {
       """
       CodeEntry account
       CodeApproval account
-      SignIn account
+      SignInEntry account
       SessionEntry account
       EntitlementRequest account
       """,
@@ -135,7 +136,7 @@ extension WireRecord {
       """
       KeyPairEntry lastUsed
       SigningKeyEntry neededUntil
-      SignIn lastUsed
+      SignInEntry lastUsed
       TokenVerdict issued expires
       """,
       #"""
@@ -163,7 +164,7 @@ extension WireRecord {
       """#),
     WireOutcome(
       """
-      SignIn household
+      SignInEntry household
       Account household
       Entitlement household
       """,
@@ -230,7 +231,7 @@ extension WireRecord {
       "" "x y": must be one of good, warning, bad
       """#),
     WireOutcome(
-      "Tally count",
+      "CountDocument count",
       #"""
       none null: is missing
       -1: must be a number from 0 to 9223372036854775807

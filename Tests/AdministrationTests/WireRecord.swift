@@ -2,7 +2,7 @@ import RegentPairing
 
 @testable import Administration
 
-/// Every document of the admin interface with something in every member, as it is sent.
+/// Every document of the admin interface, with a value in every member, in its JSON form.
 enum WireRecord {
   static let kinds: [WireKind] = [
     WireKind(
@@ -29,7 +29,7 @@ enum WireRecord {
     WireKind(
       SigningKeyEntry.self, #"{"id":"k1","state":"retired","created":1,"signsFrom":2,"neededUntil":3}"#),
     WireKind(
-      SignIn.self,
+      SignInEntry.self,
       #"{"id":"a1","device":"0123","deviceId":"d","givenName":"Den","name":"Box","requestor":"acme","#
         + #""provider":"cable","account":"anna","household":"h","source":"regular","issued":1,"expires":2,"#
         + #""lastUsed":3,"address":"::1","userAgent":"x"}"#),
@@ -61,7 +61,7 @@ enum WireRecord {
     WireKind(ServiceInfo.self, #"{"version":"0.1.0","started":1,"publicUrl":"https://tv.example.org"}"#),
     WireKind(BackupEntry.self, #"{"id":"b1","size":9223372036854775807,"sha256":"00","created":1}"#),
     WireKind(Finding.self, #"{"check":"database","status":"bad","detail":"damaged","fix":"restore"}"#),
-    WireKind(Tally.self, #"{"count":9223372036854775807}"#),
+    WireKind(CountDocument.self, #"{"count":9223372036854775807}"#),
     WireKind(
       Requestor.self,
       #"{"id":"acme","name":"Acme","domains":["tv.example.org"],"redirectUris":["https://tv.example.org/done"],"#

@@ -4,11 +4,12 @@ import Testing
 
 @testable import Administration
 
-/// What every document looks like on the wire, written down: regentctl and regentd of two versions meet there, and so
-/// do scripts that read `--json`.
-@Suite struct `Documents on the wire` {
+/// Recorded JSON of every document.
+///
+/// regentctl and regentd may be of different versions, and scripts read `--json`.
+@Suite struct `JSON form of the admin documents` {
   @Test(arguments: WireRecord.kinds)
-  func `are the same bytes after they were read`(kind: WireKind) throws {
+  func `each document is written back with the same bytes`(kind: WireKind) throws {
     let object = try #require(try JSONValue(reading: Array(kind.text.utf8)).object)
     #expect(try kind.reread(object).description == kind.text)
     var more = object
@@ -23,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: WireRecord.kinds)
-  func `take and refuse the same members in the same words`(kind: WireKind) throws {
+  func `each member is accepted and refused with the recorded error`(kind: WireKind) throws {
     let object = try #require(try JSONValue(reading: Array(kind.text.utf8)).object)
     for member in object.members.map(\.name) {
       let known = WireRecord.outcomes.first { $0.isAbout(member, of: kind) }
@@ -32,12 +33,12 @@ import Testing
   }
 }
 
-/// One kind of document, with something in every member.
+/// One kind of document, with a value in every member.
 struct WireKind: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The document as it is sent, byte for byte.
+  /// The JSON text, byte for byte.
   let text: String
-  /// Reads it and writes it again.
+  /// Reads the document and writes it again.
   let reread: @Sendable (JSONObject) throws(JSONShapeError) -> JSONObject
 
   init<Document: AdminDocument>(_: Document.Type, as name: String? = nil, _ text: String) {
@@ -46,17 +47,17 @@ struct WireKind: Sendable, CustomTestStringConvertible {
     reread = { (object) throws(JSONShapeError) in try Document(object).object }
   }
 
-  /// Whether a member that nobody knows is refused: in what people write by hand it is a mistake.
+  /// Whether an unknown member is refused; in a file that people write by hand it is a mistake.
   var refusesUnknown: Bool { name == "ProvisioningFile" }
 
   var testDescription: String { name }
 }
 
-/// What becomes of members when something else stands there.
+/// The recorded outcome for some members when they have another value.
 struct WireOutcome: Sendable {
-  /// A line for each kind: its name and the members.
+  /// A line for each kind of document: its name and the members.
   let members: String
-  /// A line for each outcome: what stands there, and what becomes of it.
+  /// A line for each outcome: the values, and the result.
   let lines: String
 
   init(_ members: String, _ lines: String) {
@@ -72,13 +73,13 @@ struct WireOutcome: Sendable {
   }
 }
 
-/// What stands instead of each member, one after the other; nil leaves it out.
+/// The values that replace each member in turn; nil removes it.
 private let changes: [(name: String, value: JSONValue?)] = [
   ("none", nil), ("null", .null), ("-1", -1), ("true", true), ("\"\"", ""), ("\"x y\"", "x y"), ("[1]", [1]),
   ("{}", [:]),
 ]
 
-/// What becomes of a member with each change, changes with the same outcome in one line.
+/// The outcome of each replacement; replacements with the same outcome share a line.
 private func outcomes(of member: String, in object: JSONObject, _ kind: WireKind) -> String {
   var lines: [(changes: [String], outcome: String)] = []
   for change in changes {

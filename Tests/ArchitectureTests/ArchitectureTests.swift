@@ -2,14 +2,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("The house keeps its rules")
+@Suite("Architecture rules")
 struct ArchitectureTests {
-  @Test func `every target has a place in a layer`() throws {
+  @Test func `every target belongs to a layer`() throws {
     let unknown = try folders(below: "Sources").filter { layers[$0] == nil }
-    #expect(unknown.isEmpty, "give these a layer in House.swift")
+    #expect(unknown.isEmpty, "give these a layer in Layers.swift")
   }
 
-  @Test func `a target imports only from below`() throws {
+  @Test func `a target imports only lower layers`() throws {
     for file in try swiftFiles(below: "Sources") {
       let own = try #require(layers[file.target], "\(file.path)")
       for module in importedModules(file) {
@@ -19,13 +19,13 @@ struct ArchitectureTests {
           continue
         }
         #expect(other < own, "\(file.path) imports \(module), which is not below it")
-        // C handles stay inside the tools; above them there are only Swift types.
+        // C types stay inside of the tools. The layers above use Swift types only.
         #expect(other != .cLibrary || own <= .compoundTool, "\(file.path) imports the C module \(module)")
       }
     }
   }
 
-  @Test func `what the design forbids is not imported`() throws {
+  @Test func `imports that the design forbids do not occur`() throws {
     for file in try swiftFiles(below: "Sources") {
       for rule in forbiddenImports where rule.target == file.target {
         #expect(!importedModules(file).contains(rule.module), "\(file.path): \(rule.reason)")
@@ -33,7 +33,7 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `each adapter compiles the rows and verbs that all share`() throws {
+  @Test func `each store adapter compiles the shared row sources`() throws {
     for (target, layer) in layers where layer == .adapter {
       let shared = try filesBelow("Sources/PairingStoreRows").filter { $0.hasSuffix(".swift") }
       let link = "\(packageFolder())/Sources/\(target)/PairingStoreRows"
@@ -42,7 +42,7 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `the import reader sees every form of import`() {
+  @Test func `the import parser recognises every form of import`() {
     let text = """
       public import One
       @preconcurrency internal import Two
@@ -54,7 +54,7 @@ struct ArchitectureTests {
     #expect(importedModules(file) == ["One", "Two", "Three"])
   }
 
-  @Test func `a target opens with what it owns and what it does not`() throws {
+  @Test func `every target opens with a comment that says what it is for`() throws {
     for target in try folders(below: "Sources") where layers[target] != .cLibrary {
       let files = try swiftFiles(below: "Sources/\(target)")
       let opening = files.first { $0.name == "\(target).swift" || $0.name == "main.swift" }
@@ -66,14 +66,14 @@ struct ArchitectureTests {
   }
 
   @Test(arguments: ["Sources", "Tests"])
-  func `no file is over 400 lines without a sentence why`(top: String) throws {
+  func `a file with more than 400 lines gives a reason`(top: String) throws {
     for file in try swiftFiles(below: top) where file.lines.count > 400 {
       let excuse = file.lines.prefix(12).contains { $0.contains("This file is long because") }
       #expect(excuse, "\(file.path) has \(file.lines.count) lines")
     }
   }
 
-  @Test func `unsafe code stays in the tools`() throws {
+  @Test func `unsafe code occurs only in the tools`() throws {
     for file in try swiftFiles(below: "Sources") {
       let layer = try #require(layers[file.target])
       guard layer > .compoundTool, pointerTargets[file.target] == nil else { continue }
@@ -84,7 +84,7 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `whoever switches off a check of the compiler gives numbered reasons`() throws {
+  @Test func `every unchecked Sendable has numbered reasons`() throws {
     for file in try swiftFiles(below: "Sources") {
       for (number, line) in file.codeLines.enumerated() where line.contains("@unchecked Sendable") {
         let around = file.lines[max(0, number - 20)...min(number + 6, file.lines.count - 1)]
@@ -94,13 +94,13 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `a C target is a module map and a shim`() throws {
+  @Test func `a C target consists of a module map and a shim`() throws {
     for target in try folders(below: "Sources") where layers[target] == .cLibrary {
       #expect(try entries(of: "Sources/\(target)") == ["module.modulemap", "shim.h"], "\(target)")
     }
   }
 
-  @Test func `one file reads what a failed call left behind, makes threads, waits in epoll`() throws {
+  @Test func `errno, thread creation, epoll and socket addresses are each used in one file only`() throws {
     let owners = [
       "errno": "RegentPlatform/SystemCall.swift", "pthread_create": "RegentPlatform/DedicatedThread.swift",
       "epoll_create1": "RegentPlatform/Poller.swift", "sockaddr_storage": "RegentPlatform/SocketAddress.swift",
@@ -115,7 +115,7 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `nothing is forced`() throws {
+  @Test func `no source uses try! or as!`() throws {
     for file in try swiftFiles(below: "Sources") {
       for line in file.codeLines {
         #expect(!line.contains("try!") && !line.contains(" as! "), "\(file.path): \(line)")
@@ -123,7 +123,7 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `every target has tests`() throws {
+  @Test func `every target has a test target`() throws {
     let tests = try folders(below: "Tests")
     for target in try folders(below: "Sources") {
       guard let layer = layers[target], layer > .cLibrary, layer < .program, layer != .adapterSource else { continue }
@@ -131,7 +131,7 @@ struct ArchitectureTests {
     }
   }
 
-  @Test func `the top of the package holds what its owner asked for`() throws {
+  @Test func `the package folder holds only the agreed entries`() throws {
     let allowed: Set = [
       "Package.swift", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "Sources", "Tests",
       "web", "deploy", "docs",

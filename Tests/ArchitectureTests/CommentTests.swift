@@ -1,17 +1,17 @@
 import TestSupport
 import Testing
 
-@Suite("Comments and names are written for readers")
+@Suite("Comments and names for readers")
 struct CommentTests {
   private static let rightMargin = 120
 
-  @Test func `names of tests are what the results can say in XML`() throws {
+  @Test func `test names contain no character that XML must escape`() throws {
     for file in try swiftFiles(below: "Tests") {
       for (number, line) in file.lines.enumerated() {
         let words = line.drop { $0 == " " }
         guard words.hasPrefix("func `") || words.hasPrefix("@Test func `") else { continue }
         let name = line.split(separator: "`").dropFirst().first ?? ""
-        // The toolchain writes them as they are into an attribute.
+        // The toolchain writes the name into an XML attribute without escaping it.
         let isPlain = name.allSatisfy { !"\"<>&".contains($0) }
         #expect(isPlain, "\(file.path):\(number + 1)")
       }
@@ -19,10 +19,10 @@ struct CommentTests {
   }
 
   @Test(arguments: ["Sources", "Tests"])
-  func `no comment goes beyond the right margin`(top: String) throws {
+  func `no comment exceeds the right margin`(top: String) throws {
     for file in try swiftFiles(below: top) {
       for (number, line) in file.lines.enumerated() where line.count > Self.rightMargin {
-        // swift format measures code; it leaves long literals alone.
+        // `swift format` checks the width of code. It allows long literals.
         let isComment = line.drop { $0 == " " }.hasPrefix("//")
         #expect(!isComment, "\(file.path):\(number + 1) has \(line.count) characters")
       }
@@ -34,13 +34,14 @@ struct CommentTests {
     for file in try swiftFiles(below: "Sources/\(library)") {
       for (number, line) in file.lines.enumerated() {
         let tokens = line.split(separator: " ").map(String.init)
-        guard tokens.first(where: { !$0.hasPrefix("@") }) == "public", !tokens.contains("override"),
+        let isPublic = tokens.first { !$0.hasPrefix("@") } == "public"
+        guard isPublic, !tokens.contains("override"), !tokens.contains("import"),
           let keyword = tokens.first(where: { Self.described.contains($0) })
         else { continue }
         let name = tokens.drop { $0 != keyword }.dropFirst().first?.prefix { $0 != "(" && $0 != "<" } ?? ""
-        // Protocols of the standard library say what these do.
+        // The protocols of the standard library describe these functions.
         guard !["encode", "hash"].contains(name) else { continue }
-        // Attributes may stand between the comment and the declaration.
+        // Attributes may be between the comment and the declaration.
         let above = file.lines[..<number].reversed().prefix(8).prefix { !$0.isEmpty && !$0.hasSuffix("}") }
         #expect(
           above.contains { $0.drop { $0 == " " }.hasPrefix("///") }, "\(file.path):\(number + 1) has no doc comment")
@@ -49,18 +50,18 @@ struct CommentTests {
   }
   private static let described: Set<String> = ["struct", "class", "enum", "actor", "protocol", "func"]
 
-  /// A sentence whose actor is one of these words must be read twice.
+  /// Words that leave the actor of a sentence open, so that it must be read twice.
   private static let indefinite: Set<String> = [
     "somebody", "nobody", "anybody", "whoever", "whomever", "someone", "anyone", "noone",
   ]
 
-  // How often these words stand in each area. Lower a number when its area has fewer; never raise one.
+  // How often these words occur in each area. Lower a number when its area has fewer, and never raise one.
   private static let mostIndefinite = [
     "Sources": 1_168, "Tests": 742, "docs": 31, "deploy": 14, "web": 12, "README.md": 0,
   ]
 
   @Test(arguments: mostIndefinite.keys.sorted())
-  func `indefinite actors become fewer`(area: String) throws {
+  func `words without a definite actor become fewer`(area: String) throws {
     let paths = area.hasSuffix(".md") ? [area] : try filesBelow(area)
     let endings = [
       ".swift", ".md", ".html", ".txt", ".py", ".sh", ".yaml", ".json", ".h", ".c", ".service", ".example",

@@ -2,9 +2,9 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("The decisions are a map of the house")
+@Suite("Decision records")
 struct DecisionTests {
-  /// The words between back quotes in the rows of a page's tables, split at spaces.
+  /// The names in back quotes in a page's tables, split at spaces.
   private func namesInTables(_ page: String) -> [String] {
     page.split(separator: "\n").filter { $0.hasPrefix("|") }.flatMap { row in
       row.split(separator: "`", omittingEmptySubsequences: false).enumerated()
@@ -12,7 +12,7 @@ struct DecisionTests {
     }
   }
 
-  @Test func `are numbered without gaps, in their names and in their first lines`() throws {
+  @Test func `decision records are numbered without gaps in their file names and headings`() throws {
     let names = try entries(of: "docs/decisions").sorted()
     for (index, name) in names.enumerated() {
       let digits = String(index + 1)
@@ -22,9 +22,9 @@ struct DecisionTests {
     }
   }
 
-  @Test func `name every target of Sources and every folder of shared test code`() throws {
+  @Test func `the record of layers names every target and every shared test folder`() throws {
     let named = namesInTables(try text("docs/decisions/0001-layers.md"))
-    // A name with a file's or folder's dot or slash is no target.
+    // A name with a dot or a slash is a file or a folder and not a target.
     let targets = Set(named.filter { !$0.contains(".") && !$0.contains("/") })
     #expect(Set(try folders(below: "Sources")).subtracting(targets).sorted() == [], "docs/decisions/0001-layers.md")
     let testFolders = try roomsForTests()
@@ -34,7 +34,7 @@ struct DecisionTests {
     #expect(named.count == Set(named).count, "a target stands in one row")
   }
 
-  @Test func `show the layers of House in their order`() throws {
+  @Test func `the record of layers lists the targets in the order of their layers`() throws {
     var rowOf: [String: Int] = [:]
     let rows = try text("docs/decisions/0001-layers.md").split(separator: "\n").filter { $0.hasPrefix("|") }
     for (index, row) in rows.enumerated() {

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-@Suite("The documents name what exists")
+@Suite("References in the documents")
 struct DocumentTests {
   private func documents() throws -> [String] {
     ["README.md", "CHANGELOG.md", "Sources/limits.md"] + (try filesBelow("docs").filter { $0.hasSuffix(".md") })
   }
 
-  @Test func `every path that begins at a folder of the package leads somewhere`() throws {
+  @Test func `every path in a document exists`() throws {
     let tops = ["Sources", "Tests", "docs", "deploy", "web"]
     let files = try tops.flatMap { try filesBelow($0) }
     let targets = try folders(below: "Sources")
@@ -28,7 +28,7 @@ struct DocumentTests {
     }
   }
 
-  @Test func `every link to a file leads somewhere`() throws {
+  @Test func `every link in a document leads to a file`() throws {
     for document in try documents() {
       let folder = document.split(separator: "/").dropLast().map(String.init)
       for piece in try text(document).split(separator: "](").dropFirst() {
@@ -45,7 +45,7 @@ struct DocumentTests {
     }
   }
 
-  @Test func `every suite that is named as a proof exists`() throws {
+  @Test func `every test suite that a document names exists`() throws {
     let sources = try swiftFiles(below: "Tests")
     let names = Set(sources.flatMap { [String($0.name.dropLast(6)), $0.target] })
     for document in try documents() {
@@ -56,7 +56,7 @@ struct DocumentTests {
     }
   }
 
-  @Test func `docs index links every page, and README leads to the index`() throws {
+  @Test func `docs/index.md links every page, and README links docs/index.md`() throws {
     let index = try text("docs/index.md")
     for document in try filesBelow("docs") where document.hasSuffix(".md") && document != "docs/index.md" {
       let link = document.dropFirst("docs/".count)

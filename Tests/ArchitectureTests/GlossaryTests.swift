@@ -2,8 +2,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A reader who meets a special word finds its line, and the line leads to a file that is there.
-@Suite("The glossary is right")
+/// Checks that each glossary row has a meaning and names an existing file.
+@Suite("The glossary")
 struct GlossaryTests {
   private static func rows() throws -> [[String]] {
     let text = String(decoding: try readFile("\(packageFolder())/docs/glossary.md"), as: UTF8.self)
@@ -11,9 +11,9 @@ struct GlossaryTests {
       .map { line in line.split(separator: "|").map { String($0).trimmed } }
   }
 
-  @Test func `each line has a word, a meaning and a file that exists`() throws {
+  @Test func `each row has a word, a meaning and an existing file`() throws {
     let rows = try Self.rows()
-    // Concepts of the product only. A type's comment explains the type.
+    // The glossary explains concepts of the product only. Types are explained by their comments.
     #expect((12...30).contains(rows.count))
     for row in rows {
       try #require(row.count == 3, "\(row)")
@@ -23,7 +23,7 @@ struct GlossaryTests {
     }
   }
 
-  @Test func `the words stand in alphabetical order, each once`() throws {
+  @Test func `the words are in alphabetical order without duplicates`() throws {
     let words = try Self.rows().map { $0[0] }
     #expect(words == words.sorted())
     #expect(Set(words).count == words.count)

@@ -1,14 +1,14 @@
 import Testing
 
-/// Each collection that outlives a call has a limit, because a client can fill it.
+/// Each collection that outlives a call needs a limit, because a client could fill it.
 ///
-/// Its row in Sources/limits.md says what happens when it is full.
-@Suite struct `Collections that are kept` {
+/// Its row in Sources/limits.md says what happens at the limit.
+@Suite struct `The register of limits` {
   private static let targets: Set = [
     "PairingService", "HTTPServer", "DeviceAgent", "PairingStoreRows", "PairingStoreSQLite", "PairingStorePostgreSQL",
   ]
 
-  @Test func `all have a row in the register of limits`() throws {
+  @Test func `every collection that outlives a call has a row in the register of limits`() throws {
     let page = try text("Sources/limits.md")
     let listed = Set(codeSpans(page).map(String.init))
     for file in try swiftFiles(below: "Sources") where Self.targets.contains(file.target) {
@@ -19,10 +19,10 @@ import Testing
     }
   }
 
-  /// A row on disk outlives every call, and a table is forgotten sooner than a member.
-  @Test func `and so have all tables`() throws {
+  /// Rows on disk outlive every call, and a new table is forgotten more easily than a new collection.
+  @Test func `every database table has a row in the register of limits`() throws {
     let rows = try text("Sources/limits.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
-    // In the first cell: a table that another row only mentions has none of its own.
+    // In the first cell, because a table that another row only mentions has no row of its own.
     let named = Set(rows.flatMap { codeSpans(String($0.split(separator: "|").first ?? "")) }.map(String.init))
     var tables: [String: String] = [:]
     for file in try swiftFiles(below: "Sources") where Self.targets.contains(file.target) {
@@ -47,14 +47,14 @@ import Testing
     ("struct Page {", "  let rows: [Row]", []), ("struct Page {", "  var rows: [Row] { all }", []),
     ("struct Page {", "  var count = 0", []), ("struct Page {", "    var local = [1]", []),
   ])
-  func `are seen`(type: String, member: String, expected: [String]) {
+  func `the scanner recognises collections that can grow`(type: String, member: String, expected: [String]) {
     let lines = type.split(separator: "\n") + [member[...]]
     #expect(Self.collections(in: lines).map(\.name) == expected)
   }
 
-  /// The members that can grow, with their types from the outside in: a collection in a `var`, or in a lock.
+  /// The members that can grow, named with their enclosing types: collections in a `var` or in a lock.
   ///
-  /// What a `let` has is as large as it was made.
+  /// A collection in a `let` cannot grow.
   private static func collections(in lines: [Substring]) -> [(name: String, line: Int)] {
     var types: [(indent: Int, name: Substring)] = []
     var found: [(name: String, line: Int)] = []

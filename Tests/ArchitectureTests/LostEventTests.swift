@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What never happens is an error, soon, and says what was awaited.
-@Suite("An event that is lost")
+/// Checks that waiting for an event that never happens ends with an error that names the event.
+@Suite("Waiting for a lost event")
 struct LostEventTests {
-  @Test func `is an error with a sentence, on a thread and on a task`() async {
+  @Test func `a wait without its event fails with a sentence, on a thread and in a task`() async {
     func onThread() throws { try eventually("the door opens", within: 0) { false } }
     #expect(throws: lost("the door opens")) { try onThread() }
     await #expect(throws: lost("the door opens")) {
@@ -15,7 +15,7 @@ struct LostEventTests {
     }
   }
 
-  @Test func `is no reason to wait for its callback, its stream or its task`() async {
+  @Test func `a wait ends even if its callback, stream or task never does`() async {
     await #expect(throws: lost("a call")) {
       let _: Int = try await awaitingCallback("a call", within: 0) { _ in }
     }
@@ -30,7 +30,7 @@ struct LostEventTests {
     }
   }
 
-  @Test func `is not one that comes late`() async throws {
+  @Test func `an event that happens late is still received`() async throws {
     var asked = 0
     try await eventually("the third time") {
       asked += 1

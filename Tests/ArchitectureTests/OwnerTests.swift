@@ -1,7 +1,9 @@
 import Testing
 
-/// Calls that one file of the service makes and no other: whoever changes codes, sign-ins, decisions or keys past their
-/// owner leaves the memory, the held polls, the numbers and the audit log behind.
+/// Calls that only one file of the service may make.
+///
+/// A change to codes, sign-ins, decisions or keys that bypasses this file leaves caches, long polls, counters and the
+/// audit log out of date.
 private let ownedCalls: [(owner: String, calls: [String])] = [
   (
     "Sources/PairingService/Core/SignInTransitions.swift",
@@ -11,7 +13,7 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
     ]
   ),
   ("Sources/PairingService/Core/BoxDecisions.swift", ["store.decide("]),
-  ("Sources/PairingService/Nodes/CodeLooks.swift", ["codes.learn(", "store.expire("]),
+  ("Sources/PairingService/Nodes/CodeRefresher.swift", ["codes.learn(", "store.expire("]),
   ("Sources/PairingService/Core/SigningKeys.swift", ["store.retireSigningKey("]),
   (
     "Sources/PairingService/Core/CodeTransitions.swift",
@@ -24,13 +26,13 @@ private let ownedCalls: [(owner: String, calls: [String])] = [
   ),
 ]
 
-@Suite("Codes and sign-ins have one owner each")
+@Suite("Owners of store calls")
 struct OwnerTests {
-  @Test func `nobody but its owner calls a verb that memory has to follow`() throws {
+  @Test func `a store call that caches depend on is made only by its owner`() throws {
     let files = try swiftFiles(below: "Sources").filter { $0.target == "PairingService" }
     for (owner, calls) in ownedCalls {
       for file in files {
-        // Without blanks, so that a call which goes over two lines is seen, too.
+        // Without white space, so that a call over two lines is found, too.
         let code = file.codeLines.joined().filter { !$0.isWhitespace }
         for call in calls {
           #expect(code.contains(call) == (file.path == owner), "\(call)…) in \(file.path)")

@@ -2,19 +2,19 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What tests need stands in Tests/, and nothing that is shipped knows it.
+/// Test support is in Tests/ only, and no shipped target knows it.
 @Suite("Test support stays out of the product")
 struct RoomTests {
-  @Test func `every room for tests is there, in Tests`() throws {
+  @Test func `every shared test target exists in Tests and only there`() throws {
     let (tests, sources) = (try folders(below: "Tests"), try folders(below: "Sources"))
-    #expect(try roomsForTests().subtracting(testRooms).sorted() == [], "testRooms in House.swift")
+    #expect(try roomsForTests().subtracting(testRooms).sorted() == [], "testRooms in Layers.swift")
     for room in testRooms {
       #expect(tests.contains(room), "Tests/\(room)")
       #expect(!sources.contains(room) && layers[room] == nil, "\(room) is for tests only")
     }
   }
 
-  @Test func `no file of the product imports a room for tests`() throws {
+  @Test func `no file of the product imports a test target`() throws {
     for file in try swiftFiles(below: "Sources") {
       for module in importedModules(file) {
         #expect(!testRooms.contains(module), "\(file.path) imports \(module)")
@@ -23,11 +23,11 @@ struct RoomTests {
     }
   }
 
-  /// The manifest is read as text: the package describes itself only to the package manager.
-  @Test func `no target of the product depends on one, and no product is made of one`() throws {
+  /// Reads the manifest as text, because only the package manager can evaluate it.
+  @Test func `no target or product of the package depends on a test target`() throws {
     let manifest = try Manifest(String(decoding: readFile("\(packageFolder())/Package.swift"), as: UTF8.self))
     #expect(manifest.products.count >= 6)
-    // Nothing of Sources is forgotten.
+    // All targets of Sources were found.
     let own = layers.filter { $0.value > .cLibrary && $0.value != .adapterSource }.keys
     #expect(Set(manifest.targets.keys).isSuperset(of: own))
     for (target, dependencies) in manifest.targets {
@@ -37,7 +37,7 @@ struct RoomTests {
     #expect(manifest.products.isDisjoint(with: testRooms))
   }
 
-  @Test func `the manifest's reader sees a dependency`() {
+  @Test func `the manifest parser recognises dependencies and products`() {
     let manifest = Manifest(
       """
         products: [
@@ -57,8 +57,8 @@ struct RoomTests {
     #expect(manifest.targets == ["Kit": ["Other"], "serve": ["Kit", "StorageFaults"]])
   }
 
-  @Test func `no release has a switch for a test`() throws {
-    // Faults come through the file layer of Tests/StorageFaults.
+  @Test func `no source of a release has a switch for tests`() throws {
+    // Tests inject faults through the file layer in Tests/StorageFaults.
     let words = ["sabotage", "Sabotage", "isTesting", "isBenchmark", "underTest"]
     for file in try swiftFiles(below: "Sources") {
       for line in file.lines {
@@ -68,11 +68,11 @@ struct RoomTests {
   }
 }
 
-/// Targets and products as Package.swift names them.
+/// The targets and products of Package.swift.
 private struct Manifest {
-  /// Each target of the product with what it depends on.
+  /// The dependencies of each target of the product.
   var targets: [String: Set<String>] = [:]
-  /// The targets that products are made of.
+  /// The targets that are part of a product.
   var products: Set<String> = []
 
   init(_ text: String) {
@@ -83,8 +83,8 @@ private struct Manifest {
       guard let list = line.firstRange(of: "targets: [") else { continue }
       products.formUnion(quoted(line[list.upperBound...]))
     }
-    // From the layers on, up to where the tests begin, each `tool(`, `adapter(` or `program(` is one target of the
-    // product.
+    // Between the layers and the tests of the manifest, each `tool(`, `adapter(` or `program(` declares one target of
+    // the product.
     var current = ""
     for line in lines.drop(while: { !$0.contains("Layer 0") }).prefix(while: { !$0.contains("// Tests:") }) {
       let text = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line

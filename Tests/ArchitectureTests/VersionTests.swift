@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@Suite("A release has one version and one date")
+@Suite("The version and date of a release")
 struct VersionTests {
-  /// What stands after `beginning` in the first line that begins with it.
+  /// The rest of the first line that begins with `beginning`.
   private func value(after beginning: String, in path: String, except other: String? = nil) throws -> Substring {
     let lines = try text(path).split(separator: "\n").map { $0.drop { $0 == " " } }
     let line = lines.first { line in
@@ -17,7 +17,7 @@ struct VersionTests {
     return String(quoted.dropFirst().dropLast())
   }
 
-  @Test func `no other file of Sources says a version`() throws {
+  @Test func `the version is written in one file of Sources only`() throws {
     for file in try swiftFiles(below: "Sources") where file.path != "Sources/RegentPairing/Version.swift" {
       for line in file.codeLines {
         #expect(!line.contains("\"\(try version())\""), "\(file.path): import regentVersion")
@@ -25,12 +25,12 @@ struct VersionTests {
     }
   }
 
-  @Test func `the description of the protocol says it too`() throws {
+  @Test func `the OpenAPI description has the same version`() throws {
     #expect(try value(after: "\"version\": ", in: "web/openapi.json") == "\"\(try version())\",")
   }
 
-  @Test func `the newest release in the changelog is it, with the day in the code`() throws {
-    // What is not released yet has no version and no day.
+  @Test func `the newest release in the changelog has the version and day of the code`() throws {
+    // The unreleased section has no version and no day.
     let heading = try value(after: "## [", in: "CHANGELOG.md", except: "Unreleased]")
     let words = heading.split(separator: " ").map(String.init)
     #expect(words.first == "\(try version())]", "the newest entry of CHANGELOG.md is \(heading)")
@@ -41,7 +41,7 @@ struct VersionTests {
     #expect(words.last == calendarDate(ofDay: released / 86_400_000))
   }
 
-  /// The date of a day that is counted from 1 January 1970.
+  /// The date of the day with this number; day 0 is 1 January 1970.
   private func calendarDate(ofDay number: Int64) -> String {
     func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
     var rest = number

@@ -1,68 +1,76 @@
 import Testing
 
-/// A test that waits says for what, and gives up: `eventually` and `awaiting` of TestSupport do both.
+/// A test waits with `eventually` or `awaiting` of TestSupport, which name the event and give up after a time.
 ///
-/// Whatever waits in another way hangs when the event is lost, or is red on a busy machine.
-@Suite("Every wait has a limit")
+/// A test that waits in another way hangs if the event is lost, or fails on a busy machine.
+@Suite("Waiting in tests")
 struct WaitingTests {
-  /// What waits, or lets others run until something has happened, without an end.
+  /// Calls that wait without a limit or a named event.
   private static let endless = [
     "Task.sleep", "Task.yield", "usleep(", "sleep(", "nanosleep(", "withCheckedContinuation",
     "withCheckedThrowingContinuation", "withUnsafeContinuation", "withUnsafeThrowingContinuation",
     "DispatchSemaphore", "pthread_cond_wait", "waitUntilExit",
   ]
 
-  /// What reads the clock: no test may be red because something took long.
+  /// Calls that read a clock.
+  ///
+  /// No test may fail because something took long.
   private static let clocks = [
     "ContinuousClock", "SuspendingClock", "bootNanoseconds", "monotonicMicroseconds", "clock_gettime", "timeLimit",
   ]
 
-  /// Files that may use one of these words, or `pass(milliseconds:)`, each with its reason.
+  /// Files that may use these words or `pass(milliseconds:)`, with the reason.
   private static let exceptions: [(file: String, words: [String], reason: String)] = [
-    ("TestSupport/Waiting.swift", endless + clocks + ["pass("], "it is the one place"),
+    ("TestSupport/Waiting.swift", endless + clocks + ["pass("], "the functions that all other tests use"),
     (
       "TestSupport/RunProgram.swift", ["waitpid("],
-      "a killed program ends at once, and is looked for every few milliseconds before"
+      "a killed program ends at once, and is polled before"
     ),
     (
       "RegentCryptographyTests/RandomTests.swift", ["waitpid("],
-      "a child of a fork that draws 32 bytes and ends, at the latest by its alarm"
+      "a forked child that draws 32 bytes and exits, at the latest by its alarm"
     ),
-    ("DeviceAgentTests/BoxTroubleTests.swift", ["pass("], "in the pause between two codes no second one may come"),
+    (
+      "DeviceAgentTests/BoxTroubleTests.swift", ["pass("],
+      "during the pause between two codes the box must not show a second one"
+    ),
     ("RegentHTTPClientTests/DeadlineTests.swift", ["pass("], "a server that drips"),
     ("AccessEnablerTests/Service/FaultTests.swift", ["pass("], "a server that drips"),
-    ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time in which join must not return"),
-    ("PairingStorePostgreSQLTests/NewsTests.swift", ["pass("], "a time in which no bell may ring"),
-    ("PairingStorePostgreSQLTests/NewsTests+Nonces.swift", ["pass("], "nonces that are used one after the other"),
-    ("AccessEnablerTests/Service/RepeatTests.swift", ["pass("], "a service is away while somebody asks"),
+    ("RegentPlatformTests/ThreadAndPollerTests.swift", ["pass("], "a time during which join must not return"),
+    (
+      "PairingStorePostgreSQLTests/ChangeListenerTests.swift", ["pass("],
+      "a pause after which the store tries to listen again"
+    ),
+    ("PairingStorePostgreSQLTests/NewsTests+Nonces.swift", ["pass("], "a pause between two nonces"),
+    ("AccessEnablerTests/Service/RepeatTests.swift", ["pass("], "a service that is unreachable during a call"),
     ("CommandTests/CutShortTests.swift", ["pass("], "the moment of a kill"),
     (
       "CommandTests/ReverseProxyTests.swift", ["pass("],
-      "nothing may change for a while, in which a proxy sees that no node is ready"
+      "a time during which the proxy must find no ready node"
     ),
     ("Soak/KillSoak.swift", ["pass("], "the moment of a kill"),
     ("ServiceSoak/ServiceSoak.swift", ["pass("], "the moment of a kill"),
     ("SDKProbe/Exits.swift", ["pass("], "the moment of an exit"),
-    ("SequenceFuzz/Story.swift", ["ContinuousClock"], "how long stories are played is an option of the program"),
+    ("SequenceFuzz/Story.swift", ["ContinuousClock"], "the duration is an option of the program"),
     (
       "HTTPTestSupport/OffPool.swift", ["withCheckedContinuation"],
-      "what runs off the pool blocks, and has limits of its own"
+      "the blocking work has its own limits"
     ),
     (
       "RegentHTTPClientTests/TLSTests.swift", ["bootNanoseconds"],
-      "a round that took longer than libcurl keeps a connection says nothing"
+      "a round that took longer than libcurl keeps a connection is repeated"
     ),
     (
       "HTTPServerTests/DescriptorTests.swift", ["pass(", "bootNanoseconds"],
-      "how often something happens is compared with the time it had for it"
+      "the number of pauses is compared with the time that passed"
     ),
     (
       "AccessEnablerTests/Service/ToTheLetterRowTests.swift", ["pass("],
-      "a delegate that sleeps is what is tested; a gate that the test opens is its end"
+      "the test needs a delegate that sleeps, until the test opens its gate"
     ),
     (
       "DeviceAgentTests/DecisionSyncTests.swift", ["withCheckedContinuation"],
-      "a service that holds its answer; the test's end lets it go"
+      "a service that holds its response until the test ends"
     ),
     (
       "SDKProbe/AccountStarts.swift", ["ContinuousClock"],
@@ -70,36 +78,38 @@ struct WaitingTests {
     ),
     (
       "PairingStoreMemory/MemoryStore+Nodes.swift", ["ContinuousClock", "Task.sleep", "sleep("],
-      "a look at the log of changes lasts as long as who looks says"
+      "a long poll of the change log"
     ),
     (
       "CommandTests/MoveTests.swift", ["sleep("],
-      "a server holds a table for as long as the test does not end its connection"
+      "a server holds a table lock until the test ends the connection"
     ),
     (
       "PairingStoreSQLiteTests/SharedTransactionTests.swift", ["pass("],
-      "two changes that are to meet in one transaction; the answer is the same when they do not"
+      "two changes that should share a transaction; the result is the same if they do not"
     ),
     (
       "JourneyTests/OAuthOracleTests.swift", ["ContinuousClock"],
-      "the quickest of hundreds of refusals is compared with the quickest of others between them"
+      "the fastest of hundreds of refusals is compared with the fastest of another kind"
     ),
     (
       "CommandTests/NodeProgramTests.swift", ["ContinuousClock"],
-      "the five seconds that the help promises, which a service manager counts"
+      "the five seconds that the help text promises"
     ),
     (
       "RegentPlatformTests/ServiceTests.swift", ["monotonicMicroseconds"],
-      "the time that systemd is told lies between two readings"
+      "the time sent to systemd must lie between two readings of the clock"
     ),
   ]
 
-  /// These measure, draw or sit still by profession; tests run them with a limit.
+  /// Programs that measure time or wait on purpose.
+  ///
+  /// Tests run them with a limit.
   private static let programs: Set = [
     "Benchmarks", "PlatformProbe", "PagePreview", "Fuzz", "ArchitectureTests", "Scale",
   ]
 
-  @Test func `nothing in the tests waits but through TestSupport`() throws {
+  @Test func `tests wait only through TestSupport`() throws {
     for file in try swiftFiles(below: "Tests") where !Self.programs.contains(file.target) {
       for found in Self.waits(in: file) { Issue.record("\(file.path):\(found.line) \(found.word)") }
     }
@@ -120,7 +130,7 @@ struct WaitingTests {
     "while !flag.load(ordering: .acquiring) {}", "for await code in codes { break }",
     "_ = waitpid(pid, nil, 0)",
   ])
-  func `a wait of one's own is found`(line: String) {
+  func `the scanner finds other ways of waiting`(line: String) {
     let file = SourceFile(path: "Tests/XTests/X.swift", target: "XTests", lines: [line[...]])
     #expect(Self.waits(in: file).count == 1)
   }
@@ -130,7 +140,7 @@ struct WaitingTests {
     "for await isRight in group { #expect(isRight) }", "time.sleep(0.5)", "func pass(of provider: String) {",
     "for try await status in group { #expect(status == .ok) }", "while let entry = readdir(folder) {",
   ])
-  func `and nothing else is`(line: String) {
+  func `the scanner accepts everything else`(line: String) {
     let file = SourceFile(path: "Tests/XTests/X.swift", target: "XTests", lines: [line[...]])
     #expect(Self.waits(in: file).isEmpty)
   }
@@ -141,29 +151,31 @@ struct WaitingTests {
       !allowed.contains { word.hasPrefix($0) }
     }
     return file.codeLines.enumerated().flatMap { number, line in
-      // Python's, in a script that a test writes.
+      // Remove `time.sleep`, which occurs in Python scripts of tests.
       let line = String(line.replacing("time.sleep", with: ""))
       var found = words.filter { line.contains($0) }
-      // Where one of the words is part of another, one of them is enough.
+      // If one word is part of another, count the line once.
       if found.count > 1 { found = [found[0]] }
-      if isEmptyLoop(line) { found.append("a loop that does nothing") }
-      if isEndlessStream(line, file) { found.append("for await of something that may never come") }
+      if isEmptyLoop(line) { found.append("an empty loop") }
+      if isEndlessStream(line, file) { found.append("for await over a stream that may never deliver") }
       return found.map { (number + 1, $0) }
     }
   }
 
-  /// `while … {}` burns a core until something has happened.
+  /// A busy loop `while … {}` that waits for a value to change.
   private static func isEmptyLoop(_ line: String) -> Bool {
     let words = line.drop { $0 == " " }
-    // What the loop calls may be all it has to do: a server that sends until its client is gone.
+    // A loop whose condition does the work is allowed, such as sending until the client disconnects.
     return words.hasPrefix("while ") && words.hasSuffix("{}") && words.contains(".load(")
   }
 
-  /// A group's tasks end, each with a limit of its own; a stream may never bring anything.
+  /// The tasks of a group end, because each has its own limit.
+  ///
+  /// A stream may never deliver.
   private static func isEndlessStream(_ line: String, _ file: SourceFile) -> Bool {
     guard let stream = line.firstMatch(of: /for (?:try )?await .* in ([\w.]+)/) else { return false }
     return stream.output.1 != "group" && !file.path.hasSuffix("TestSupport/Waiting.swift")
-      // Within the limit of `awaiting`.
+      // The limit of `awaiting` applies here.
       && !line.contains("awaiting(")
   }
 }

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite struct `Completion` {
+@Suite struct `Shell completion` {
   @Test(arguments: [
     ("", "words|book|open|completion|version"), ("b", "words|book"), ("book |", "words|add|lend|list|find"),
     ("book l", "words|lend|list"), ("fa", "words"), ("--s", "words|--shelf"),
@@ -16,7 +16,7 @@ import Testing
     ("book add dune d", "words"),
     ("book add -- d", "words|dune|dubliners"), ("zebra |", "words"),
   ])
-  func `offers what fits`(typed: String, expected: String) async {
+  func `completion offers the words that fit`(typed: String, expected: String) async {
     let words = typed.split(separator: " ", omittingEmptySubsequences: false)
       .map { $0 == "|" ? "" : String($0) }
     let shown: String =
@@ -28,7 +28,7 @@ import Testing
     #expect(shown == expected, "\(typed)")
   }
 
-  @Test func `knows the values given before`() async {
+  @Test func `completion uses the values of earlier options`() async {
     let answer = await library("__complete -- --shelf b2 book add dun")
     #expect(answer.output == "words\ndune\ton b2\n")
     let fromVariable = await library(
@@ -36,7 +36,7 @@ import Testing
     #expect(fromVariable.output == "words\ndune\ton v\n")
   }
 
-  @Test func `offers nothing that a shell would run, and shows nothing that a terminal would obey`()
+  @Test func `completion offers no word that a shell would execute and escapes control characters`()
     async
   {
     let answer = await library(words: ["__complete", "--", "book", "add", "e"])
@@ -44,9 +44,9 @@ import Testing
   }
 
   @Test(arguments: Shell.allCases)
-  func `works in the shell`(shell: Shell) throws {
+  func `the completion script works in each shell`(shell: Shell) throws {
     try withTemporaryFolder { folder in
-      // A stand-in that answers like `__complete`, and notes what it was asked.
+      // Answers like `__complete`, and records its arguments.
       let program = """
         #!/bin/sh
         printf '%s\\n' "$*" >> \(folder)/asked
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// Presses Tab behind `library book a` and `library book add --genre=p`, as far as the shell allows a program to.
+  /// Presses Tab after `library book a` and `library book add --genre=p`, as far as the shell lets a script do so.
   private func driver(_ shell: Shell, _ folder: String) -> String {
     switch shell {
     case .bash:

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Help` {
-  @Test func `of the program lists its commands`() async {
+  @Test func `help lists every command`() async {
     let expected = """
       library: lend books
 
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `of a verb shows its inputs, defaults and an example`() async {
+  @Test func `help of a verb shows its inputs, defaults and an example`() async {
     let expected = """
       library book add: add a book
 
@@ -63,22 +63,22 @@ import Testing
     }
   }
 
-  @Test func `has headings, a note on the environment, and fits the terminal`() async {
+  @Test func `help has section headings and a note on the environment, and fits the terminal`() async {
     let answer = await library("open --help", columns: 50)
     #expect(answer.output.contains("\nlimits:\n  --upload SIZE        largest upload (default\n"))
     #expect(answer.output.contains("\n--port as LIBRARY_PORT, several values with spaces\n"))
     #expect(answer.output.split(separator: "\n").allSatisfy { displayWidth(String($0)) <= 50 })
   }
 
-  @Test func `says the version`() async {
+  @Test func `--version prints the version`() async {
     #expect(await library("--version") == Answer(output: "library 1.2\n"))
   }
 
-  @Test func `finds no mistakes in the declarations`() {
+  @Test func `the test program has no declaration mistakes`() {
     #expect(Library.program.declarationProblems == [])
   }
 
-  @Test func `names the mistakes of a badly declared program`() {
+  @Test func `mistakes in a program's declaration are named`() {
     let many = Input.arguments("X", .text, "some words")
     let option = Input.flag("Loud", "loud.")
     let other = Input.flag("json", "clashes")
@@ -106,8 +106,8 @@ import Testing
   }
 }
 
-@Suite struct `The manual` {
-  @Test func `is roff without a warning`() throws {
+@Suite struct `The manual page` {
+  @Test func `the manual page is roff without a warning`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/library.1", Library.program.manualPage().utf8)
       let checked = try run("groff", ["-man", "-Tutf8", "-ww", "-z", "\(folder)/library.1"])

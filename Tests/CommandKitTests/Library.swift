@@ -1,7 +1,7 @@
 import CommandKit
 import RegentJSON
 
-// A program to test with: a library that lends books. It has one of everything that CommandKit offers.
+// The program under test: a library that lends books. It uses every feature of CommandKit once.
 
 enum Genre: String, CaseIterable { case novel, poetry, technical }
 
@@ -99,7 +99,7 @@ enum Library {
 
 struct Surprise: Error {}
 
-/// What a call of the library prints and returns.
+/// The output and exit code of a call of the library program.
 struct Answer: Equatable {
   var output = ""
   var errors = ""

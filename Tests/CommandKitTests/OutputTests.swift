@@ -2,7 +2,7 @@ import CommandKit
 import TestSupport
 import Testing
 
-@Suite struct `Text from strangers` {
+@Suite struct `Untrusted text on a terminal` {
   @Test(arguments: [
     ("plain text, ~ and all", "plain text, ~ and all"),
     ("거실 TV è ñ 日本", "거실 TV è ñ 日本"),
@@ -19,12 +19,12 @@ import Testing
     ("e\u{301}", "e\u{301}"), ("\u{301}x", "\\u{301}x"),
     ("\u{ffff}\u{10ffff}", "\\u{ffff}\\u{10ffff}"),
   ])
-  func `is shown without its tricks`(text: String, shown: String) {
+  func `control and invisible characters are escaped`(text: String, shown: String) {
     #expect(harmless(text) == shown)
     #expect(harmless(bytes: text.utf8) == shown)
   }
 
-  @Test func `cannot cover other lines with accents`() {
+  @Test func `at most four combining marks per character are shown`() {
     let tower = "a" + String(repeating: "\u{301}", count: 100)
     #expect(harmless(tower).unicodeScalars.count { $0 == "\u{301}" } == 4)
   }
@@ -38,11 +38,11 @@ import Testing
       ([0xe2, 0x82, 0x41], "\\xe2\\x82A"), ([0xf0, 0x9f, 0x93, 0xba], "📺"), ([], ""),
       ([0xc3, 0x1b], "\\xc3\\e"),
     ] as [([UInt8], String)])
-  func `that is not UTF-8 shows its bytes`(bytes: [UInt8], shown: String) {
+  func `bytes that are not UTF-8 are escaped`(bytes: [UInt8], shown: String) {
     #expect(harmless(bytes: bytes) == shown)
   }
 
-  @Test func `is harmless whatever it is`() {
+  @Test func `any bytes are shown without control characters`() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2_000 {
       let bytes = (0..<12).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -54,12 +54,12 @@ import Testing
   }
 }
 
-@Suite struct `A width` {
+@Suite struct `Display width` {
   @Test(arguments: [
     ("", 0), ("abc", 3), ("거실", 4), ("\u{1112}\u{1161}\u{11ab}", 2), ("e\u{301}", 1), ("日本", 4),
     ("ﾃﾚﾋﾞ", 4), ("Ａ", 2), ("📺", 2), ("é", 1), ("…", 1), ("█▀", 2), ("a\u{200b}", 1),
   ])
-  func `is counted in columns`(text: String, width: Int) {
+  func `the width of a text is counted in columns`(text: String, width: Int) {
     #expect(displayWidth(text) == width)
   }
 
@@ -67,13 +67,13 @@ import Testing
     ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("거실에서", 8, "거실에서"), ("거실에서", 7, "거실에…"),
     ("거실에서", 6, "거실…"), ("abc", 1, "…"), ("abc", 0, ""),
   ])
-  func `is cut between characters`(text: String, columns: Int, cut: String) {
+  func `a text is cut between characters`(text: String, columns: Int, cut: String) {
     #expect(truncated(text, to: columns) == cut)
     #expect(displayWidth(truncated(text, to: columns)) <= columns)
   }
 }
 
-@Suite struct `A table` {
+@Suite struct `Tables` {
   static var sample: Table {
     var table = Table([.init("ID", .name), .init("NAME"), .init("AGE", .number)])
     table.add(["a1", "거실 텔레비전", "5"])
@@ -82,7 +82,7 @@ import Testing
     return table
   }
 
-  @Test func `lines up what is seen`() {
+  @Test func `columns are aligned by display width`() {
     #expect(
       Self.sample.lines(width: nil) == [
         "ID   NAME                                  AGE",
@@ -92,7 +92,7 @@ import Testing
       ])
   }
 
-  @Test func `is cut where the terminal ends, and names last`() {
+  @Test func `a table is cut at the terminal's width, and names shrink last`() {
     let lines = Self.sample.lines(width: 24)
     #expect(
       lines == [
@@ -116,7 +116,7 @@ import Testing
     return table
   }
 
-  @Test func `shortens ids first, then times, and text last`() {
+  @Test func `a table shortens ids first, then times, and text last`() {
     let table = Self.signIns("4f2a9c11-0000-4000-8000-000000000001", "-")
     #expect(
       table.lines(width: 68) == [
@@ -139,7 +139,7 @@ import Testing
     #expect(table.lines(width: nil)[1].contains("-8000-000000000001  "))
   }
 
-  @Test func `leaves ids long enough to be told apart`() {
+  @Test func `shortened ids stay long enough to be distinct`() {
     let alike = Self.signIns("4f2a9c1100001", "4f2a9c1100002", "4f2a9c1100002", "77")
     #expect(
       alike.lines(width: 40).dropFirst().map { $0.prefix { $0 != " " } } == [
@@ -152,7 +152,7 @@ import Testing
       ])
   }
 
-  @Test func `and lines of a list go on in the next one where the terminal ends`() {
+  @Test func `list lines wrap at the terminal's width`() {
     let text = CapturedText()
     let console = Console(output: text.stream(columns: 20), errors: text.stream())
     console.print("done: 4f2a9c11-0000", short: "not needed")
@@ -186,7 +186,7 @@ import Testing
     #expect(pipe.text == "done: 4f2a9c11-0000-4000\n")
   }
 
-  @Test func `is cut on a terminal and whole in a pipe`() async {
+  @Test func `a table is cut on a terminal and complete in a pipe`() async {
     let wide = await library("book list")
     #expect(wide.output.contains("구운몽\\u{202e}\\e[2J"))
     let narrow = await library("book list", columns: 24)
@@ -194,14 +194,14 @@ import Testing
   }
 }
 
-@Suite struct `Answers for programs` {
-  @Test func `are one document in which nothing is invisible`() async {
+@Suite struct `JSON output` {
+  @Test func `--json prints one document without invisible characters`() async {
     #expect(
       await library("book list --json")
         == Answer(output: #"[{"id":"dune","copies":2},{"id":"nim","title":"\u202e"}]"# + "\n"))
   }
 
-  @Test func `are documents also when it fails`() async {
+  @Test func `--json prints a document also when a command fails`() async {
     #expect(
       await library("book lend lost --member x --json")
         == Answer(
@@ -214,7 +214,7 @@ import Testing
         + "\n")
   }
 
-  @Test func `may be an exit code alone`() async {
+  @Test func `a command may end with an exit code alone`() async {
     let command = Command("exec", "pass on", example: "p exec") { call in
       call.console.print("its output")
       throw QuietExit(ExitCode(rawValue: 42))
@@ -227,13 +227,13 @@ import Testing
     #expect(text.text == "its output\n")
   }
 
-  @Test func `show an unknown error as the program explains it`() async {
+  @Test func `an unknown error is shown as the program explains it`() async {
     #expect(await library("fail") == Answer(errors: "library: a surprise\n", code: 1))
   }
 }
 
-@Suite struct `A console` {
-  @Test func `reports a full disk once, as a failure`() async {
+@Suite struct `The console` {
+  @Test func `a full disk is reported once and fails the command`() async {
     let errors = CapturedText()
     let full = OutputStream(isTerminal: false, columns: { nil }, write: { _ in 28 })
     let console = Console(output: full, errors: errors.stream())
@@ -242,7 +242,7 @@ import Testing
     #expect(errors.text == "library: cannot write to standard output: No space left on device\n")
   }
 
-  @Test func `keeps the order of output and messages`() {
+  @Test func `output and messages keep their order`() {
     let both = CapturedText()
     let console = Console(output: both.stream(), errors: both.stream())
     console.print("one")
@@ -252,20 +252,20 @@ import Testing
     #expect(both.text == "one\ntwo\nthree\n")
   }
 
-  @Test func `says nothing about progress without a terminal`() async throws {
+  @Test func `progress is not shown without a terminal`() async throws {
     let errors = CapturedText()
     let console = Console(output: errors.stream(), errors: errors.stream())
     #expect(await console.progress("working") { 5 } == 5)
     #expect(errors.text == "")
   }
 
-  @Test func `takes a progress line away again`() async throws {
+  @Test func `a progress line is removed at the end`() async throws {
     let errors = CapturedText()
     let console = Console(output: errors.stream(), errors: errors.stream(columns: 20))
     await console.progress("working\u{1b}[2J for a long time") {
       _ = try? await eventually("the line of progress") { !errors.text.isEmpty }
     }
-    // Drawn once a second; on a slow machine more than once before it goes.
+    // Drawn once a second, so that a slow machine draws it more than once.
     let line = "\r\u{1b}[Kworking\\e[2J for a\u{2026}"
     #expect(errors.text.hasPrefix(line) && errors.text.hasSuffix(line + "\r\u{1b}[K"))
     let quick = await console.progress("quick") { 1 }

@@ -3,30 +3,30 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct `A password from standard input` {
+@Suite struct `Passwords from standard input` {
   @Test(arguments: [
     ("secret\nnext", "secret"), ("secret\r\n", "secret"), ("no end", "no end"),
     (" spaces \n", " spaces "),
     (String(repeating: "x", count: 1_024) + "\n", String(repeating: "x", count: 1_024)),
   ])
-  func `is its first line`(input: String, password: String) throws {
+  func `a password is the first line of standard input`(input: String, password: String) throws {
     #expect(try firstLine(of: input) == Array(password.utf8))
   }
 
   @Test(arguments: ["", "\n", "\r\n"])
-  func `that is empty is missing`(input: String) {
+  func `an empty password is reported as missing`(input: String) {
     let error = #expect(throws: CommandError.self) { try firstLine(of: input) }
     #expect(error?.message == "password of anna is missing")
     #expect(error?.hint?.contains("first line of standard input") == true)
   }
 
-  @Test func `without an end is refused`() {
+  @Test func `a password that is too long is refused`() {
     #expect(throws: CommandError.self) {
       try firstLine(of: String(repeating: "x", count: 1_025) + "\n")
     }
   }
 
-  @Test func `leaves the rest to whoever reads next`() throws {
+  @Test func `reading a password leaves the rest of the input unread`() throws {
     try withInput("secret\nnext") { input in
       _ = try Prompt.firstLine(of: input, "password")
       var rest = [UInt8](repeating: 0, count: 10)
@@ -49,7 +49,7 @@ import Testing
   }
 }
 
-@Suite struct `A question before something is lost` {
+@Suite struct `Confirmation before a removal` {
   private static let yes = Input.flag("yes", "without being asked")
 
   private func remove(_ words: String...) async -> Answer {
@@ -64,11 +64,11 @@ import Testing
     return Answer(output: output.text, errors: errors.text, code: code.rawValue)
   }
 
-  @Test func `is not asked when the flag says yes`() async {
+  @Test func `the question is not asked with --yes`() async {
     #expect(await remove("--yes") == Answer(output: "removed\n"))
   }
 
-  @Test func `is refused when nobody is there to answer`() async {
+  @Test func `the command is refused without a terminal to ask on`() async {
     #expect(
       await remove()
         == Answer(

@@ -2,8 +2,8 @@ import CommandKit
 import RegentPlatform
 import Testing
 
-@Suite struct `A command line` {
-  @Test func `that is pages long gets a short answer`() async {
+@Suite struct `Command lines` {
+  @Test func `a very long command line gets a short error`() async {
     let answer = await library("book add x --period " + String(repeating: "9", count: 70_000))
     #expect(answer.code == 2 && answer.errors.utf8.count < 2000)
     #expect(
@@ -22,7 +22,7 @@ import Testing
     ("book find a b c", "a+b+c\n"),
     ("book lend dune --guest bob --force", "lent dune to bob true\n"),
   ])
-  func `is understood`(line: String, output: String?) async {
+  func `a valid command line is parsed`(line: String, output: String?) async {
     let answer = await library(line)
     guard let output else {
       #expect(answer.code == 2)
@@ -32,14 +32,14 @@ import Testing
   }
 
   @Test(arguments: ["", "book"])
-  func `without a command shows what there is`(line: String) async {
+  func `a program or noun without a command shows its help`(line: String) async {
     let (bare, help) = (await library(line), await library(line + " --help"))
     #expect(bare == help && bare.code == 0)
     let json = await library(line + " --json")
     #expect(json.output.isEmpty && json.errors.contains("needs a command"))
   }
 
-  @Test func `never suggests the opposite`() async {
+  @Test func `the opposite of a mistyped option is not suggested`() async {
     #expect(!(await library("book add x --no-title")).errors.contains("did you mean"))
   }
 
@@ -104,14 +104,14 @@ import Testing
     ),
     ("book find", "WORD is missing", "write library book find WORD …"),
   ])
-  func `that is wrong is refused with what to type`(line: String, sentence: String, hint: String?)
+  func `a wrong command line is refused with a hint`(line: String, sentence: String, hint: String?)
     async
   {
     let expected = "library: \(sentence)\n" + (hint.map { "  hint: \($0)\n" } ?? "")
     #expect(await library(line) == Answer(errors: expected, code: 2))
   }
 
-  @Test func `takes from the environment what it does not say`() async {
+  @Test func `options that are not given are read from the environment`() async {
     let environment = [
       "LIBRARY_PORT": "81", "LIBRARY_LISTEN_ON": "a b", "LIBRARY_UPLOAD": "10k",
       "LIBRARY_QUIET": "on",
@@ -122,13 +122,13 @@ import Testing
     #expect(
       await library("open --port 82 --listen-on c", environment: environment).output
         == "82 [\"c\"] 10240 [] true --port\n")
-    // An empty variable is one that somebody switched off.
+    // An empty variable counts as not set.
     #expect(
       await library("open", environment: ["LIBRARY_PORT": ""]).output
         == "80 [\"localhost\"] 65536 [] false default\n")
   }
 
-  @Test func `names the variable that is wrong`() async {
+  @Test func `an invalid variable is named in the error`() async {
     #expect(
       await library("open", environment: ["LIBRARY_PORT": "many"]).errors
         == "library: LIBRARY_PORT \"many\" is not a whole number\n"
@@ -138,14 +138,14 @@ import Testing
         == "library: LIBRARY_QUIET \"perhaps\" is neither on nor off\n")
   }
 
-  @Test func `does not take a repaired text from the environment`() async {
+  @Test func `a variable that is not UTF-8 is refused`() async {
     #expect(
       await library(
         "open --port 1", environment: ["LIBRARY_CERTIFICATE": "a\u{fffd}.pem", "LIBRARY_KEY": "k"])
         == Answer(errors: "library: LIBRARY_CERTIFICATE is not valid UTF-8\n", code: 2))
   }
 
-  @Test func `is held to the rules of the program, too`() async {
+  @Test func `a program's rules between options apply to every command`() async {
     let (one, other) = (Input.flag("one", "this"), Input.flag("other", "that"))
     let program = Program(
       name: "p", version: "0", summary: "p", options: [one, other],
@@ -161,7 +161,7 @@ import Testing
     #expect(program.declarationProblems == [])
   }
 
-  @Test func `makes no command but the one that was typed`() async {
+  @Test func `only the command that was typed is constructed`() async {
     let made = Made()
     let program = Program(
       name: "p", version: "0", summary: "p",
@@ -174,12 +174,12 @@ import Testing
     #expect(made.names == ["stay"] && text.text == "stay\n")
     #expect(await program.run(["--version"], console: console) == .done)
     #expect(made.names == ["stay"])
-    // Whoever mistypes is shown the nearest of all.
+    // A mistyped command constructs all of them to find the nearest.
     #expect(await program.run(["sty"], console: console) == .usage)
     #expect(made.names.contains("go") && text.text.contains("did you mean \"p stay\"?"))
   }
 
-  @Test func `made of anything is answered and never crashes`() async {
+  @Test func `any random command line gets an answer and never crashes`() async {
     let words = [
       "book", "add", "lend", "open", "--title", "--title=", "--", "-", "-h", "--help", "--json",
       "=", "--=",
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `with hostile bytes cannot command the terminal`() async {
+  @Test func `hostile bytes on the command line cannot control the terminal`() async {
     let answer = await library(words: ["book", "\u{1b}]0;pwned\u{7}\n\u{202e}"])
     #expect(
       answer.errors.hasPrefix(
@@ -206,7 +206,7 @@ import Testing
   }
 }
 
-@Suite struct `A value` {
+@Suite struct `Option values` {
   @Test(arguments: [
     ("10.0.0.0/8", true), ("10.1.2.3", true), ("10.1.2.3/32", true), ("0.0.0.0/0", true),
     ("fd00::/8", true), ("::1", true), ("2001:db8::/32", true), ("10.0.0.0/33", false),
@@ -214,11 +214,11 @@ import Testing
     ("10.0.0.0/8/8", false), ("fd00::/129", false), ("fd00::1/8", false), ("", false),
     ("fe80::1%eth0", false), ("10.0.0.0/+8", false), ("10.0.0.0\0/8", false),
   ])
-  func `is a network or not`(text: String, isNetwork: Bool) async {
+  func `a network is accepted only in its exact form`(text: String, isNetwork: Bool) async {
     #expect((await library(words: ["open", "--allow", text]).code == 0) == isNetwork, "\(text)")
   }
 
-  @Test func `with address bits behind the network says what was probably meant`() async {
+  @Test func `a network with host bits set is refused with the network that was probably meant`() async {
     #expect(
       await library("open --allow 10.1.2.3/8").errors == """
         library: --allow "10.1.2.3/8" is an address inside a network, not a network
@@ -235,7 +235,7 @@ import Testing
     ("1m1h", nil), ("1m1m", nil), ("1.5h", nil), ("-5s", nil), ("5 s", nil), ("５s", nil),
     ("9223372036854775807d", nil), ("106751991167d106751991167h", nil),
   ])
-  func `is a duration or not`(text: String, shown: String?) throws {
+  func `a duration is parsed or refused`(text: String, shown: String?) throws {
     let kind = ValueKind.duration(.zero ... .seconds(Int64.max))
     let input = Input.required("x", kind, "x")
     guard let shown else {
@@ -251,14 +251,14 @@ import Testing
     ("1g", 1 << 30), ("", nil), ("k", nil), ("1kB", nil), ("-1", nil), ("1.5k", nil),
     ("9223372036854775807G", nil),
   ])
-  func `is a size or not`(text: String, bytes: Int?) throws {
+  func `a size is parsed or refused`(text: String, bytes: Int?) throws {
     let input = Input.required("x", .bytes(0...Int.max), "x")
     let value = try? Mirror(reflecting: input.value(of: [text])).descendant("value") as? Int
     #expect(value == bytes)
   }
 }
 
-/// Which commands were made, in their order.
+/// The names of the commands that were constructed, in order.
 private final class Made: Sendable {
   private let list = Locked<[String]>([])
   var names: [String] { list.withLock { $0 } }
@@ -269,7 +269,7 @@ private final class Made: Sendable {
   }
 }
 
-@Suite struct `Words behind two dashes` {
+@Suite struct `Words after two dashes` {
   private static let file = Input.optionalArgument("FILE", .text, "where it is written")
   private static let words = Input.arguments("PROGRAM", .text, orNone: true, "what is run")
 
@@ -277,7 +277,7 @@ private final class Made: Sendable {
     ("show", "- []"), ("show out.png", "out.png []"), ("show out.png -- run it", "out.png [\"run\", \"it\"]"),
     ("show -- run --it", "- [\"run\", \"--it\"]"), ("show out.png run it", "out.png [\"run\", \"it\"]"),
   ])
-  func `are those of the argument that takes many`(line: String, shown: String) async {
+  func `words after two dashes belong to the argument that takes many`(line: String, shown: String) async {
     let (output, errors) = (CapturedText(), CapturedText())
     let show = Command("show", "show it", inputs: [Self.file, Self.words], example: "screen show") { call in
       call.console.print("\(call[Self.file] ?? "-") \(call[Self.words])")

@@ -2,8 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct `A backup` {
-  @Test func `brings back what was, and refuses what was damaged`() throws {
+@Suite struct `Backup and restore` {
+  @Test func `a backup restores the earlier state, and a damaged one is refused`() throws {
     try withTemporaryFolder { folder in
       func regentctl(_ words: String...) throws -> (status: Int32, text: String) {
         let finished = try run(
@@ -22,7 +22,7 @@ import Testing
         #expect(try service.program.wait() == 0)
       }
       let whole = try readFile("\(folder)/copy.db")
-      // Also where the database has nothing but empty space, and in the hash itself and the end of its line.
+      // Also in the database's empty pages, and in the last line with its hash and line end.
       let inside = Array(stride(from: 0, to: whole.count - 100, by: whole.count / 7))
       for place in inside + [whole.count - 40, whole.count - 2, whole.count - 1] {
         var damaged = whole
@@ -48,17 +48,17 @@ import Testing
         #expect(try regentctl("audit", "tail").text.contains("backup.restore database"))
         let doctor = try regentctl("doctor").text
         #expect(doctor.contains("every row is signed as it must be"))
-        // It cannot be in the backup, and is true all the same.
+        // A backup cannot contain its own time, but doctor knows it all the same.
         #expect(doctor.contains("backup: the last one was made at 20"), "\(doctor)")
       }
     }
   }
 
-  @Test func `put together by somebody without the key is refused, also when the seal is taken away`() throws {
+  @Test func `a backup forged without the key is refused, also when its seal is removed`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.makeBackup()
-      // What an intruder can do: rows and hash that are right, and a seal from the backup as it was.
+      // The attacker can make valid rows and a valid hash, and can copy the seal of the original backup.
       let forge = """
         import hashlib, sqlite3, sys
         whole = open('copy.db', 'rb').read()
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `of version 0_1_0 is restored, and it is said what it cannot show`() throws {
+  @Test func `a backup of version 0.1.0 is restored with a note that it has no seal`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let old = "\(packageFolder())/Tests/fixtures/0.1.0"
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `replaces a database only with a yes, which no variable says, by either program`() throws {
+  @Test func `restore replaces a database only with --yes, which a variable cannot set, in either program`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.makeBackup()
@@ -106,13 +106,13 @@ import Testing
         #expect(refused.contains("hint: add --yes to do it without being asked"), "\(refused)")
         #expect(try shell.get("\(program) restore copy.db --yes").contains("regent.db is copy.db now"))
       }
-      // Nothing is replaced where nothing is.
+      // Without an existing database no confirmation is needed.
       try shell.get("rm -r \(shell.state)/regent.db*")
       #expect(try shell.get("regentctl restore copy.db").contains("regent.db is copy.db now"))
     }
   }
 
-  @Test func `has the numbers of the moment it was made`() throws {
+  @Test func `a backup contains the statistics and key uses of the moment when it was made`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in
@@ -128,14 +128,14 @@ import Testing
       try withService(in: folder) { _ in
         let stats = try shell.get("regentctl stats --json")
         #expect(stats.contains(#""started":3,"#), "\(stats)")
-        // When the key was used is in it, too.
+        // The backup also contains when the key was used.
         let keys = try shell.get("regentctl key list acme --json")
         #expect(keys.contains(#""lastUsed":"#), "\(keys)")
       }
     }
   }
 
-  @Test func `needs the key of its time`() throws {
+  @Test func `a backup can be restored only with the master key of its time`() throws {
     try withTemporaryFolder { folder in
       func expect(_ status: Int32, _ command: String) throws {
         let finished = try run(
@@ -153,9 +153,9 @@ import Testing
       try expect(1, "regentctl restore copy.db --yes 2> said")
       try expect(0, "grep -q 'copy.db was made with another master key than .*/master-key' said")
       try expect(0, "grep -q 'hint: name the key of that time with --master-key' said")
-      // The new key opens the database as it is.
+      // The new master key still opens the existing database.
       try withService(in: folder) { _ in try expect(0, "regentctl requestor show acme") }
-      // The old one was kept, for this.
+      // The old master key was kept for this purpose.
       try expect(0, "cmp old \(state)/master-key.until-*Z && chmod 600 \(state)/master-key")
       try expect(0, "mv \(state)/master-key.until-*Z \(state)/master-key")
       try expect(0, "regentctl restore copy.db --yes")
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `goes on with a master key whose change was cut short`() throws {
+  @Test func `the service completes a change of the master key that was interrupted`() throws {
     try withTemporaryFolder { folder in
       func expect(_ status: Int32, _ command: String) throws {
         let finished = try run(
@@ -173,14 +173,14 @@ import Testing
       }
       let key = "\(folder)/.local/state/regent/master-key"
       try withService(in: folder) { _ in try expect(0, "regentctl requestor add acme") }
-      // Killed before the database was sealed with the new key.
+      // As if killed before the database was sealed with the new key.
       try writeFile("\(key).next", Array(String(repeating: "ab", count: 32).utf8))
       try expect(0, "chmod 600 \(key).next")
       try withService(in: folder) { service in
         try expect(0, "regentctl requestor show acme && test ! -e \(key).next")
         try expect(0, "cp -p \(key) old && regentctl master-key change --yes")
       }
-      // Killed after that, before the new key got its name.
+      // As if killed after that, before the new key file was renamed.
       try expect(0, "mv \(key) \(key).next && mv old \(key)")
       try withService(in: folder) { _ in
         try expect(0, "regentctl requestor show acme && test ! -e \(key).next")
@@ -188,14 +188,14 @@ import Testing
     }
   }
 
-  @Test func `is refused when rows were changed, with a hash that fits, of a time before seals`() throws {
+  @Test func `an unsealed old backup with changed rows is refused although its hash fits`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let old = "\(packageFolder())/Tests/fixtures/0.1.0"
       try shell.get(
         "mkdir -m 700 data && install -m 600 \(old)/master-key . && install -m 600 \(old)/backup.db copy.db")
       let restore = "regentd restore --database data/regent.db --master-key master-key"
-      // Without its last line a backup is a database like any other.
+      // Without its last line a backup is an ordinary database.
       let line = "\nregent-backup-1 ".utf8.count + 64 + 1
       try writeFile("\(folder)/changed.db", Array(try readFile("\(folder)/copy.db").dropLast(line)))
       let change = "UPDATE requestor SET name = 'Evil'"
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `waits for nobody: a second one at the same time is told so`() throws {
+  @Test func `a second backup at the same time is refused`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       try shell.get("regentctl requestor add acme")
@@ -227,11 +227,11 @@ import Testing
     }
   }
 
-  @Test func `leaves nothing on the disk when it is cut short`() throws {
+  @Test func `an interrupted backup leaves no files on disk`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let copies = "\(shell.state)/regent.db.backup"
-      // What a service leaves that was killed while it copied, and while it checked the copy.
+      // The files of a service that was killed while it copied, and while it checked the copy.
       let rests = [
         "copy.db", "copy.db.partial", "copy.db.partial-journal", "copy.db-wal", "copy.db-shm",
         "copy.db.lock",
@@ -241,7 +241,7 @@ import Testing
       for rest in rests { try writeFile("\(copies)/\(rest)", Array("rest".utf8)) }
       try withService(in: folder) { service in
         #expect(try shell.get("ls \(copies)") == "")
-        // And whoever fetches it is killed half-way: the next one takes its place.
+        // The client was killed while it fetched the backup; the next one replaces its partial file.
         try shell.get("printf part > .copy.db.partial && chmod 600 .copy.db.partial")
         for rest in rests { try writeFile("\(copies)/\(rest)", Array("rest".utf8)) }
         try shell.get("regentctl backup copy.db")
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `is in place after a crash that came once it was decided`() throws {
+  @Test func `a restore that crashes after its decision is completed by the next start`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let database = "\(shell.state)/regent.db"
@@ -262,10 +262,10 @@ import Testing
         try shell.get("regentctl requestor add before && regentctl backup copy.db")
         try shell.get("regentctl requestor add after")
       }
-      // The service was killed: its last changes are in the log beside the database.
+      // The service was killed, so that its last changes are in the log beside the database.
       #expect(try shell.type("test -s \(database)-wal").status == 0)
       try shell.get("cp -a .local/state/regent killed && regentctl restore copy.db --yes")
-      // As it lies on the disk between the decision and the exchange of the files.
+      // The state on disk between the decision and the exchange of the files.
       try shell.get(
         "cp \(database) decided && rm -r .local/state/regent && mv killed .local/state/regent")
       try shell.get("mv decided \(database).restored && chmod 600 \(database).restored")
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the old database whole, with what was only in its log`() throws {
+  @Test func `restore keeps the old database complete, including changes that were only in its log`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { _ in
@@ -288,7 +288,7 @@ import Testing
         try shell.get("regentctl requestor add after")
       }
       try shell.get("regentctl restore copy.db --yes")
-      // Back again: the kept files under their first names.
+      // Puts the kept files back under their first names.
       try shell.get(
         "cd .local/state/regent && rm -f regent.db regent.db-wal regent.db-shm && K=$(ls regent.db.before-*Z) && "
           + "mv \"$K\" regent.db && mv \"$K-wal\" regent.db-wal")
@@ -299,7 +299,7 @@ import Testing
     }
   }
 
-  @Test func `is not restored while nobody knows which key the database has`() throws {
+  @Test func `restore is refused while an interrupted change of the master key is unresolved`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.makeBackup()
@@ -307,7 +307,7 @@ import Testing
       let refused = try shell.refusal("regentctl restore copy.db --yes")
       #expect(refused.contains("a change of the master key was cut short"))
       #expect(refused.contains("hint: settle it first: start the service and stop it"))
-      // Looking settles nothing.
+      // `regentd check` does not resolve it.
       try shell.get("regentd check && test -e \(shell.state)/master-key.next")
       try withService(in: folder) { service in
         service.program.signal(15)

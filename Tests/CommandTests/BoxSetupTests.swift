@@ -2,15 +2,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `regent setup` in front of somebody who types, and what a box says that was not set up.
-@Suite struct `A box that is set up by hand` {
+/// `regent setup` at a terminal, and what a box that was not set up reports.
+@Suite struct `Setting up a box by hand` {
   private func typed(_ shell: Operator, _ lines: [String], _ words: String = "") throws -> FinishedProgram {
     let typed = lines.map { "'\($0)'" }.joined(separator: " ")
     return try shell.type(
       "printf '%s\\n' \(typed) | script -qec 'regent setup --config box/agent.conf --state state \(words)' /dev/null")
   }
 
-  @Test func `is asked again for what was typed wrongly`() throws {
+  @Test func `setup asks again after a wrong entry, but not without end`() throws {
     try withInvitation { shell, service, code in
       let said = try typed(shell, ["7K3M", "", ":// #\(code)", code, "a b", service])
       #expect(said.outputText.contains("this box is enrolled for acme"), "\(said.outputText)")
@@ -23,7 +23,7 @@ import Testing
           said.outputText.split(separator: line, omittingEmptySubsequences: false).count == count + 1,
           "\(line): \(said.outputText)")
       }
-      // Nobody is asked for ever, and an option is not asked about.
+      // The questions end after some wrong entries, and a wrong option causes no question.
       let stubborn = try typed(shell, Array(repeating: "7K3M", count: 9))
       #expect(stubborn.status == 2)
       let option = try typed(shell, [code], "--code 7K3M")
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `reads the code from standard input, where no other user sees it`() throws {
+  @Test func `setup reads the enrolment code from standard input, which hides it from other users`() throws {
     try withInvitation { shell, service, code in
       let setup = "regent setup --config box/agent.conf --state state --code -"
       for (typed, said) in [
@@ -44,9 +44,10 @@ import Testing
     }
   }
 
-  @Test func `lets no other process of its user read its memory, and leaves no core`() throws {
+  @Test func `setup lets no other process of its user read its memory and writes no core file`() throws {
     try withTemporaryFolder { folder in
-      // It waits for the code. Files in /proc of a process that may be traced belong to its user, others to root.
+      // The program waits for the code. The /proc files of a process that must not be traced belong to root, not to
+      // its user.
       let said = try Operator(folder: folder).get(
         """
         mkfifo in; as=; test "$(id -u)" != 0 || as="setpriv --reuid 65534 --regid 65534 --clear-groups"
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `keeps its settings file as it is when the same is typed again`() throws {
+  @Test func `setup with the same values leaves the settings file unchanged`() throws {
     try withInvitation { shell, service, code in
       try shell.get(
         "mkdir -m 700 box && printf '# Den\\n#service = https://x\\nname = Den\\n' > box/agent.conf && chmod 600 box/agent.conf"
@@ -70,7 +71,7 @@ import Testing
       let first = try shell.get("cat box/agent.conf")
       try shell.get("\(setup) --code \(code)")
       #expect(try shell.get("cat box/agent.conf") == first)
-      // Another code is another key pair, which takes the place of the first.
+      // Another code brings another key pair, which replaces the first.
       for _ in 0..<2 {
         try shell.get(
           "\(setup) --code $(regentctl requestor invite acme | awk '$1 == \"code\" { print $2 }')")
@@ -81,7 +82,9 @@ import Testing
     }
   }
 
-  @Test func `is told what is done about an address at which nobody answers, and not for long`() throws {
+  @Test func `setup reports progress for an address that does not respond, and ends within 15 seconds with a hint`()
+    throws
+  {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/hole.py", Self.hole.utf8)
@@ -102,7 +105,7 @@ import Testing
       #expect(try #require(Int(end[1].prefix { $0.isNumber })) < 15, "\(text)")
       #expect(text.contains("check the address and its port, and that no firewall is between"), "\(text)")
 
-      // The commands that ask the same way.
+      // Other commands report it in the same way.
       try shell.get("printf 'a-secret\\n' > secret && chmod 600 secret")
       let status = try shell.type(
         "script -qec 'regent --service \(service) --requestor acme --public-key k --secret-file secret --state state "
@@ -112,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `is told by doctor that it is not set up yet, and how it is`() throws {
+  @Test func `doctor says that a box is not set up yet and how to do it`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let said = try shell.type("regent doctor")
@@ -127,7 +130,7 @@ import Testing
     }
   }
 
-  /// Listens, and takes nobody: who connects hears nothing.
+  /// A listener whose queue is full, so that a connection gets no response.
   private static let hole = """
     import signal, socket
     server = socket.socket()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `regentd check` {
-  @Test func `finds a stopped service's data sound, and leaves a running one's alone`() throws {
+  @Test func `check finds a stopped service's data sound and does not open a running service's data`() throws {
     try withTemporaryFolder { folder in
       try withService(in: folder) { service in
         let busy = try check(folder)
@@ -19,19 +19,19 @@ import Testing
       #expect(
         good.outputText.contains("database: \(folder)/.local/state/regent/regent.db is sound\n"))
       #expect(good.outputText.hasSuffix("rows: every row is signed as it must be\naudit: the log is whole\n"))
-      // And again: the check leaves nothing behind.
+      // A second check has the same result: the first left nothing behind.
       #expect(try check(folder).outputText == good.outputText)
     }
   }
 
-  @Test func `changes nothing, whatever it finds`() throws {
+  @Test func `check changes no file`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let temporary = "mkdir -p temporary && TMPDIR=$HOME/temporary regentd check"
-      // Nothing at all: the folder is the first start's to make.
+      // With no database yet, check makes no folder; that is left to the first start.
       #expect(try shell.get(temporary).contains("database: there is none yet"))
       #expect(try shell.type("test -e .local").status == 1)
-      // And a service that was killed, with its last changes in the log.
+      // A service that was killed, with its last changes in the log.
       try withService(in: folder) { _ in try shell.get("regentctl requestor add acme") }
       #expect(try shell.type("test -s \(shell.state)/regent.db-wal").status == 0)
       let traces = "cd \(shell.state) && stat -c '%n %i %s %Y' * | grep -v lock && sha256sum *.db*l"
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `finds rows that were changed from outside`() throws {
+  @Test func `check finds rows that were changed from outside`() throws {
     try withTemporaryFolder { folder in
       try stopped(folder) {
         _ = try regentctl(folder, ["requestor", "add", "acme"])
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `finds a damaged file, and the wrong key`() throws {
+  @Test func `check finds a damaged database file and a wrong master key`() throws {
     try withTemporaryFolder { folder in
       try stopped(folder) {}
       let state = "\(folder)/.local/state/regent"
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// Runs a service in the folder, and ends it in peace.
+  /// Runs a service in the folder, and stops it with SIGTERM.
   private func stopped(_ folder: String, _ body: () throws -> Void) throws {
     try withService(in: folder) { service in
       try body()

@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The program under a clock that jumps, by libfaketime.
+/// regentd with a clock that jumps, by libfaketime.
 @Suite(.enabled(if: clockLibrary != nil, noClockLibrary))
 struct `regentd when the clock jumps` {
-  /// With every clock, as no kernel does it, the one that counts since the boot jumps, too: then timers never ring.
+  /// `wallClockAlone` "0" also moves the monotonic clock, which no kernel does; timers then never fire.
   @Test(arguments: ["+31d", "-31d"], ["0", "1"])
-  func `ends in time when it is told to`(jump: String, wallClockAlone: String) throws {
+  func `the service ends in time after its clock has jumped`(jump: String, wallClockAlone: String) throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/time", Array("+0".utf8))
       let environment = [
@@ -29,8 +29,10 @@ struct `regentd when the clock jumps` {
 }
 
 extension `regentd when the clock jumps` {
-  /// No kernel's clock of intervals goes back; a fault of a virtual machine's may, and must not end what writes.
-  @Test func `goes on writing when every clock goes back`() throws {
+  /// No kernel sets the monotonic clock back, but a faulty virtual machine may.
+  ///
+  /// The writer must survive it.
+  @Test func `the service keeps writing when every clock is set back`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/time", Array("+0".utf8))
       let environment = [
@@ -56,7 +58,7 @@ extension `regentd when the clock jumps` {
 
 /// `libfaketime`, which gives a program another clock.
 ///
-/// Under ThreadSanitizer, which asks for the time before the library is ready, no program comes to its start.
+/// nil under ThreadSanitizer: it asks for the time before the library is ready, so that no program starts.
 let clockLibrary: String? = {
   if sanitizer == "thread" { return nil }
   #if arch(x86_64)

@@ -2,14 +2,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Every script in `Scripts`: what people type, and exactly what they see.
-@Suite struct `What people type` {
+/// Each script in `Scripts`: the commands that people type, and exactly what they see.
+@Suite struct `Command scripts` {
   @Test(arguments: try scriptNames())
-  func `gives what the script says`(script: String) throws {
+  func `each script prints exactly what it states`(script: String) throws {
     let text = String(decoding: try readFile("\(scriptsFolder)/\(script)"), as: UTF8.self)
     let steps = try parseScript(text)
     #expect(!steps.isEmpty)
-    // What regentctl does needs a service to talk to; what regentd does brings its own.
+    // Scripts of regentctl need a running service; those of regentd start their own.
     guard script.hasPrefix("regentctl-") else {
       return try withTemporaryFolder { try play(script, steps, in: $0) }
     }
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `is compared line by line, with wildcards`() throws {
+  @Test func `output is compared line by line, with wildcards`() throws {
     let script = """
       # a comment
       $ something
@@ -58,8 +58,7 @@ private func scriptNames() throws -> [String] {
     .sorted()
 }
 
-/// Runs one step in a shell whose home is the folder, with the built programs on its path and nothing else from
-/// outside.
+/// Runs one step in a shell with the folder as its home, the built programs in its path and no other environment.
 private func perform(_ step: ScriptStep, in folder: String, _ service: String?) throws
   -> StepAnswer
 {
@@ -70,7 +69,7 @@ private func perform(_ step: ScriptStep, in folder: String, _ service: String?) 
   environment["SERVICE"] = service
   let finished = try run(
     "sh", ["-c", "cd \"$HOME\" && \(step.command)"], environment: environment)
-  // The folder has another name each time.
+  // The folder's name differs in each run.
   let shown = { (text: String) in text.replacing(folder, with: "$HOME") }
   return StepAnswer(
     output: shown(finished.outputText), errors: shown(finished.errorText), status: finished.status)

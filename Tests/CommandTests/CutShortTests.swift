@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Operators are impatient, machines lose power, two people work at once.
-@Suite struct `What is cut short` {
-  @Test func `an apply goes on where it was killed`() throws {
+/// Operators interrupt commands, machines lose power, and two operators work at once.
+@Suite struct `Interrupted and concurrent commands` {
+  @Test func `an apply that was killed is completed by the next apply`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       let accounts = (1...300).map { #"{"provider":"cable","name":"viewer-\#($0)"}"# }
@@ -14,7 +14,7 @@ import Testing
       let regentctl = try RunningProgram(
         try builtProgram("regentctl"), ["apply", "\(service.folder)/all.json"],
         environment: ["HOME": service.folder])
-      // In the middle: the first accounts are there.
+      // The first accounts exist, so that the apply is halfway.
       try eventually("the first accounts") {
         let list = try shell.type("regentctl account list cable")
         return list.outputText.split(separator: "\n").count > 3 ? true : nil
@@ -27,10 +27,10 @@ import Testing
     }
   }
 
-  @Test func `an apply that stops says how far it came`() throws {
+  @Test func `an apply that stops says how many changes were made`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
-      // Nothing is wrong with the file but what only the service can know: a key that no certificate has.
+      // The file is valid except for something that only the service checks: the certificate has no key.
       try writeFile(
         "\(service.folder)/bad.json",
         #"{"requestors":[{"id":"a"},{"id":"b"},{"id":"c","certificate":"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"},{"id":"d"}]}"#
@@ -44,8 +44,10 @@ import Testing
     }
   }
 
-  /// Each record is changed by itself, so two files at once can leave a mixture behind: then somebody is told.
-  @Test func `of two applies at once at least one is told of a mixture`() throws {
+  /// apply changes each record separately, so that two files applied at once can leave a mixture.
+  ///
+  /// At least one operator must be told.
+  @Test func `of two concurrent applies at least one reports a mixture`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       for who in ["left", "right"] {
@@ -76,12 +78,12 @@ import Testing
     }
   }
 
-  /// Whatever was under way: the next start finds a database and a key that fit.
+  /// Whatever command was running, the next start must find a database and a key that fit each other.
   @Test(arguments: [
     "master-key change --yes", "signing-key rotate", "backup copy.db", "key retire $ROWS",
     "apply all.json",
   ])
-  func `a service that is killed meanwhile starts again`(command: String) throws {
+  func `a service that is killed during a command starts again`(command: String) throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let accounts = (1...200).map { #"{"provider":"cable","name":"viewer-\#($0)"}"# }
@@ -99,11 +101,11 @@ import Testing
             environment: [
               "HOME": folder, "PATH": "\(try productsFolder()):/usr/bin:/bin", "ROWS": rows,
             ])
-          // Some are killed before the command is heard, some when it has ended, most in between: each must do.
+          // Some are killed before the command arrives, some after its end, most in between.
           pass(milliseconds: delay)
           service.program.signal(SIGKILL)
           _ = try service.program.wait()
-          // A service that died in the middle is no reason to hang.
+          // regentctl must not hang when the service dies.
           _ = try regentctl.wait(deadline: 60)
         }
         try withService(in: folder) { _ in
@@ -119,7 +121,7 @@ import Testing
   }
 
   @Test(.enabled(if: canMount(), "a small disk needs root and mount namespaces"))
-  func `a backup that found no room is none for doctor`() throws {
+  func `a backup that failed for lack of space is not counted by doctor`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       try shell.get("regentctl requestor add acme && mkdir small")
@@ -131,7 +133,7 @@ import Testing
     }
   }
 
-  /// A disk of one mebibyte, for what is written there.
+  /// A small file system in memory whose size limits what can be written.
   @Test(.enabled(if: canMount(), "a small disk needs root and mount namespaces"))
   func `a backup and a restore on a full disk change nothing`() throws {
     try withTemporaryFolder { folder in
@@ -152,7 +154,7 @@ import Testing
         #expect(try service.program.wait() == 0)
       }
       try shell.get("cp -a .local/state/regent before && rm before/regent.db.lock")
-      // The disk holds the database and not a second one.
+      // The disk has room for the database, but not for a second one.
       let full =
         "mount -t tmpfs -o size=$(($(stat -c %s before/regent.db) / 1024 + 100))k,mode=700 small small && cp -a before/. small/ && "
         + "{ regentctl restore good.db --database small/regent.db --master-key small/master-key --yes; S=$?; "

@@ -3,9 +3,9 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-/// `regentd` with its database on a real server, as an operator has it.
-@Suite struct `A service with its database on a server` {
-  @Test func `keeps everything there, over a restart`() throws {
+/// `regentd` with a PostgreSQL server, as an operator runs it.
+@Suite struct `A service with a PostgreSQL database` {
+  @Test func `a service keeps all its data on the server, over a restart and a lost connection`() throws {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -21,7 +21,7 @@ import Testing
         let code = try first.code(device: "box-1")
         try shell.get("regentctl code approve \(code) --provider cable --account anna")
         #expect(try first.signIn(device: "box-1").status == 200)
-        // Nothing of it is in a file, and a second service of the same name is told so.
+        // No data is in a file, and a second service with the same node name is refused.
         let files = try shell.get("ls \(shell.state)")
         #expect(!files.contains("regent.db"), "\(files)")
         let second = try shell.refusal(
@@ -30,7 +30,7 @@ import Testing
         let found = try shell.get("regentctl doctor || true")
         #expect(found.contains("PostgreSQL 1") && found.contains("every row is signed"), "\(found)")
         #expect(found.contains("there is no synchronous standby"), "\(found)")
-        // The service copies it as it would a file, and the copy goes back like any other.
+        // The service makes a backup of the server's data as of a file, and it can be restored.
         #expect(try shell.get("regentctl backup copy.db").contains("checked and good"))
         #expect(try shell.get("regentctl doctor || true").contains("backup: the last one was made at 20"))
         service.program.signal(15)
@@ -41,7 +41,7 @@ import Testing
         #expect(try again.signIn(device: "box-1").status == 200)
         #expect(try again.call("GET", "/api/v1/authorize.json?deviceId=box-1&resource=news").status == 200)
         #expect(try !again.mediaToken(device: "box-1", resource: "news").isEmpty)
-        // The server goes away: what is asked of it is answered in time, and says when to come again.
+        // When the server is gone, requests get 503 with Retry-After in time.
         kill(try server.pid, SIGQUIT)
         let ready = try eventually("readyz to say so") {
           let text = try shell.get("curl -s -o /dev/null -w '%{http_code}' \(service.url)/readyz")
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `says what it waits for, and what to do`() throws {
+  @Test func `doctor and errors name the standby that changes wait for, or the lost server, with a hint`() throws {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { folder in
       let (shell, port) = (Operator(folder: folder), try freePort())
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "mounting takes root"))
-  func `says that the server's disk is full, until there is room`() throws {
+  func `doctor and readyz report that the server's disk is full until there is room`() throws {
     let server = try PostgreSQLServer()
     let disk = try SmallDisk(of: server)
     try withTemporaryFolder { folder in
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `refuses what would show a password, and what is not there`() throws {
+  @Test func `a password in the URL or the environment and a missing server are refused with a hint`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let secret = try shell.refusal("regentd serve --database postgresql://regent:geheim@127.0.0.1/regent")

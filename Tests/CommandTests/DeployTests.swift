@@ -3,10 +3,10 @@ import RegentPairing
 import TestSupport
 import Testing
 
-/// What `deploy/` promises, held against the programs that read it.
-@Suite struct `What is deployed` {
+/// The files of `deploy/`, checked with the programs that read them.
+@Suite struct `Files in deploy` {
   @Test(arguments: [("regentd.service", 12), ("regentd@.service", 12), ("regent.service", 15)])
-  func `is closed in tightly`(unit: String, threshold: Int) throws {
+  func `each systemd unit has a tight sandbox`(unit: String, threshold: Int) throws {
     let judged = try run(
       "systemd-analyze",
       [
@@ -16,7 +16,7 @@ import Testing
     #expect(judged.status == 0, "\(judged.outputText.split(separator: "\n").last ?? "")")
   }
 
-  @Test func `shuts several services in as it does one`() throws {
+  @Test func `the unit template for several services has the sandbox of the single one`() throws {
     func sandbox(_ unit: String) throws -> [Substring] {
       let text = String(decoding: try readFile("\(packageFolder())/deploy/systemd/\(unit)"), as: UTF8.self)
       let own = ["Environment", "RuntimeDirectory=", "#"]
@@ -26,7 +26,7 @@ import Testing
     #expect(try sandbox("regentd@.service") == sandbox("regentd.service"))
   }
 
-  @Test func `names numbers that the service has`() throws {
+  @Test func `dashboards and alerts use only metrics that the service has`() throws {
     try withService("--metrics-listen", "127.0.0.1:0") { service in
       let offered = try fetch("\(try service.metricsURL)/metrics").body
       for file in ["prometheus/regentd-alerts.yml", "grafana/regentd.json"] {
@@ -43,7 +43,7 @@ import Testing
     .enabled(
       if: installedProgram("promtool") != nil,
       "promtool is not installed: apt-get install prometheus"))
-  func `has alerts that Prometheus takes, and that ring`() throws {
+  func `Prometheus accepts the alerts, and they fire`() throws {
     try withTemporaryFolder { folder in
       let rules = "\(packageFolder())/deploy/prometheus"
       let checked = try run("promtool", ["check", "config", "\(rules)/scrape.yml"])
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// Lines as the service writes them, and whether they are about somebody who tries codes.
+  /// Log lines of the service, each with the address that fail2ban must ban, if any.
   private static let logLines: [(line: String, address: String?)] = [
     ("2026-11-20T15:00:00.000Z warning wrong-code address=203.0.113.9", "203.0.113.9"),
     ("2026-11-20T15:00:00.000Z warning wrong-code address=2001:db8::1", "2001:db8::1"),
@@ -97,9 +97,9 @@ import Testing
       #"{"time":1763650800000,"level":"warning","event":"wrong-code","address":"203.0.113.9"}"#,
       "203.0.113.9"
     ),
-    // A box that asks for a code by itself must not get the phones of its home banned.
+    // A box that asks about a wrong code by itself must not get its home's phones banned.
     ("2026-11-20T15:00:00.000Z warning wrong-code-of-app requestor=a address=203.0.113.9", nil),
-    // Somebody puts such words where they please, and wants a neighbour to be locked out.
+    // An attacker puts such words into a name or path to get another address banned.
     (#"2026-11-20T15:00:00.000Z info seen name="x wrong-code address=203.0.113.9""#, nil),
     ("2026-11-20T15:00:00.000Z info seen name=wrong-code address=203.0.113.9", nil),
     ("2026-11-20T15:00:00.000Z info call-refused path=/wrong-code address=203.0.113.9", nil),
@@ -110,7 +110,7 @@ import Testing
   ]
 
   @Test(arguments: logLines)
-  func `has a filter that reads wrong codes and nothing else`(line: String, address: String?) throws {
+  func `the fail2ban filter matches wrong codes and nothing else`(line: String, address: String?) throws {
     let text = String(
       decoding: try readFile("\(packageFolder())/deploy/fail2ban/filter.conf"), as: UTF8.self)
     let expressions = text.split(separator: "\n").compactMap { line -> Substring? in
@@ -118,7 +118,7 @@ import Testing
       return line[start.lowerBound...]
     }
     #expect(expressions.count == 2)
-    // As fail2ban does it: the time is cut out first, and <HOST> is an address.
+    // As fail2ban does it: it removes the time first, and <HOST> is an address.
     let script = """
       import re, sys
       line = re.sub(r'^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z ?|^[A-Z][a-z]{2} \\d+ [0-9:]+ ?', '', sys.argv[1])
@@ -134,15 +134,15 @@ import Testing
       if: installedProgram("fail2ban-regex") != nil,
       "fail2ban is not installed: apt-get install fail2ban"),
     arguments: logLines)
-  func `has a filter that fail2ban takes`(line: String, address: String?) throws {
+  func `fail2ban accepts the filter`(line: String, address: String?) throws {
     let judged = try run(
       "fail2ban-regex",
       ["--out", "ip", line, "\(packageFolder())/deploy/fail2ban/filter.conf"])
     #expect(judged.outputText.filter { !$0.isWhitespace } == address ?? "", "\(judged.errorText)")
   }
 
-  /// The service answers no more than so many wrong codes of an address, and logs no others.
-  @Test func `bans who goes on guessing for hours, and no hotel`() throws {
+  /// The service accepts only a limited number of wrong codes from an address, and logs no others.
+  @Test func `the fail2ban jail bans an address that guesses for hours, but not a hotel`() throws {
     let text = String(decoding: try readFile("\(packageFolder())/deploy/fail2ban/jail.conf"), as: UTF8.self)
     func setting(_ name: String) -> Substring? {
       text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: "=").last?.drop { $0 == " " }
@@ -165,7 +165,7 @@ import Testing
     #expect(logged.count >= most, "whoever guesses for six hours")
   }
 
-  @Test func `finds wrong codes in the log`() throws {
+  @Test func `a wrong code appears in the service's log`() throws {
     try withService { service in
       let typed = try run(
         "sh",
@@ -188,13 +188,13 @@ import Testing
     }
   }
 
-  @Test func `has settings that a shell reads as systemd does`() throws {
+  @Test func `a shell reads the settings file as systemd does`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let proxies = try shell.get(
         "set -au; . \(packageFolder())/deploy/regentd.env; echo \"$REGENT_TRUST_PROXY\"")
       #expect(proxies == "unix")
-      // As an operator types it who does not use systemd, for a folder of our own and without the group.
+      // As an operator without systemd types it, with a folder of the test and without the group.
       try shell.get("grep -v ADMIN_GROUP \(packageFolder())/deploy/regentd.env > regentd.env")
       try withService(in: folder) { service in
         service.program.signal(15)
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `sets variables that the service knows`() throws {
+  @Test func `the settings file sets only variables that the service knows`() throws {
     let text = String(
       decoding: try readFile("\(packageFolder())/deploy/regentd.env"), as: UTF8.self)
     let help = try run(try builtProgram("regentd"), ["serve", "--help"]).outputText

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite struct `docs/protocol.md` {
-  @Test func `its examples run as they stand there`() throws {
+@Suite struct `docs protocol.md` {
+  @Test func `the examples of the page run as they are printed`() throws {
     let text = String(decoding: try readFile(packageFolder() + "/docs/protocol.md"), as: UTF8.self)
     let script = shellExamples(in: text)
     #expect(script.contains("regentctl code approve"))
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// What stands between ```sh and ```.
+  /// The lines between ```sh and ```.
   private func shellExamples(in text: String) -> String {
     var isExample = false
     var lines: [Substring] = []
@@ -35,8 +35,8 @@ import Testing
   }
 }
 
-@Suite struct `The documents' command lines` {
-  @Test func `name commands and options that the programs have`() throws {
+@Suite struct `Command lines in the documentation` {
+  @Test func `the documentation names only commands and options that the programs have`() throws {
     let programs = ["regentd", "regentctl", "regent"]
     var manuals: [String: String] = [:]
     for program in programs {
@@ -48,12 +48,13 @@ import Testing
       for snippet in snippets(of: String(decoding: try readFile(document), as: UTF8.self)) {
         let words = snippet.split { " ()'\"`;".contains($0) }.map(String.init)
         for (place, word) in words.enumerated() {
-          // A variable's value may end like a program's path.
+          // A variable's value may end like the path of a program.
           let program = word.contains("=") ? "" : word.split(separator: "/").last.map(String.init) ?? ""
-          // `-u regentd` and `-o regentd` are the user of that name, `from regent import` is the Python module.
+          // After `-u` or `-o`, `regentd` is a user; `from regent import` names the Python module.
           let before = place == 0 ? "" : words[place - 1]
           guard let manual = manuals[program], !before.hasPrefix("-"), before != "from" else { continue }
-          // In `docker compose exec regentd /usr/bin/regentctl …` the first is a container, and the rest the second's.
+          // In `docker compose exec regentd /usr/bin/regentctl …` the first name is a container, and the options
+          // belong to the second.
           let rest = words[(place + 1)...].prefix { word in
             let name = word.split(separator: "/").last.map(String.init) ?? ""
             return !["|", "&&", "&", ">", "#"].contains(word) && !(word.contains("/") && programs.contains(name))
@@ -81,7 +82,7 @@ import Testing
     return found.split(separator: "\n").map(String.init).sorted() + ["\(packageFolder())/README.md"]
   }
 
-  /// The lines of examples, and what stands between back quotes elsewhere.
+  /// The lines of code blocks, and the text between back quotes elsewhere.
   private func snippets(of page: String) -> [Substring] {
     var isExample = false
     var found: [Substring] = []

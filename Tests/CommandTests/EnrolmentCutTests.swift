@@ -2,10 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A box that loses its power while it enrols, and one whose disk is full.
-@Suite struct `A box that is cut off while it enrols` {
+/// A box that loses power while it enrols, and one whose disk is full.
+@Suite struct `Enrolment that is interrupted` {
   @Test(.enabled(if: installedProgram("cc") != nil, "there is no C compiler: apt-get install gcc"))
-  func `has its old settings or the new ones after each step, and finishes when it is asked again`() throws {
+  func `an enrolment killed at any step leaves the old settings or the new ones, and the next attempt completes it`()
+    throws
+  {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in
@@ -28,7 +30,7 @@ import Testing
           let left = try shell.get("cat box/agent.conf")
           #expect(left == old || left.contains("public-key = "), "step \(step): \(left)")
           if isRoot { #expect(try shell.get("stat -c %g box/agent.conf") == "12345", "step \(step)") }
-          // Settings that name the pair never stand without its secret.
+          // Settings that name the key pair must never exist without its secret.
           #expect(try left == old || shell.get("wc -c < box/secret") == "41", "step \(step)")
           try shell.get(setup)
           let new = try shell.get("cat box/agent.conf box/secret")
@@ -38,7 +40,7 @@ import Testing
           #expect(try shell.get("ls -A box | sort | tr '\\n' ' '") == "agent.conf secret ", "step \(step)")
         }
         #expect(step > 8, "\(step)")
-        // One code, one box, one pair, however often it was asked for.
+        // One code gives one box one key pair, whatever number of attempts it took.
         #expect(try shell.get("regentctl key list acme | awk '$2 == \"calls\"' | wc -l") == "1")
         try shell.get("regent --config box/agent.conf --state state providers")
       }
@@ -46,7 +48,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "mounting takes root"))
-  func `is told of a full disk, keeps its settings, and enrols when there is room`() throws {
+  func `enrolment on a full disk is reported, keeps the settings, and succeeds when there is room`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in
@@ -63,9 +65,9 @@ import Testing
     }
   }
 
-  /// A box without a battery begins in 1970 until something sets its clock.
+  /// A box without a clock battery starts in 1970.
   @Test(.enabled(if: clockLibrary != nil, noClockLibrary))
-  func `enrols at its first boot without a clock, and its calls are taken`() throws {
+  func `a box whose clock starts in 1970 enrols, and its calls are accepted`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in
@@ -90,7 +92,7 @@ import Testing
 
     """
 
-  /// Dies before the step that `KILL_AT` counts to: whatever changes a folder, a file or the service.
+  /// Kills the process before step number `KILL_AT`; a step changes a folder, a file or the service.
   private static let library = """
     #define _GNU_SOURCE
     #include <dlfcn.h>

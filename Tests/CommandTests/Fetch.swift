@@ -1,13 +1,13 @@
 import Glibc
 import TestSupport
 
-/// One HTTP exchange over a socket of our own: no client of ours may hide what really goes over the wire.
+/// One HTTP exchange over a plain socket, so that no HTTP client hides what is on the wire.
 struct Fetched {
   let status: Int
   let head: String
   let body: String
 
-  /// The value of a header, by its name in lower case.
+  /// The value of a header; `name` is in lower case.
   func header(_ name: String) -> String? {
     head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("\(name):") }
       .map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
@@ -29,7 +29,7 @@ func fetch(_ url: String, method: String = "GET") throws -> Fetched {
     status: status, head: String(text[..<end.lowerBound]), body: String(text[end.upperBound...]))
 }
 
-/// A connection that the caller closes.
+/// Opens a connection, which the caller must close.
 func openConnection(to url: String) throws -> Int32 {
   let authority = url.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
   guard let colon = authority.lastIndex(of: ":"),

@@ -2,8 +2,8 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-/// What a first start leaves when it fails, and when several try it at once.
-@Suite struct `A first start` {
+/// The traces of a first start that fails, and several first starts at once.
+@Suite struct `The first start of a service` {
   private func keys(_ shell: Operator) throws -> String {
     try shell.get("ls \(shell.state) | grep -v lock | grep key || true")
   }
@@ -12,7 +12,9 @@ import Testing
     try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(database)'")
   }
 
-  @Test func `that fails on a server leaves no key, and makes none where another service has one`() throws {
+  @Test func `a first start that fails on a server leaves no key, and makes none for another service's database`()
+    throws
+  {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -22,17 +24,17 @@ import Testing
       let first = try refused(shell, poor)
       #expect(first.contains("GRANT USAGE, CREATE ON SCHEMA public TO poor"), "\(first)")
       #expect(try keys(shell) == "")
-      // Meant for a database that another service has made: its key is that one's, and none that was left here.
+      // The database belongs to another service, so that its key is needed. A new key would be useless.
       try shell.get("mkdir -m 700 other")
       try withService("--database", server.socketURL, in: "\(folder)/other") { _ in }
       let foreign = try refused(shell, server.socketURL)
       #expect(foreign.contains(others), "\(foreign)")
-      // Also where the role does not see what is there.
+      // The same holds when the role cannot see the existing tables.
       _ = try shell.ask(server, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
       let unseen = try refused(shell, poor)
       #expect(unseen.contains(others), "\(unseen)")
       #expect(try keys(shell) == "")
-      // A key that is there stays, whatever fails.
+      // An existing key stays, whatever fails.
       try shell.get("cp -p other/.local/state/regent/master-key \(shell.state)/")
       let poorer = try refused(shell, poor)
       #expect(poorer.contains("GRANT USAGE ON SCHEMA public TO poor"), "\(poorer)")
@@ -40,10 +42,10 @@ import Testing
     }
   }
 
-  @Test func `that fails in a file leaves no key, and keeps one that was there`() throws {
+  @Test func `a first start that fails with a file leaves no key, and keeps an existing one`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
-      // A folder that takes no files, also from root.
+      // A folder in which not even root can create files.
       let first = try refused(shell, "/proc/regent.db")
       #expect(first.contains("/proc has mode"), "\(first)")
       #expect(try keys(shell) == "")
@@ -54,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `of several at once makes one key, with which all of them go on`() throws {
+  @Test func `several first starts at once make one key, which all of them use`() throws {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Real disks that are full: small ones in memory, which the test alone sees.
+/// Full disks: small file systems in memory in a mount namespace that only the test sees.
 @Suite(.enabled(if: getuid() == 0, "mounting takes root"))
 struct `A backup on a full disk` {
   private static let script = """
@@ -18,7 +18,9 @@ struct `A backup on a full disk` {
     kill $service; wait $service; echo "end: $?"
     """
 
-  @Test func `says so in words on either side, leaves nothing, and is made when there is room`() throws {
+  @Test func `a backup without space on either side is reported, leaves nothing, and succeeds when there is room`()
+    throws
+  {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/script", Self.script.utf8)

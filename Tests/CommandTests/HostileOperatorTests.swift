@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whoever may use the admin socket, and does it badly.
-@Suite struct `The admin socket in bad company` {
-  @Test func `answers rubbish with a refusal, and goes on`() throws {
+/// Malformed requests, blocked connections and hostile names from users of the admin socket.
+@Suite struct `The admin socket with hostile input` {
+  @Test func `the admin socket refuses malformed requests and keeps working`() throws {
     let deep = "PUT /v1/requestors/a HTTP/1.1\r\nHost: r\r\nContent-Length: 100000\r\n\r\n"
     let rubbish: [[UInt8]] = [
       [UInt8](repeating: 0, count: 5_000), (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) },
@@ -23,14 +23,14 @@ import Testing
     }
   }
 
-  @Test func `lets an operator in although somebody holds every connection`() throws {
+  @Test func `an operator gets a connection although another process holds hundreds`() throws {
     try withService { service in
       var held: [Int32] = []
       defer { held.forEach { close($0) } }
       for number in 0..<400 {
         let descriptor = try connect(service.adminSocket)
         held.append(descriptor)
-        // Half of them begin to say something.
+        // Half of them begin a request.
         if number % 2 == 0 {
           _ = unsafe send(descriptor, "GET /v1/st", 10, Int32(MSG_NOSIGNAL))
         }
@@ -43,25 +43,25 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
-  func `says to a wrong user what to do`() throws {
+  func `a user without permission is refused with a hint`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.get("chmod 711 . && mkdir -m 711 door && cp \(try builtProgram("regentctl")) door")
       try withService("--admin-socket", "\(folder)/door/admin.sock", in: folder) { _ in
         let command =
           "setpriv --reuid 65534 --regid 65534 --clear-groups door/regentctl --socket door/admin.sock"
-        // The kernel lets nobody else connect.
+        // The kernel lets no other user connect to the socket.
         let closed = try shell.refusal("\(command) stats")
         #expect(closed.hasPrefix("regentctl: this user may not use "))
         #expect(closed.contains("hint: use sudo, or join the group"))
-        // And if it did, the service looks for itself.
+        // With a wider mode on the socket, the service checks the user itself.
         try shell.get("chmod 666 door/admin.sock")
         let refused = try shell.refusal("\(command) stats")
         #expect(refused.contains("user 65534 may not use the admin socket"))
         #expect(refused.contains("hint: "))
         #expect(try shell.refusal("\(command) requestor add evil").contains("may not use"))
         #expect(try shell.get("regentctl --socket door/admin.sock requestor list --json") == "[]")
-        // A refusal waits for nothing, its line in the audit log neither.
+        // The refusal is answered at once, but its audit line may be written later.
         try eventually("the refusal in the audit log", within: 60) {
           try shell.get("regentctl --socket door/admin.sock audit tail")
             .contains("admin.refused user 65534 (refused)") ? true : nil
@@ -70,8 +70,8 @@ import Testing
     }
   }
 
-  /// Names as strangers choose them, and how they must not reach a terminal.
-  @Test func `shows nobody's name as more than a name`() throws {
+  /// Hostile names, which must not reach the terminal unescaped.
+  @Test func `hostile names are escaped in every output`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       let hostile = "A\u{202e}B\u{2066}\u{200b}\u{feff}"
@@ -85,7 +85,7 @@ import Testing
         #expect(!refused.errors.contains(0x1b) && !refused.errors.contains(0x9b))
         #expect(refused.errorText.split(separator: "\n").count == 2, "\(refused.errorText)")
       }
-      // A box says of itself what it likes.
+      // A box can send any text about itself.
       let box = try ShellBox(shell, service, key: "key.json")
       let info = try shell.get(
         #"printf '{"model":"\\u001b[2J\#(hostile)\\n","osName":"x"}' | openssl base64 -A"#)
@@ -93,7 +93,7 @@ import Testing
         "POST", "/reggie/v1/acme/regcode.json?deviceId=box", curl: "-H 'X-Device-Info: \(info)'")
       #expect(made.status == 201, "\(made)")
       #expect(try shell.get("regentctl code list").contains("[2JA"))
-      // A file says of records what it likes.
+      // A provisioning file can have any text in its records.
       for (place, record) in [
         #""providers":[{"id":"p","name":"Acme \u001b[2J \n x","kind":"local"}]"#,
         #""providers":[{"id":"p","name":"\#(hostile)","kind":"local"}]"#,
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// What is at the other end of a Unix socket says to these bytes.
+  /// Sends these bytes to a Unix socket and returns the response.
   private func exchange(_ path: String, _ bytes: [UInt8]) throws -> String {
     let descriptor = try connect(path)
     defer { close(descriptor) }
@@ -133,7 +133,7 @@ import Testing
       let count = unsafe bytes[sent...].withUnsafeBytes {
         unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
-      // It may have refused before it read everything.
+      // The service may refuse before it has read everything.
       guard count > 0 else { break }
       sent += count
     }
@@ -143,7 +143,7 @@ import Testing
       let count = unsafe read(descriptor, &chunk, chunk.count)
       guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
       answer += chunk[..<count]
-      // Good requests are answered on a connection that stays open.
+      // After a valid request the connection stays open, so that the end is not awaited.
       if answer.count > 12 { return String(decoding: answer, as: UTF8.self) }
     }
   }
@@ -159,6 +159,6 @@ import Testing
 }
 
 extension RegentdProcess {
-  /// Where the service answers operators.
+  /// The path of the service's admin socket.
   var adminSocket: String { "\(folder)/.local/state/regent/admin.sock" }
 }

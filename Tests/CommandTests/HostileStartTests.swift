@@ -2,8 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct `regentd serve in bad company` {
-  @Test func `goes on and ends although nobody reads its log`() throws {
+@Suite struct `regentd serve in difficult surroundings` {
+  @Test func `the service works and stops although the reader of its log does not read`() throws {
     try withTemporaryFolder { folder in
       #expect(unsafe mkfifo("\(folder)/log", 0o600) == 0)
       let reader = unsafe open("\(folder)/log", O_RDWR | O_CLOEXEC | O_NONBLOCK)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `opens nothing under the numbers of closed streams`() throws {
+  @Test func `the service opens nothing under the numbers of closed standard streams`() throws {
     try withTemporaryFolder { folder in
       let program = try RunningProgram(
         "/bin/sh",
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `keeps its certificate when the new one is a pipe`() throws {
+  @Test func `the service keeps its certificate when the new file is a pipe`() throws {
     try withTemporaryFolder { folder in
       let made = try run(
         "openssl",

@@ -2,16 +2,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `make install` and `make uninstall`, which are `deploy/install` on what was built.
-@Suite struct `deploy/install` {
-  @Test func `installs what works from there, and takes exactly that away again`() throws {
+/// `make install` and `make uninstall`: runs `deploy/install` with the built programs.
+@Suite struct `deploy install` {
+  @Test func `install makes a working installation, and uninstall removes exactly its files`() throws {
     try withTemporaryFolder { folder in
       let packager = Packager(destination: "\(folder)/a root")
       let prefix = "\(packager.destination)/opt/tv"
       #expect(try packager.run("install").status == 0)
       let first = try listing(packager.destination)
 
-      // The programs find what was installed with them.
+      // The programs find the files that were installed with them.
       let environment = ["HOME": folder, "PATH": "/usr/bin:/bin"]
       let checked = try run("\(prefix)/bin/regentd", ["check"], environment: environment)
       #expect(checked.outputText.contains("pages: \(prefix)/share/regent/web is complete"))
@@ -23,7 +23,7 @@ import Testing
         }
         #expect(pages.count == 1)
       }
-      // The manual says its own section, and the units name the programs where they are.
+      // Each manual page names its own section, and the units name the programs' installed paths.
       for page in first where page.contains("/share/man/man") && page.contains("regent") {
         let text = String(
           decoding: try readFile(packager.destination + page.dropFirst()), as: UTF8.self)
@@ -36,11 +36,11 @@ import Testing
       }
       try loadCompletions(prefix, environment)
 
-      // Again over what is there: the same.
+      // Installing again changes nothing.
       #expect(try packager.run("install").status == 0)
       #expect(try listing(packager.destination) == first)
 
-      // What belongs to somebody else stays, with the folders that it lies in.
+      // A file that install did not make stays, with its folders.
       try writeFile("\(prefix)/share/regent/web/mine.txt", [])
       let removed = try packager.run("uninstall")
       #expect(removed.status == 0)
@@ -49,11 +49,11 @@ import Testing
           "./opt", "./opt/tv", "./opt/tv/share", "./opt/tv/share/regent",
           "./opt/tv/share/regent/web", "./opt/tv/share/regent/web/mine.txt",
         ])
-      // And without it nothing.
+      // Without that file uninstall leaves nothing.
       #expect(try run("rm", ["-r", packager.destination]).status == 0)
       #expect(try packager.run("install").status == 0)
       #expect(try packager.run("uninstall").status == 0)
-      // What is above the prefix was made for it, too.
+      // The folders above the prefix were made by install, too.
       #expect(unsafe access(packager.destination, F_OK) != 0)
       let nothing = try packager.run("uninstall")
       #expect(nothing.status == 0)
@@ -61,20 +61,20 @@ import Testing
     }
   }
 
-  @Test func `leaves folders above the prefix that were there`() throws {
+  @Test func `uninstall keeps folders above the prefix that existed before`() throws {
     try withTemporaryFolder { folder in
       let made = try run("mkdir", ["\(folder)/there"])
       #expect(made.status == 0)
       let packager = Packager(destination: "\(folder)/there", prefix: "/a/b/c")
       #expect(try packager.run("install").status == 0)
-      // The second time they are there, and still its own.
+      // The second install finds the folders of the first, which still count as its own.
       #expect(try packager.run("install").status == 0)
       #expect(try packager.run("uninstall").status == 0)
       #expect(try listing(folder) == ["./there"])
     }
   }
 
-  @Test func `quotes a prefix with spaces for systemd, and refuses what it cannot quote`() throws {
+  @Test func `a prefix with spaces is quoted for systemd, and one that cannot be quoted is refused`() throws {
     try withTemporaryFolder { folder in
       let spaced = Packager(destination: folder, prefix: "/opt/with space")
       #expect(try spaced.run("install").status == 0)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `brings the library that other languages check media tokens with`() throws {
+  @Test func `install brings the C library and the Python module`() throws {
     try withTemporaryFolder { folder in
       let packager = Packager(destination: folder)
       #expect(try packager.run("install").status == 0)
@@ -102,12 +102,12 @@ import Testing
           "python3", [script, "\(place)/lib/libMediaToken.so", "\(folder)/none", "SPORT", "channel-1"])
         #expect(checked.errorText == "no usable key in \(folder)/none\n")
       }
-      // What programs on the box ask the daemon with is found by Python there.
+      // Python finds the module that programs on the box use to talk to the daemon.
       let module = try run(
         "python3", ["-B", "-c", "import regent; print(regent.__file__)"],
         environment: ["PATH": "/usr/bin:/bin", "PYTHONPATH": "\(place)/lib/python3/dist-packages"])
       #expect(module.outputText == "\(place)/lib/python3/dist-packages/regent.py\n")
-      // Packagers may leave it out; then an older one goes as well.
+      // Packagers may leave the library out; then an older one is removed.
       let without = try Packager(destination: folder, library: "\(folder)/none").run("install")
       #expect(without.status == 0)
       #expect(without.errorText.contains("none is not built and is left out"))
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `brings the documents, and their links lead somewhere`() throws {
+  @Test func `install brings the documents, and their links lead to installed files`() throws {
     try withTemporaryFolder { folder in
       #expect(try Packager(destination: folder).run("install").status == 0)
       let place = "\(folder)/opt/tv/share/doc/regent"
@@ -134,13 +134,13 @@ import Testing
         }
       }
       #expect(links > 0)
-      // And every name of a file, in whatever was installed, is one that is there, or said to be the sources'.
+      // Every file name in an installed text must exist or be marked as part of the sources.
       let names = try run("\(packageFolder())/Tests/installed-names", [folder])
       #expect(names.status == 0, "\(names.outputText)\(names.errorText)")
     }
   }
 
-  @Test func `needs no compiler where the programs are built`() throws {
+  @Test func `install needs no compiler when the programs are built`() throws {
     try withTemporaryFolder { folder in
       let release = "\(folder)/.build/release"
       #expect(try run("mkdir", ["-p", release, "\(folder)/deploy"]).status == 0)
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `says that what is built is older than the sources`() throws {
+  @Test func `install warns when the programs are older than the sources`() throws {
     try withTemporaryFolder { folder in
       let programs = "\(folder)/programs"
       let names = ["regentd", "regentctl", "regent"]
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `takes away what an older version had put there`() throws {
+  @Test func `install removes files of an older version`() throws {
     try withTemporaryFolder { folder in
       let packager = Packager(destination: folder)
       #expect(try packager.run("install").status == 0)
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `says what is missing`() throws {
+  @Test func `install names what is missing`() throws {
     try withTemporaryFolder { folder in
       let unbuilt = try Packager(destination: folder, programs: "\(folder)/none").run("install")
       #expect(unbuilt.status == 1)
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `brings users and folders that systemd makes`() throws {
+  @Test func `install brings the users and folders that systemd creates`() throws {
     try withTemporaryFolder { folder in
       #expect(try Packager(destination: folder).run("install").status == 0)
       #expect(try run("mkdir", ["-p", "\(folder)/etc/regent"]).status == 0)
@@ -226,7 +226,7 @@ import Testing
       let groups = String(decoding: try readFile("\(folder)/etc/group"), as: UTF8.self)
       #expect(passwords.contains("regentd:x:") && passwords.contains("\nregent:x:"))
       #expect(groups.contains("regent-admin:x:"))
-      // Only root may give files away, and only then are there other modes to look at.
+      // Only root can create files of other users, which the modes depend on.
       guard geteuid() == 0 else { return }
       let made = try run(
         "systemd-tmpfiles",
@@ -267,12 +267,12 @@ import Testing
     #expect(fish.outputText.contains("regentctl"), "\(fish.errorText)")
   }
 
-  /// `REGENTD` of `…/regentd.8`.
+  /// `REGENTD` for `…/regentd.8`.
   private func name(of page: String) -> String {
     page.split(separator: "/").last?.split(separator: ".").first?.uppercased() ?? ""
   }
 
-  /// Every path below a folder, in order.
+  /// Every path below a folder, sorted.
   private func listing(_ folder: String) throws -> [String] {
     let found = try run("sh", ["-c", "cd \"$0\" && find . -mindepth 1 | LC_ALL=C sort", folder])
     #expect(found.status == 0)
@@ -280,7 +280,7 @@ import Testing
   }
 }
 
-/// Whoever runs `make install` with a DESTDIR.
+/// Runs `deploy/install` with a DESTDIR, as a packager does.
 private struct Packager {
   let destination: String
   var prefix = "/opt/tv"

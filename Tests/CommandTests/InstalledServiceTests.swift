@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What root types on the machine of an installed service, in a mount namespace that has its unit, settings and folder.
+/// root's commands on a machine with an installed service: a mount namespace has its unit, settings and folder.
 @Suite(.enabled(if: geteuid() == 0, "only root can mount"))
-struct `Root, beside an installed service` {
-  @Test func `restores into the service's folder, not into a folder of root's`() throws {
+struct `root's commands beside an installed service` {
+  @Test func `restore uses the installed service's folder, not root's own`() throws {
     try withMachine { shell in
       let said = try onMachine(shell, "regentctl restore copy.db --yes && regentd check")
       #expect(said.status == 0, "\(said.errorText)")
@@ -15,21 +15,21 @@ struct `Root, beside an installed service` {
         said.errorText.contains(
           "regentd: the installed service is taken: data in /var/lib/regentd, settings of /etc/regent/regentd.env"),
         "\(said.errorText)")
-      // The settings count, with their mistakes.
+      // The service's settings apply, and their mistakes are reported.
       #expect(said.errorText.contains("regentd has no setting REGENT_LISTN"), "\(said.errorText)")
       #expect(try shell.type("test -e .local/state/regent/regent.db").status == 1)
       #expect(try shell.get("find lib/regentd ! -user nobody") == "")
     }
   }
 
-  @Test func `is told when a database of root's own is taken`() throws {
+  @Test func `a command that uses root's own database says that it is not the installed service's`() throws {
     try withMachine { shell in
       try shell.get("mkdir -p .local/state && mv own .local/state/regent")
       let said = try onMachine(shell, "regentd check")
       #expect(
         said.errorText.contains("/.local/state/regent is taken, and not the installed service's"), "\(said.errorText)")
       #expect(said.errorText.contains("STATE_DIRECTORY=/var/lib/regentd regentd check"))
-      // What is said for one call counts.
+      // A variable given for one command decides.
       let named = try onMachine(shell, "STATE_DIRECTORY=/var/lib/regentd regentd check")
       #expect(!named.errorText.contains("is taken"), "\(named.errorText)")
     }

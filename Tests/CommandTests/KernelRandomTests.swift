@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What a virtual machine that returns to a snapshot may not find again in memory.
-@Suite struct `A service draws random bytes` {
+/// A virtual machine that returns to a snapshot must not find random bytes in memory that it uses again.
+@Suite struct `Random bytes of the service` {
   @Test(.enabled(if: installedProgram("cc") != nil, "there is no C compiler: apt-get install gcc"))
-  func `from the kernel for each cookie, and none ahead`() throws {
+  func `the service draws random bytes from the kernel for each cookie, and none in advance`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/drawn.c", Self.library.utf8)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// Writes a letter for each call.
+  /// Replaces `getrandom` by one that appends a letter to the file `DRAWN` for each call.
   private static let library = """
     #define _GNU_SOURCE
     #include <fcntl.h>

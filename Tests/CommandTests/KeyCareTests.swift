@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Every key of the service is changed while a box is signed in, and the box goes on.
-@Suite struct `A signed-in box` {
-  @Test func `goes on when any key is changed`() throws {
+/// Changes every key of the service while a box is signed in.
+@Suite struct `Changing keys while a box is signed in` {
+  @Test func `a signed-in box keeps working when any key is changed`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       var document = ""
@@ -20,7 +20,7 @@ import Testing
         #expect(try authorized(box) == 200)
         oldToken = try box.mediaToken(device: "box-1", resource: "news-1")
 
-        // The pair that signs its calls: first a new one, then the old one for nothing new, then not at all.
+        // The key pair that signs the box's calls: a new one is issued, the old one is retired, then revoked.
         try shell.get("regentctl key issue acme --json > new.json")
         let old = try shell.get("cut -d '\"' -f 4 old.json")
         try shell.get("regentctl key retire \(old)")
@@ -34,18 +34,18 @@ import Testing
         #expect(try box.signIn(device: "box-1").status == 401)
         box.key = "new.json"
 
-        // The pair that signs what is kept.
+        // The key pair that signs the stored rows.
         let rows = try shell.get("regentctl key list acme | awk '$2 == \"rows\" { print $1 }'")
         try shell.get("regentctl key retire \(rows)")
         #expect(try box.signIn(device: "box-1") == first)
         #expect(try authorized(box, resource: "news-2") == 200)
 
-        // The key that signs media tokens: what was signed before stays good.
+        // The key that signs media tokens. Earlier tokens stay valid.
         try shell.get("regentctl signing-key rotate")
         try check(oldToken, shell)
         try check(try box.mediaToken(device: "box-1", resource: "news-1"), shell)
 
-        // The key that seals all others.
+        // The master key, which encrypts all others.
         try shell.get("cp .local/state/regent/master-key before")
         try shell.get("regentctl master-key change --yes")
         #expect(try shell.type("cmp -s before .local/state/regent/master-key").status == 1)
@@ -54,7 +54,7 @@ import Testing
         service.program.signal(15)
         #expect(try service.program.wait() == 0)
       }
-      // Everything that was changed is what the next start finds.
+      // The next start finds every changed key.
       try withService(in: folder) { service in
         let box = try ShellBox(shell, service, key: "new.json")
         let again = try box.signIn(device: "box-1")
@@ -64,7 +64,7 @@ import Testing
         try check(try box.mediaToken(device: "box-1", resource: "news-1"), shell)
         #expect(try shell.get("regentctl doctor").contains("every row is signed as it must be"))
 
-        // And the one change that is meant to end it.
+        // Revoking the rows' key is the one change that ends the sign-in.
         let new = try shell.get("grep -o '\"publicKey\":\"[^\"]*' new.json | cut -d '\"' -f 4")
         try shell.get("regentctl key issue acme --json > last.json")
         try shell.get("regentctl key revoke \(new) --rows --yes")
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `that is refused shows in the log, with its key and its address`() throws {
+  @Test func `a refused call is logged with its key and address`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in

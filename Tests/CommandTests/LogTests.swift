@@ -3,8 +3,8 @@ import Testing
 
 @testable import regentd
 
-@Suite struct `A log line` {
-  @Test func `stays one line whatever is in it`() {
+@Suite struct `Log lines` {
+  @Test func `a log entry stays one line, whatever text it contains`() {
     let hostile = "\u{1b}[2J\n<3>fake \"quoted\" \u{202e}=x"
     #expect(
       lines(.text) { $0.info("seen", ["name": .text(hostile), "count": 5, "none": ""]) }
@@ -17,7 +17,7 @@ import Testing
     #expect(lines(.text, isJournal: true) { $0.error("bad") } == "<3>bad\n")
   }
 
-  @Test func `cannot end its quotes early with a backslash`() {
+  @Test func `a backslash cannot end a quoted value early`() {
     #expect(
       lines(.text) { $0.info("seen", ["a": "x \\", "b": "y"]) }
         == "1970-01-01T00:00:01.000Z info seen a=\"x \\\\\" b=y\n")

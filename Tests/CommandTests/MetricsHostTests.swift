@@ -2,8 +2,8 @@ import RegentdTestSupport
 import TestSupport
 import Testing
 
-@Suite struct `hosts under which metrics are read` {
-  @Test func `metrics are not read through a foreign name that points to this machine`() throws {
+@Suite struct `Hosts for the metrics endpoint` {
+  @Test func `metrics are refused under a foreign host name that resolves to this machine`() throws {
     try withService("--metrics-listen", "127.0.0.1:0", "--public-url", "https://tv.example.org") { service in
       let place = try service.metricsURL
       func status(_ host: String?) throws -> String {

@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 extension Operator {
-  /// Asks the server something.
+  /// Runs SQL on the server and returns the output.
   func ask(_ server: PostgreSQLServer, _ sql: String) throws -> String {
     try get("psql -X -A -t -q '\(server.socketURL)' -c \"\(sql)\"")
   }
 
-  /// Begins to type a line, which somebody may end.
+  /// Starts a program that the test may kill.
   func begin(_ program: String, _ words: [String]) throws -> RunningProgram {
     try get("mkdir -p temporary")
     return try RunningProgram(
@@ -17,7 +17,7 @@ extension Operator {
       environment: ["HOME": folder, "PATH": "/usr/bin:/bin", "TMPDIR": "\(folder)/temporary"])
   }
 
-  /// A service with a requestor, a provider and an account, on which a box may sign in.
+  /// Adds a requestor, a provider and an account, so that a box can sign in.
   func provisionSample() throws {
     try get(
       """
@@ -29,7 +29,7 @@ extension Operator {
 
   func approve(_ code: String) throws { try get("regentctl code approve \(code) --provider cable --account anna") }
 
-  /// Holds a table of the server until the program is ended.
+  /// Holds a lock on a table until the program ends.
   func hold(_ table: String, _ mode: String, on server: PostgreSQLServer) throws -> RunningProgram {
     let held = try RunningProgram(
       "psql",
@@ -41,7 +41,9 @@ extension Operator {
     return held
   }
 
-  /// Lets it go; the server does not notice by itself that nobody is there any more.
+  /// Ends the lock.
+  ///
+  /// The server does not notice by itself that its client is gone.
   func letGo(_ holder: RunningProgram, on server: PostgreSQLServer) throws {
     let holders = "FROM pg_stat_activity WHERE application_name"
     _ = try ask(server, "SELECT pg_terminate_backend(pid) \(holders) = 'holder'")
@@ -51,7 +53,7 @@ extension Operator {
     }
   }
 
-  /// Waits until the copy waits for this at the server.
+  /// Waits until the copy waits for this event at the server.
   func awaitWait(_ kind: String, on server: PostgreSQLServer) throws {
     try eventually("the copy to wait for \(kind)") {
       let waits = "'\(kind)' IN (wait_event, wait_event_type)"
@@ -60,8 +62,9 @@ extension Operator {
     }
   }
 
-  /// Cuts off a move that has come to this table of a server, whose tables are there and empty, as an owner makes them
-  /// for a role that may only write rows.
+  /// Kills a move that has reached this table of the server.
+  ///
+  /// The server's tables exist and are empty, as an owner makes them for a role that may only write rows.
   func cutMove(at table: String, on server: PostgreSQLServer) throws {
     let url = server.socketURL
     try get("cp -a \(state) kept && regentd move --to '\(url)'")
@@ -75,7 +78,7 @@ extension Operator {
     try letGo(holder, on: server)
   }
 
-  /// From here on a COMMIT waits for a standby that never comes, or no more.
+  /// Makes COMMIT wait for a standby that never comes, or with an empty name no longer.
   func setStandby(_ name: String, on server: PostgreSQLServer) throws {
     _ = try ask(server, "ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
     _ = try ask(server, "SELECT pg_reload_conf()")
@@ -84,22 +87,22 @@ extension Operator {
 }
 
 extension RunningProgram {
-  /// Ends it as a power cut does.
+  /// Kills the program, like a power cut.
   func cut() throws {
     signal(SIGKILL)
     _ = try wait()
   }
 }
 
-/// `regentd move`, as an operator has it.
-@Suite struct `A database that moves to a server and back` {
-  /// Runs a story with a server that has nothing yet.
+/// `regentd move`, as an operator uses it.
+@Suite struct `Moving a database to a server and back` {
+  /// Runs `story` with a server that has an empty database.
   private func withServer(_ story: (Operator, PostgreSQLServer, _ url: String) throws -> Void) throws {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { try story(Operator(folder: $0), server, server.socketURL) }
   }
 
-  @Test func `takes every sign-in and every code along`() throws {
+  @Test func `a move takes every sign-in and every code along`() throws {
     try withServer { shell, server, url in
       var waiting = ""
       try withService(in: shell.folder) { service in
@@ -116,7 +119,7 @@ extension RunningProgram {
       let moved = try shell.get("regentd move --to '\(url)'")
       #expect(moved.contains("tables are on the server, each as it was"), "\(moved)")
       #expect(moved.contains("\nstart the service with --database"), "\(moved)")
-      // The file is nobody's database any more, and says where it went.
+      // The file is no longer a database of any service, and says where the data went.
       for command in ["serve --listen 127.0.0.1:0", "check", "move --to '\(url)'"] {
         #expect(try shell.refusal("regentd \(command)").contains("was moved to \(url)"), "\(command)")
       }
@@ -126,7 +129,7 @@ extension RunningProgram {
         try shell.approve(waiting)
         #expect(try box.signIn(device: "box-2").status == 200)
         waiting = try box.code(device: "box-3")
-        // What is only looked at or copied is no trouble to the service; what takes it away is refused.
+        // Checking or copying is allowed while the service runs; moving the data away is refused.
         let looked = try shell.get("regentd check --database '\(url)'")
         #expect(looked.hasSuffix("rows: every row is signed as it must be\naudit: the log is whole"), "\(looked)")
         #expect(try shell.get("regentd backup copy.db --database '\(url)'").contains("checked and good"))
@@ -160,11 +163,11 @@ extension RunningProgram {
     }
   }
 
-  @Test func `brings back what the nodes have kept: used nonces, keys in use, the day's numbers`() throws {
+  @Test func `a move back brings the nodes' used nonces, key uses and statistics`() throws {
     try withServer { shell, _, url in
       try shell.makeBackup()
       try shell.get("regentd move --to '\(url)'")
-      // Signed two minutes ahead, so that it is in its time when the service has been started anew.
+      // Signed two minutes ahead, so that the call is still in its window after the restart.
       func call(_ service: RegentdProcess) throws -> String {
         try shell.get("curl -s -o /dev/null -w '%{http_code}' -H \"$(cat header)\" \(service.url)/api/v1/config/acme")
       }
@@ -196,9 +199,9 @@ extension RunningProgram {
     }
   }
 
-  @Test func `what was counted on the day of a move is counted once, there and back and there again`() throws {
+  @Test func `statistics of the day of a move are counted once, after moves there, back and there again`() throws {
     try withServer { shell, server, url in
-      /// Runs the service, in which so many boxes ask for codes; says how many it has counted today.
+      /// Runs the service while so many boxes ask for codes, and returns its count of the day.
       func counted(_ options: [String], boxes: Int) throws -> String {
         let service = try RegentdProcess(
           try builtProgram("regentd"), in: shell.folder, options, environment: ["HOME": shell.folder])
@@ -228,12 +231,12 @@ extension RunningProgram {
     }
   }
 
-  @Test func `killed on the way there leaves the file as it was, or everything on the server`() throws {
+  @Test func `a move to a server that is killed leaves the file as it was, or everything on the server`() throws {
     try withServer { shell, server, url in
       try shell.makeBackup()
       let hash = "sha256sum \(shell.state)/regent.db"
       let before = try shell.get(hash)
-      // In the middle: the audit log is among the last.
+      // In the middle: the audit log is one of the last tables.
       try shell.cutMove(at: "audit", on: server)
       #expect(try shell.get(hash) == before)
       #expect(try shell.type("test -e \(shell.state)/regent.db.moving").status != 0)
@@ -243,7 +246,7 @@ extension RunningProgram {
         service.program.signal(15)
         #expect(try service.program.wait() == 0)
       }
-      // At the very end: the server has it, and nobody was told.
+      // At the very end: the server has committed, but the move was not told.
       try shell.setStandby("away", on: server)
       let second = try shell.begin("regentd", ["move", "--to", url])
       try shell.awaitWait("SyncRep", on: server)
@@ -261,7 +264,7 @@ extension RunningProgram {
     }
   }
 
-  @Test func `killed on the way back leaves the server as it was, or everything in the file`() throws {
+  @Test func `a move back that is killed leaves the server as it was, or everything in the file`() throws {
     try withServer { shell, server, url in
       try shell.makeBackup()
       try shell.get("regentd move --to '\(url)'")
@@ -289,7 +292,7 @@ extension RunningProgram {
     }
   }
 
-  @Test func `brings along what version 0.1.0 wrote`() throws {
+  @Test func `a move takes along the data of version 0.1.0`() throws {
     try withServer { shell, server, url in
       let fixture = "\(packageFolder())/Tests/fixtures/0.1.0"
       try shell.get("mkdir -p -m 700 .local .local/state .local/state/regent")
@@ -300,7 +303,7 @@ extension RunningProgram {
       try isAsItWas(shell, "--database", url)
       try shell.get("regentd move --from '\(url)'")
       try isAsItWas(shell)
-      // And its backup, which has no seal.
+      // A backup of version 0.1.0, which has no seal.
       _ = try shell.ask(server, "CREATE DATABASE second")
       let second = String(url.dropLast(6)) + "second"
       let restored = try shell.get("regentd restore \(fixture)/backup.db --database '\(second)'")

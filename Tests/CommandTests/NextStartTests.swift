@@ -2,8 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The service runs without the files that its next start needs: only these checks find that they are lost.
-@Suite struct `What the next start needs` {
+/// The service runs on without files that its next start needs.
+///
+/// Only these checks notice that they are lost.
+@Suite struct `Files that the next start needs` {
   @Test func `doctor finds a lost or foreign master key, and master-key change writes a new one`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -20,7 +22,7 @@ import Testing
         let foreign = try shell.type("regentctl doctor")
         #expect(foreign.outputText.contains("\(key) is not the key of this database"), "\(foreign.outputText)")
         try shell.get("rm \(key)")
-        // The running service still has the key, and keeps it for older backups.
+        // The running service still has the key in memory, and keeps it for older backups.
         try shell.get("regentctl master-key change --yes")
         #expect(try shell.get("cmp \(folder)/old \(key).until-*") == "")
         #expect(try shell.get("regentctl doctor | grep master-key").contains("ok    master-key"))
@@ -34,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a change of a lost master key that was cut short is finished by the next start`() throws {
+  @Test func `a change of a lost master key that was interrupted is completed by the next start`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in
@@ -42,7 +44,7 @@ import Testing
         service.program.signal(SIGTERM)
         _ = try service.program.wait()
       }
-      // As a kill leaves it that comes between the sealing and the new file.
+      // The state after a kill between sealing the database and renaming the key file.
       try shell.get("mv \(shell.state)/master-key \(shell.state)/master-key.next")
       try withService(in: folder) { _ in
         let last = try shell.get("regentctl requestor list | tail -n 1")
@@ -52,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `doctor, check and readiness name a certificate that has expired or is for another host`() throws {
+  @Test func `doctor, check and readyz name a certificate that has expired or is for another host`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let tls = ["--tls-certificate", "\(folder)/pem", "--tls-key", "\(folder)/key"]
@@ -82,16 +84,16 @@ import Testing
         try expectDoctor(says: "was replaced, and the service still uses the one before")
         service.program.signal(SIGHUP)
         _ = try eventually("the reload") { try service.log.contains(" reloaded") ? true : nil }
-        // No authority of this machine has signed it.
+        // The certificate is self-signed, so that no authority of this machine has signed it.
         try expectDoctor(says: "warn  certificate: \(folder)/pem: this machine's authorities do not")
         try make(folder, "-days 3 -addext subjectAltName=DNS:tv.example.org")
         service.program.signal(SIGHUP)
         _ = try eventually("the reload") { try doctor().contains("expires at") ? true : nil }
-        // A key of another certificate.
+        // The key does not belong to the certificate.
         try shell.get(
           "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out key 2>&1 && chmod 600 key")
         try expectDoctor(says: "the next start or reload fails")
-        // What the unit runs before it sends the signal.
+        // The command that the unit runs before it sends the signal.
         let reload = try shell.type(
           "regentd check --settings-only --web \(packageFolder())/web \((tls + url).joined(separator: " "))")
         #expect(reload.status == 1 && reload.errorText.contains("\(folder)/key"), "\(reload.errorText)")
@@ -99,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `settings that have no effect are named by service, check and doctor`() throws {
+  @Test func `settings without effect are named by the service, check and doctor`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let more = [
@@ -131,7 +133,7 @@ import Testing
     }
   }
 
-  /// `openssl req` makes none that lies in the past.
+  /// Uses `openssl ca`, because `openssl req` cannot make a certificate whose dates lie in the past.
   private func makeExpired(_ folder: String) throws {
     try Operator(folder: folder).get(
       """

@@ -7,8 +7,8 @@ import Testing
 
 @testable import regentd
 
-@Suite struct `numbers of one of several nodes` {
-  @Test func `bear its name, each line, and nothing else changes`() throws {
+@Suite struct `Metrics and findings of a node` {
+  @Test func `each metrics line of a node gets its name as a label, and nothing else changes`() throws {
     let node = try #require(NodeID("tv-1"))
     let text = """
       # HELP regent_waiting Requests that are held {until} something changes.
@@ -27,7 +27,7 @@ import Testing
         """)
   }
 
-  @Test func `are the ones that alerts are made of`() throws {
+  @Test func `the nodes' alerts use only metrics that a node has`() throws {
     let offered =
       databaseAway(nil) + standbyAwaited(true) + bellUnheard(false)
       + NodeNews.exposition(missed: 2, silent: 1, clockAhead: .milliseconds(-2_500), .outvoted)
@@ -36,7 +36,7 @@ import Testing
     let names = text.split { !($0.isLetter || $0 == "_") }.filter { $0.hasPrefix("regent_") }
     #expect(Set(names).count == 7)
     for name in names { #expect(offered.contains("\n\(name) "), "\(name)") }
-    // Those of a database in a file, but for its log, are a server's as well.
+    // The metrics of a file database, except those of its log, exist for a server, too.
     for name in ["commit_seconds_count", "commits_failed_total", "disk_full_total"] {
       #expect(exposition(WriteNumbers()).contains("\nregent_\(name) 0\n"), "\(name)")
     }
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a database to which everybody may connect is named, with what ends that`() {
+  @Test func `a database that every role may connect to is named with the SQL that ends it`() {
     var server = ServerFacts()
     func said() -> [String?] { ServerUpkeep.findings(of: server).filter { $0.check == "database-rights" }.map(\.fix) }
     #expect(said() == [])
@@ -53,7 +53,7 @@ import Testing
     #expect(said() == [server.revocation])
   }
 
-  @Test func `a standby that does not stream, or for which nobody waits, is named`() {
+  @Test func `a standby that does not stream, or that no change waits for, is named`() {
     func said(_ standbys: [ServerFacts.Standby], isWanted: Bool = true) -> [String] {
       var server = ServerFacts()
       (server.standbys, server.wantsSynchronousStandby) = (standbys, isWanted)
@@ -88,7 +88,7 @@ import Testing
       ])
   }
 
-  @Test func `who holds locks of ours, and may not, is said with what ends it`() {
+  @Test func `a role without write permission that holds locks is named with the SQL that ends it`() {
     var server = ServerFacts()
     #expect(!ServerUpkeep.findings(of: server).contains { $0.check == "database-locks" })
     (server.strangers, server.ending) = (["the role “x” (process 7)"], "SELECT pg_terminate_backend(7)")
@@ -97,7 +97,7 @@ import Testing
     #expect(found?.fix == "SELECT pg_terminate_backend(7); then let nobody else connect to the database")
   }
 
-  @Test func `clocks that are apart are said`() {
+  @Test func `clocks that differ by more than two seconds are reported`() {
     func said(_ ahead: Duration) -> [String] {
       var server = ServerFacts()
       server.clockAhead = ahead
@@ -108,7 +108,7 @@ import Testing
     #expect(said(.milliseconds(-3_100)) == ["the clocks of this machine and the server are 3 s apart"])
   }
 
-  @Test func `a change that took long is said`() {
+  @Test func `a slow write is reported`() {
     #expect(ServerUpkeep.findings(ofWritingIn: .milliseconds(249)).isEmpty)
     let slow = ServerUpkeep.findings(ofWritingIn: .milliseconds(612))
     #expect(slow.map(\.detail) == ["a change took 612 ms until it was safe, and nodes take turns"])

@@ -3,9 +3,9 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-/// Several `regentd` on one PostgreSQL server, as an operator has them behind a load balancer.
-@Suite struct `Several programs on one database` {
-  /// Runs programs of these names, with one master key, on a server of their own.
+/// Several `regentd` on one PostgreSQL server, as behind a load balancer.
+@Suite struct `Several nodes on one database` {
+  /// Runs nodes with these names and one master key, on a server of their own.
   private func withNodes(
     _ names: [String], _ body: (Operator, [RegentdProcess], _ database: String) throws -> Void
   ) throws {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `are one service for the box and its phone`() throws {
+  @Test func `several nodes are one service for a box and its phone, also after one is killed`() throws {
     try withNodes(["a", "b"]) { shell, nodes, database in
       let socket = "\(shell.folder)/b/.local/state/regent/admin.sock"
       try shell.get(
@@ -35,10 +35,10 @@ import Testing
       let (atA, atB) = (
         try ShellBox(shell, nodes[0], key: "key"), try ShellBox(shell, nodes[1], key: "key")
       )
-      // B has heard of the key, or hears of it in a moment.
+      // B learns of the key after a moment.
       try eventually("B to know the app") { try atB.call("GET", "/api/v1/config/acme").status == 200 ? true : nil }
 
-      // A code of A, held at A, approved at B.
+      // A code made at A, awaited at A and approved at B.
       let code = try atA.code(device: "box-1")
       let held = try shell.get(
         """
@@ -48,7 +48,7 @@ import Testing
         """)
       #expect(held.hasSuffix("200"), "\(held)")
 
-      // Denied at B, registered anew at A: nobody hears of the first one any more.
+      // A code withdrawn at B and replaced at A: the first is unknown from then on.
       let denied = try atB.code(device: "box-2")
       try shell.get("regentctl --socket \(socket) code withdraw \(denied)")
       let next = try atA.code(device: "box-2")
@@ -56,12 +56,12 @@ import Testing
       try shell.get("regentctl code approve \(next) --provider cable --account anna")
       #expect(try atB.signIn(device: "box-2").status == 200)
 
-      // One header, two nodes.
+      // One signed header is sent to two nodes.
       try shell.sign("once", ahead: 0)
       let twice = try shell.show("once", to: [nodes[0], nodes[0], nodes[1]])
       #expect(twice == "200 401 401 ", "used at A, so not at B: \(twice)")
 
-      // A is killed; what it knew is at B, and its name is free at once.
+      // A is killed. B has its data, and its name is free at once.
       let last = try atA.code(device: "box-3")
       nodes[0].program.signal(SIGKILL)
       _ = try nodes[0].program.wait()
@@ -76,11 +76,11 @@ import Testing
         #expect(try shell.show("ahead", to: [service]) == "401 ", "it was used before A was there")
         let again = try ShellBox(shell, service, key: "key")
         #expect(try again.signIn(device: "box-3").status == 200)
-        // A node without the key of the others is told what to do.
+        // A node without the others' master key is refused with a hint.
         let keyless = try shell.refusal(
           "regentd serve --listen 127.0.0.1:0 --database '\(database)' --node d --master-key \(shell.folder)/no-key")
         #expect(keyless.contains("hint: put the key there that the other services on this database have"), "\(keyless)")
-        // Two of one name would hide each other's work.
+        // Two nodes with one name would hide each other's changes, so that the second is refused.
         let refused = try shell.refusal(
           """
           regentd serve --listen 127.0.0.1:0 --database '\(database)' --node b --master-key \(key) \
@@ -96,18 +96,18 @@ import Testing
     }
   }
 
-  @Test func `are listed, and one is emptied before it is stopped`() throws {
+  @Test func `nodes are listed, and one can be drained before it is stopped`() throws {
     try withNodes(["a", "b"]) { shell, nodes, database in
       try shell.get("regentctl requestor add acme && regentctl key issue acme --json > key")
       let names = try shell.get("regentctl node list --json | grep -o '\"name\":\"[a-z]\"'")
       #expect(names == #""name":"a"\n"name":"b""#.replacing("\\n", with: "\n"), "\(names)")
-      // Phones come to the load balancer: none of these nodes is the address to give.
+      // Phones use the load balancer, so that no node's own address is the right public URL.
       let found = try shell.get("regentctl doctor || true")
       #expect(found.contains("fix: give every node the address at which phones reach the load balancer"), "\(found)")
       let atB = try ShellBox(shell, nodes[1], key: "key")
       try eventually("B to know the app") { try atB.call("GET", "/api/v1/config/acme").status == 200 ? true : nil }
       _ = try atB.code(device: "box-1")
-      // A held reply is handed over while another node was told to see to it.
+      // A long poll ends when another node is told to drain this one.
       let held = try shell.get(
         """
         (SERVICE=\(nodes[1].url) KEY=key bash ./call GET '/api/v1/tokens/authn.json?deviceId=box-1' \
@@ -118,7 +118,7 @@ import Testing
       #expect(try shell.get("cat headers").lowercased().contains("connection: close"))
       let ready = try shell.get("curl -s -w ' %{http_code}' \(nodes[1].url)/readyz")
       #expect(ready.contains("draining") && ready.hasSuffix("503"), "\(ready)")
-      // It holds no more, and goes on answering.
+      // A draining node holds no long polls, but still answers.
       #expect(
         try atB.call("GET", "/api/v1/tokens/authn.json?deviceId=box-1", curl: "-m 20 -H 'Prefer: wait=55'").status
           == 404)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `end in five seconds, also when the database does not answer`(isFrozen: Bool) throws {
+  func `a node ends within five seconds, even when the database does not respond`(isFrozen: Bool) throws {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -153,7 +153,7 @@ import Testing
             return names.hasPrefix("away") ? true : nil
           }
         }
-        // Written by nobody knows whom, when the end comes.
+        // This request is being written when the end comes, and its outcome is unknown.
         try shell.get(
           "(SERVICE=\(service.url) KEY=key bash ./call POST '/reggie/v1/acme/regcode.json?deviceId=box-2' > hung &) ; sleep 1"
         )
@@ -167,7 +167,7 @@ import Testing
         if isFrozen {
           try shell.get("kill -CONT \(server.pid) \(all)")
         } else {
-          // The name was given back, with no standby to wait for.
+          // The node's name was given back without waiting for a standby.
           let names = try shell.get(
             "psql -qAt -h \(server.folder) -p \(server.port) -U regent -c 'SELECT count(*) FROM node' regent")
           #expect(names.hasPrefix("0"), "\(names)")
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `say what is no name and no wake-up`() throws {
+  @Test func `an invalid node name and invalid wake-ups are refused`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let name = try shell.refusal("regentd serve --node 'a b'")
@@ -188,7 +188,7 @@ import Testing
 }
 
 extension Operator {
-  /// Writes the header of a call that is signed so many seconds from now.
+  /// Writes the Authorization header of a call that is signed so many seconds in the future.
   fileprivate func sign(_ name: String, ahead seconds: Int) throws {
     try get(
       """
@@ -200,7 +200,7 @@ extension Operator {
       """)
   }
 
-  /// Sends a call with that header to each, one after the other; their statuses.
+  /// Sends a call with that header to each node in turn, and returns their statuses.
   fileprivate func show(_ name: String, to nodes: [RegentdProcess]) throws -> String {
     try get(
       """

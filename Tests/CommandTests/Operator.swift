@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// Somebody at a shell in a folder, with the built programs on the path and nothing else from outside.
+/// A shell in a folder, with the built programs in its path and no other environment.
 struct Operator {
   let folder: String
 
-  /// The state of the service that runs in this folder.
+  /// The state folder of the service that runs in this folder.
   var state: String { "\(folder)/.local/state/regent" }
 
-  /// Types a line.
+  /// Runs a command line.
   func type(_ command: String, deadline: Int = 120) throws -> FinishedProgram {
     try run(
       "bash", ["-c", "cd \"$HOME\" && \(command)"],
@@ -18,9 +18,7 @@ struct Operator {
       ], deadline: deadline)
   }
 
-  /// Types a line that must succeed.
-  ///
-  /// - Returns: what it printed, without the last line end.
+  /// Runs a command line that must succeed, and returns its output without the last line end.
   @discardableResult
   func get(_ command: String) throws -> String {
     let finished = try type(command)
@@ -31,9 +29,7 @@ struct Operator {
     return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 
-  /// Types a line that must fail.
-  ///
-  /// - Returns: what it said on standard error.
+  /// Runs a command line that must fail, and returns its standard error.
   func refusal(_ command: String) throws -> String {
     let finished = try type(command)
     guard finished.status != 0 else {
@@ -42,7 +38,7 @@ struct Operator {
     return finished.errorText
   }
 
-  /// Leaves `copy.db`, the backup of a service that ran in this folder and has stopped.
+  /// Makes `copy.db`, a backup of a service that ran in this folder and has stopped.
   func makeBackup() throws {
     try withService(in: folder) { service in
       try get("regentctl requestor add acme && regentctl backup copy.db")
@@ -56,7 +52,7 @@ struct Operator {
 struct ShellBox {
   let shell: Operator
   let service: String
-  /// A file with what `regentctl key issue --json` printed.
+  /// The name of a file with the output of `regentctl key issue --json`.
   var key: String
 
   init(_ shell: Operator, _ service: RegentdProcess, key: String) throws {
@@ -78,7 +74,7 @@ struct ShellBox {
       """#.utf8)
   }
 
-  /// Calls the service, with what else curl is told.
+  /// Calls the service, with further options for curl.
   func call(_ method: String, _ target: String, curl: String = "") throws -> (
     status: Int, body: String
   ) {
@@ -89,7 +85,6 @@ struct ShellBox {
     return (status, String(text[..<end]))
   }
 
-  /// Asks for a code.
   func code(device: String) throws -> String {
     let made = try call("POST", "/reggie/v1/acme/regcode.json?deviceId=\(device)")
     guard made.status == 201, let start = made.body.firstRange(of: #""code":""#) else {
@@ -98,12 +93,12 @@ struct ShellBox {
     return String(made.body[start.upperBound...].prefix(8))
   }
 
-  /// What the box is told about being signed in.
+  /// The service's response to the query for the box's sign-in.
   func signIn(device: String) throws -> (status: Int, body: String) {
     try call("GET", "/api/v1/tokens/authn.json?deviceId=\(device)")
   }
 
-  /// A media token, as the player gets it.
+  /// Fetches a media token, as a player does.
   func mediaToken(device: String, resource: String) throws -> String {
     let made = try call(
       "GET", "/api/v1/tokens/media.json?deviceId=\(device)&resource=\(resource)")
@@ -114,7 +109,7 @@ struct ShellBox {
   }
 }
 
-/// A service with a requestor, and the address and the code that a box takes.
+/// Runs `body` with a service that has a requestor, its URL, and an enrolment code for a box.
 func withInvitation(_ body: (Operator, _ service: String, _ code: String) throws -> Void) throws {
   try withTemporaryFolder { folder in
     let shell = Operator(folder: folder)

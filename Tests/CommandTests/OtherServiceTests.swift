@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// What answers on the socket is not the service that regentctl knows.
-@Suite struct `A service of another kind` {
-  @Test func `is told from a sound one`() throws {
+/// The program on the socket is not the service that regentctl expects.
+@Suite struct `regentctl with an unexpected service` {
+  @Test func `regentctl names a service of another version and responses that it cannot use`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/other.py", Self.program.utf8)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `that got its master key from the manager does not change it`() throws {
+  @Test func `a service whose master key is a credential of systemd refuses to change it`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.get("mkdir -m 700 credentials && openssl rand -hex 32 > credentials/master-key")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `with a key that is none says which file it is`() throws {
+  @Test func `an invalid master key file is named`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { service in

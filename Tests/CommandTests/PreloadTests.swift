@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// Programs to whose process somebody added a library: libfaketime, a memory allocator, a tracer.
-@Suite struct `A preloaded library that sets a variable` {
+/// Processes with a preloaded library such as libfaketime, a memory allocator or a tracer.
+@Suite struct `Preloaded libraries` {
   @Test(
     .enabled(if: installedProgram("cc") != nil, "there is no C compiler: apt-get install gcc"),
     arguments: ["regentd", "regentctl", "regent"])
-  func `takes no word of what was typed`(program: String) throws {
+  func `a preloaded library that sets a variable does not change the arguments`(program: String) throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/early.c", Self.library.utf8)
       let made = try run(
@@ -25,7 +25,7 @@ import Testing
   private func start(
     _ program: String, _ words: [String], _ more: [String: String]
   ) throws -> FinishedProgram {
-    // A sanitizer wants to be the first library of all.
+    // AddressSanitizer demands to be the first library.
     let usual = [
       "PATH": "/usr/bin:/bin", "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
     ]

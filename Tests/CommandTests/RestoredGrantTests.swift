@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite struct `A backup that is restored` {
-  @Test func `ends every grant, and its clients pair anew`() throws {
+@Suite struct `OAuth grants after a restore` {
+  @Test func `a restored backup ends every OAuth grant, and clients can pair again`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       func ask(_ service: RegentdProcess, _ path: String, _ form: String) throws -> String {
@@ -38,7 +38,8 @@ import Testing
         api = "client_id=\(try field("id", of: made)) client_secret=\(try field("secret", of: made))"
         old = try field("refresh_token", of: try pair(service, client))
         try shell.get("regentctl backup copy.db")
-        // Used since: of the restored database this is one that it never gave out, and the one before is its latest.
+        // The token was used after the backup: for the restored database the new one was never issued, and the used
+        // one is the latest.
         let next = try refresh(service, client, old)
         (latest, access) = (try field("refresh_token", of: next), try field("access_token", of: next))
         let introspected = try ask(service, "/oauth/introspect", "\(api) token=\(access)")
@@ -56,7 +57,7 @@ import Testing
         #expect(introspected == "{\"active\":false}")
         let grants = try shell.get("regentctl grant list --json")
         #expect(grants == "[]")
-        // What the grant stood on is over as well, and nothing is left of it that could be refreshed.
+        // The sign-in behind the grant has ended, too, and nothing is left that could be refreshed.
         let devices = try shell.get("regentctl device list --json")
         #expect(devices == "[]")
         let paired = try pair(service, client)

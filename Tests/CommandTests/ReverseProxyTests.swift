@@ -3,23 +3,24 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-/// The examples of `deploy/proxy`, in front of a real service, with nothing changed but ports, paths and the
-/// certificate.
-@Suite struct `Behind a proxy` {
+/// The examples of `deploy/proxy` in front of a real service.
+///
+/// Only ports, paths and the certificate are changed.
+@Suite struct `The reverse proxy examples` {
   @Test(arguments: ["nginx.conf", "nginx-nodes.conf"])
-  func `the nginx example passes on who asks`(file: String) throws {
+  func `the nginx example passes on the client's address`(file: String) throws {
     try withProxiedService { service, folder, port in try startNginx(file, service, folder, port) }
   }
 
   @Test(
     .enabled(if: installedProgram("haproxy") != nil, "haproxy is not installed: apt-get install haproxy"),
     arguments: ["haproxy.cfg", "haproxy-nodes.cfg"])
-  func `the haproxy example passes on who asks`(file: String) throws {
+  func `the haproxy example passes on the client's address`(file: String) throws {
     try withProxiedService { service, folder, port in try startHaproxy(file, service, folder, port) }
   }
 
   @Test(arguments: ["nginx-nodes.conf", "haproxy-nodes.cfg"])
-  func `the examples for several nodes go on reading when no node is ready`(file: String) throws {
+  func `the examples for several nodes keep serving when no node is ready`(file: String) throws {
     guard file.hasPrefix("nginx") || installedProgram("haproxy") != nil else { return }
     let server = try PostgreSQLServer()
     try withService(
@@ -42,7 +43,7 @@ import Testing
       kill(try server.pid, SIGQUIT)
       func answer(_ path: String) throws -> String { try run("curl", curl + ["\(url)\(path)"]).outputText }
       try eventually("no node to be ready") { try answer("/readyz").hasSuffix(" 503") }
-      // Longer than haproxy takes to see it, and so often that nginx has passed over every node.
+      // Longer than haproxy needs to notice, and often enough that nginx has tried every node.
       for _ in 0..<5 {
         let page = try answer("/")
         #expect(page.contains("<html") && page.hasSuffix(" 200"), "\(page)")
@@ -57,7 +58,7 @@ import Testing
 
   @Test(
     .enabled(if: installedProgram("caddy") != nil, "caddy is not installed: apt-get install caddy"))
-  func `the Caddy example passes on who asks`() throws {
+  func `the Caddy example passes on the client's address`() throws {
     try withProxiedService { _, folder, port in
       let text = try example("Caddyfile")
       let site = text.replacing("/run/regentd-proxy/http.sock", with: "\(folder)/http.sock")
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  /// Runs a service that trusts the proxy, starts the proxy and asks through it.
+  /// Runs a service that trusts the proxy, starts the proxy and sends requests through it.
   private func withProxiedService(
     _ startProxy: (_ service: String, _ folder: String, _ port: UInt16) throws -> RunningProgram
   ) throws {
@@ -100,7 +101,7 @@ import Testing
   ) throws {
     let folder = service.folder
     try makeCertificate(folder)
-    // Somebody who is not on this machine, as far as the service can tell, and who says to be somebody else.
+    // A client that seems to be on another machine, and that claims a forged address.
     let curl = [
       "-s", "--interface", "127.0.0.2", "--cacert", "\(folder)/fullchain.pem", "-H",
       "X-Forwarded-For: 203.0.113.9", "-H", "Forwarded: for=203.0.113.9;host=evil.example",
@@ -156,14 +157,14 @@ import Testing
       .replacing("listen [::]:443 ssl;", with: "")
       .replacing("/var/log/nginx/regentd.log", with: "\(folder)/access")
       .replacing("/var/log/nginx/regentd.error", with: "\(folder)/errors")
-    // Every file that nginx writes is in the folder, and it runs as whoever runs the test.
+    // Every file that nginx writes is in the folder, and it runs as the test's user.
     let whole = """
       daemon off; master_process off; pid \(folder)/pid; error_log \(folder)/error;
       events {} http { access_log off; client_body_temp_path \(folder)/1; proxy_temp_path \(folder)/2;
       fastcgi_temp_path \(folder)/3; uwsgi_temp_path \(folder)/4; scgi_temp_path \(folder)/5; \(site) }
       """
     try writeFile("\(folder)/nginx.conf", Array(whole.utf8))
-    // Without -q, which hides what this nginx calls deprecated.
+    // Without -q, which would hide warnings about deprecated directives.
     let checked = try run("nginx", ["-t", "-c", "\(folder)/nginx.conf"])
     #expect(checked.status == 0 && !checked.errorText.contains("[warn]"), "\(checked.errorText)")
     return try RunningProgram(
@@ -191,7 +192,7 @@ import Testing
       standardError: "\(folder)/said")
   }
 
-  /// Starts a proxy, on another port when somebody else has taken the one that was free a moment ago.
+  /// Starts a proxy, and tries another port when the free port has been taken meanwhile.
   private func started(
     _ start: (_ port: UInt16) throws -> RunningProgram, answers: (_ url: String) throws -> Bool
   ) throws -> (RunningProgram, url: String) {
@@ -207,7 +208,7 @@ import Testing
     throw TestSupportError("the proxy does not start")
   }
 
-  /// An example for several nodes, with the service as one of them, and two that are away.
+  /// An example for several nodes with the service as one node and two nodes that are away.
   private func nodes(_ text: String, _ service: String) throws -> String {
     text.replacing("10.0.0.2:8787", with: service)
       .replacing("10.0.0.1:8787", with: "127.0.0.1:\(try freePort())")

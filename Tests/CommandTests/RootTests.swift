@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What root types about the data of the service's own user.
+/// root's commands on data that belongs to the service's user.
 @Suite(.enabled(if: geteuid() == 0, "only root can act as somebody else"))
-struct `Root, beside the service's own user` {
-  @Test func `restores a backup that is root's alone, and everything stays that user's`() throws {
+struct `root's commands on the service user's data` {
+  @Test func `root restores a backup that only root can read, and all files stay the service user's`() throws {
     try withState { shell in
       let options = "--database other/regent.db --master-key other/master-key"
       #expect(try shell.get("stat -c '%U %a' copy.db") == "root 600")
@@ -15,13 +15,13 @@ struct `Root, beside the service's own user` {
         #expect(try shell.get("find other ! -user nobody") == "")
         #expect(try shell.get("find other -type f ! -perm 600") == "")
       }
-      // The second time the first one was kept.
+      // The second restore kept the first database.
       #expect(try shell.get("ls other | grep -c before-") == "1")
       #expect(try shell.get("regentd check \(options)").contains("rows: every row is signed"))
     }
   }
 
-  @Test func `is told the user who may, and never to take the key`() throws {
+  @Test func `root is told which user may run the command, and never to change the owner of the key`() throws {
     try withState { shell in
       for start in ["serve --listen 127.0.0.1:0", "serve --database other/regent.db"] {
         let said = try shell.refusal("STATE_DIRECTORY=$HOME/other regentd \(start)")
@@ -33,7 +33,7 @@ struct `Root, beside the service's own user` {
     }
   }
 
-  @Test func `looks without leaving a trace`() throws {
+  @Test func `a check by root leaves no trace in the folder`() throws {
     try withState { shell in
       try shell.get(
         "regentctl restore copy.db --database other/regent.db --master-key other/master-key --yes")
@@ -45,11 +45,14 @@ struct `Root, beside the service's own user` {
     }
   }
 
-  /// What is in the folder, and when each file was written last; the lock says who held it last.
+  /// The files with owner, mode, size and times.
+  ///
+  /// The lock file is left out, because each holder changes it.
   private let traces =
     "cd other && stat -c '%n %U %a %s %Y %Z' . * | grep -v lock && sha256sum regent.db m*"
 
-  /// A backup of root's, and the folder of a service of user nobody that has a master key and no database.
+  /// Makes a backup that belongs to root, and the state folder of a service of user nobody with a master key but no
+  /// database.
   private func withState(_ body: (Operator) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)

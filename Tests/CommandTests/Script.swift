@@ -4,11 +4,11 @@ import TestSupport
 //
 //     # a comment
 //     $ a command for the shell
-//     what it prints; [..] stands for any part of a line, a line "..." for any lines
-//     ! what it says on standard error
+//     a line of its output; [..] matches any part of a line, a line "..." any number of lines
+//     ! a line of its standard error
 //     ? the exit code, when it is not 0
 
-/// A command and what it is expected to do.
+/// A command and its expected result.
 struct ScriptStep {
   let line: Int
   let command: String
@@ -17,7 +17,7 @@ struct ScriptStep {
   var status: Int32 = 0
 }
 
-/// What a command did.
+/// The result of a command.
 struct StepAnswer {
   let output: String
   let errors: String
@@ -53,7 +53,7 @@ func parseScript(_ text: String) throws -> [ScriptStep] {
 }
 
 extension ScriptStep {
-  /// What was not as expected, with what was there; nil when all was.
+  /// The first difference together with the whole result; nil when the result is as expected.
   func difference(from answer: StepAnswer) -> String? {
     let whole =
       "\n$ \(command)\n\(answer.output)--- errors:\n\(answer.errors)--- exit code \(answer.status)"
@@ -64,12 +64,14 @@ extension ScriptStep {
   }
 }
 
-/// Text that does not end with a line end is different from every expectation.
+/// Whether the text has the expected lines.
+///
+/// Text without a line end at its end never matches.
 private func matches(_ text: String, _ expected: [Substring]) -> Bool {
   guard text.isEmpty || text.hasSuffix("\n") else { return false }
   var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
   lines.removeLast()
-  // As in scripts, empty lines at the end do not count.
+  // Empty lines at the end do not count, as in scripts.
   while lines.last?.isEmpty == true { lines.removeLast() }
   return matches(lines, expected[...])
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `regentd serve` {
-  @Test func `answers health, says no to the rest, and nothing is cached`() throws {
+  @Test func `regentd answers the health check, refuses unknown paths and methods, and forbids caching`() throws {
     try withService { service in
       let health = try fetch("\(service.url)/healthz")
       #expect(health.status == 200)
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `does not start without its pages, and creates nothing then`() throws {
+  @Test func `the service does not start without its web folder and creates no files then`() throws {
     try withTemporaryFolder { folder in
       func start(_ options: String..., from here: String) throws -> FinishedProgram {
         let command =
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `says one line when it is ready, and logs to standard error`() throws {
+  @Test func `the service prints one line when it is ready and logs to standard error`() throws {
     try withService { service in
       let output = try service.output
       #expect(output == "regentd: listening on \(service.url)\n")
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `writes one JSON document a line when asked to`() throws {
+  @Test func `the service logs one JSON document a line with --log json`() throws {
     try withService("--log", "json", "--public-url", "https://tv.example.org") { service in
       for line in try service.log.split(separator: "\n") {
         #expect(line.hasPrefix(#"{"time":1"#) && line.hasSuffix("}"))
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `gives the journal levels instead of times`() throws {
+  @Test func `the service logs priorities instead of times when its standard error is the journal`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/log", [])
       var status = stat()
@@ -82,7 +82,7 @@ import Testing
         #expect(log.hasPrefix("<6>starting version="))
       }
     }
-    // Inherited from a session, and standard error goes elsewhere.
+    // The variable is inherited from a session, but standard error is not the journal.
     try withService(environment: ["JOURNAL_STREAM": "8:1"]) { service in
       let log = try service.log
       #expect(log.contains(" info starting version="))
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGINT])
-  func `ends well on a signal`(signal: Int32) throws {
+  func `the service stops cleanly on SIGTERM and SIGINT`(signal: Int32) throws {
     try withService { service in
       service.program.signal(signal)
       #expect(try service.program.wait() == 0)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `ends although somebody keeps a connection open`() throws {
+  @Test func `an open connection does not keep the service from stopping`() throws {
     try withService { service in
       let idle = try openConnection(to: service.url)
       defer { close(idle) }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `goes on after SIGHUP`() throws {
+  @Test func `the service keeps running after SIGHUP`() throws {
     try withService { service in
       service.program.signal(SIGHUP)
       _ = try eventually("reloaded") { try service.log.contains(" info reloaded\n") ? true : nil }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `says in a sentence that the port is taken`() throws {
+  @Test func `a second service on the same port is refused with a hint`() throws {
     try withService { service in
       let port = service.url.drop { $0 != ":" }.dropFirst(3).drop { $0 != ":" }.dropFirst()
       let second = try run(
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `listens in several places at once`() throws {
+  @Test func `the service listens on several addresses at once`() throws {
     try withService("--listen", "[::1]:0") { service in
       let urls = try service.urls
       #expect(urls.count == 2)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `offers numbers in a place of their own`() throws {
+  @Test func `metrics are served on their own address only`() throws {
     try withService("--metrics-listen", "127.0.0.1:0") { service in
       _ = try fetch("\(service.url)/healthz")
       let place = try service.metricsURL
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `tells how long commits take, and what they carry`() throws {
+  @Test func `metrics report the duration of commits and the number of requests in each`() throws {
     let port = try freePort()
     try withService("--metrics-listen", "127.0.0.1:\(port)") { service in
       let text = try fetch("http://127.0.0.1:\(port)/metrics").body
@@ -166,7 +166,7 @@ import Testing
         let line = text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
         return try #require(line?.split(separator: " ").last.flatMap { Double($0) }, "\(name)")
       }
-      // A first start has keys to keep, so there were some.
+      // A first start stores keys, so that there were commits.
       let commits = try number("regent_commit_seconds_count")
       #expect(commits > 0)
       #expect(try number("regent_commit_seconds_sum") > 0)
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `keeps its data for this user alone`() throws {
+  @Test func `only the service's user can read its state folder`() throws {
     try withService { service in
       var status = stat()
       #expect(unsafe stat("\(service.folder)/.local/state/regent", &status) == 0)
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `warns when passwords would travel in the open`() throws {
+  @Test func `the service warns when passwords would travel unencrypted`() throws {
     try withService("--public-url", "http://tv.example.org") { service in
       let log = try service.log
       #expect(
@@ -199,9 +199,9 @@ import Testing
     }
   }
 
-  @Test func `speaks TLS, and takes a new certificate on SIGHUP`() throws {
+  @Test func `the service speaks TLS, and loads a new certificate on SIGHUP`() throws {
     try withTemporaryFolder { folder in
-      // A path may have anything in it, and ends up in the log.
+      // A path may contain any characters and appears in the log.
       let folder = "\(folder)/\u{1b}]0;x\u{7}\n2026 info \"quoted\""
       #expect(unsafe mkdir(folder, 0o700) == 0)
       func makeCertificate(named name: String) throws {
@@ -232,7 +232,7 @@ import Testing
         _ = try eventually("the new certificate") {
           try shownName(service).contains("CN=second.example") ? true : nil
         }
-        // A broken one changes nothing.
+        // A broken certificate changes nothing.
         try writeFile("\(folder)/pem", Array("rubbish".utf8))
         service.program.signal(SIGHUP)
         _ = try eventually("a line about it") {
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func `listens on a Unix socket`() throws {
+  @Test func `the service listens on a Unix socket`() throws {
     try withTemporaryFolder { folder in
       try withService("--listen", "unix:\(folder)/socket") { service in
         let output = try service.output
@@ -258,9 +258,9 @@ import Testing
     }
   }
 
-  @Test func `asks the service manager for time while it brings an old database to this version`() throws {
+  @Test func `the service extends its start timeout while it upgrades an old database`() throws {
     try withTemporaryFolder { folder in
-      // A manager that reads all the time, as systemd does: the kernel keeps ten messages for one that does not.
+      // Reads all the time, as systemd does: the kernel queues only ten messages for a reader that does not.
       let manager = """
         import socket, sys
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -285,7 +285,7 @@ import Testing
             let new = try told().dropFirst(before)
             return new.last.map(String.init) == ready ? Array(new.dropLast()) : nil
           }
-          // More time before each sentence: a million rows take longer than a start may.
+          // An extension comes before each status, because a million rows take longer than the start timeout.
           #expect(said.isEmpty != isOld && said.count.isMultiple(of: 2), "\(said)")
           for (place, message) in said.enumerated() {
             let wanted =
@@ -303,7 +303,7 @@ import Testing
     }
   }
 
-  @Test func `tells the service manager when it is ready and when it stops`() throws {
+  @Test func `the service notifies systemd when it is ready, reloads and stops`() throws {
     try withTemporaryFolder { folder in
       let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
       defer { close(manager) }
@@ -322,7 +322,7 @@ import Testing
 }
 
 extension RegentdProcess {
-  /// Where `--metrics-listen` with port 0 found a place.
+  /// The address that `--metrics-listen` with port 0 got.
   var metricsURL: String {
     get throws {
       let line = try eventually("a line about metrics") {
@@ -333,7 +333,7 @@ extension RegentdProcess {
   }
 }
 
-/// Runs a service in a folder of its own, or in the one given.
+/// Runs a service in the given folder, or in a folder of its own.
 func withService(
   _ options: String..., environment: [String: String] = [:], in given: String? = nil,
   _ body: (RegentdProcess) throws -> Void
@@ -351,7 +351,7 @@ private func bindUnixSocket(_ descriptor: Int32, _ path: String) -> Bool {
   unsafe withUnixAddress(path) { unsafe bind(descriptor, $0, $1) == 0 }
 }
 
-/// Connects to a socket in the file system.
+/// Connects to a Unix socket by its path.
 func connectUnixSocket(_ descriptor: Int32, _ path: String) -> Bool {
   unsafe withUnixAddress(path) { unsafe connect(descriptor, $0, $1) == 0 }
 }
@@ -369,7 +369,7 @@ private func withUnixAddress(
   }
 }
 
-/// The next message, or nothing after a while.
+/// The next message, or an empty text after 60 seconds.
 private func receive(_ descriptor: Int32) -> String {
   var patience = timeval(tv_sec: 60, tv_usec: 0)
   unsafe setsockopt(

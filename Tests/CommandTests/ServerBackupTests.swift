@@ -3,9 +3,11 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-/// `regentd check`, `backup` and `restore` with a database on a server.
-@Suite struct `A backup of a database on a server` {
-  @Test func `goes into an empty database, or into a file, and ends what must not come back`() throws {
+/// `regentd check`, `backup` and `restore` with a PostgreSQL database.
+@Suite struct `Backup and restore of a PostgreSQL database` {
+  @Test func `a backup of a server is restored into an empty database or into a file, without its pending codes`()
+    throws
+  {
     let server = try PostgreSQLServer()
     let url = server.socketURL
     try withTemporaryFolder { folder in
@@ -33,7 +35,7 @@ import Testing
       #expect(try shell.get("regentd check --database '\(second)'").contains("database: there is none yet"))
       #expect(try shell.refusal("regentd backup none.db --database '\(second)'").contains("there are no tables"))
       #expect(try shell.type("test -e none.db").status != 0)
-      // A flipped bit, and another key.
+      // A flipped bit, and another master key.
       try shell.get("cp copy.db bad.db && printf '\\001' | dd of=bad.db bs=1 seek=5000 conv=notrunc status=none")
       #expect(try shell.refusal("regentd restore bad.db --database '\(second)'").contains("bad.db is damaged"))
       try shell.get("head -c 32 /dev/urandom > other-key && chmod 600 other-key")
@@ -44,18 +46,18 @@ import Testing
       let restored = try shell.get("regentd restore copy.db --database '\(second)'")
       #expect(restored.contains("“second” of the server is copy.db now"), "\(restored)")
       try holds(shell, waiting, "--database", second)
-      // What the service copied itself, in the place of a database in a file.
+      // The backup that the running service made, restored into a file.
       try shell.get("regentctl restore own.db --yes")
       try holds(shell, waiting)
     }
   }
 
-  @Test func `knows when it was made, and what its nodes have counted, whatever was kept before the move`() throws {
+  @Test func `a restored backup has its own time and its nodes' statistics, not those from before the move`() throws {
     let server = try PostgreSQLServer()
     let url = server.socketURL
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
-      // Times are told in seconds.
+      // Times are reported in seconds.
       func now() throws -> String {
         func second() throws -> String { try shell.get("date -u +%Y-%m-%dT%H:%M:%SZ") }
         let begun = try second()
@@ -101,7 +103,7 @@ import Testing
     }
   }
 
-  /// Who was signed in is; the code and what came later are not there.
+  /// Checks that the box is still signed in, and that the pending code and the later requestor are gone.
   private func holds(_ shell: Operator, _ code: String, _ options: String...) throws {
     func look(_ service: RegentdProcess) throws {
       let box = try ShellBox(shell, service, key: "key")
@@ -116,14 +118,15 @@ import Testing
     try withService(options[0], options[1], in: shell.folder, look)
   }
 
-  @Test func `killed while it is restored, the server is as empty as it was, or has everything`() throws {
+  @Test func `a restore to a server that is killed leaves an empty database, or everything`() throws {
     let server = try PostgreSQLServer()
     let url = server.socketURL
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.makeBackup()
       let words = ["restore", "\(folder)/copy.db", "--database", url]
-      // With tables that are there and empty, so that it can be held up in the middle: the audit log is among the last.
+      // The tables exist and are empty, so that a lock can stop the restore in the middle: the audit log is one of
+      // the last tables.
       try shell.get("regentd restore copy.db --database '\(url)'")
       let names = "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = 'public'"
       _ = try shell.ask(server, "TRUNCATE \(shell.ask(server, "\(names) AND tablename <> 'cluster'"))")
@@ -133,7 +136,7 @@ import Testing
       try first.cut()
       try shell.letGo(holder, on: server)
       #expect(try shell.ask(server, "SELECT (SELECT count(*) FROM data_key) + (SELECT count(*) FROM audit)") == "0")
-      // At the very end, and nobody was told.
+      // At the very end: the server has committed, but the restore was not told.
       try shell.setStandby("away", on: server)
       let second = try shell.begin("regentd", words)
       try shell.awaitWait("SyncRep", on: server)
@@ -145,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `a check finds what was changed, deleted or taken from the log, and changes nothing`() throws {
+  @Test func `check finds rows that were changed or deleted and missing audit lines, and changes nothing`() throws {
     let server = try PostgreSQLServer()
     let url = server.socketURL
     try withTemporaryFolder { folder in
@@ -185,7 +188,7 @@ import Testing
         undo: "UPDATE cluster SET schema = \(version)")
       #expect(try shell.get(check) == good)
       #expect(try shell.ask(server, state) == before)
-      // What was changed is not copied, neither into a backup nor by a move.
+      // Changed rows are not copied into a backup or by a move.
       _ = try shell.ask(server, "UPDATE account SET attributes = attributes || ' '")
       for command in ["backup copy.db --database '\(url)'", "move --from '\(url)'"] {
         let refused = try shell.refusal("regentd \(command)")

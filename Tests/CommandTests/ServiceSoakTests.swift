@@ -1,12 +1,14 @@
 import TestSupport
 import Testing
 
-/// The soak of the whole service in small, and its proof that it can fail.
-@Suite struct `what the service acknowledged survives kill -9` {
+/// A short run of the ServiceSoak program, and proof that it can fail.
+@Suite struct `Acknowledged changes and kill -9` {
   @Test(
     arguments: [(["--cycles", "50"], 0), (["--cycles", "25", "--lose-log"], 1)]
       as [([String], Int32)])
-  func `the soak program`(arguments: [String], status: Int32) throws {
+  func `ServiceSoak finds no lost change after kill -9, and finds one when the log is lost`(
+    arguments: [String], status: Int32
+  ) throws {
     let program = try builtProgram("ServiceSoak")
     let ended = try run(program, arguments, deadline: 600)
     #expect(ended.status == status, "\(ended.outputText)\(ended.errorText)")
@@ -14,7 +16,9 @@ import Testing
   }
 
   @Test(arguments: [(["--backup"], 0), (["--backup", "--late"], 1)] as [([String], Int32)])
-  func `and a backup under load restored elsewhere`(arguments: [String], status: Int32) throws {
+  func `a backup under load has every acknowledged change, and a late one is noticed`(
+    arguments: [String], status: Int32
+  ) throws {
     let program = try builtProgram("ServiceSoak")
     let ended = try run(program, arguments, deadline: 600)
     #expect(ended.status == status, "\(ended.outputText)\(ended.errorText)")

@@ -2,8 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `regentctl setup` above a file that somebody else wrote, and beside somebody who does the same.
-@Suite struct `A service that is set up in bad company` {
+/// `regentctl setup` with a hostile settings file, and beside another setup.
+@Suite struct `Setting up a service under difficult conditions` {
   private static let setup = "regentctl setup --settings settings --backups backups"
 
   private func withSettings(_ text: some Sequence<UInt8>, _ body: (Operator, String) throws -> Void) throws {
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `keeps every line of a file of another system, and bytes that are no text`() throws {
+  @Test func `setup keeps CRLF lines and bytes that are not UTF-8`() throws {
     let foreign =
       Array("# caf".utf8) + [0xE9] + Array("\r\nREGENT_LOG=json\r\n  REGENT_LISTEN=127.0.0.1:1\r\nX='1\r\n'\r\n".utf8)
     try withSettings(foreign) { shell, folder in
@@ -38,7 +38,7 @@ import Testing
     "::1:8788", "[::1:8788", "[127.0.0.1]:8788", "tv.example.org:8788", ":8788", "unix:relative", "*:8788 x",
     "unix:/\(String(repeating: "x", count: 107))",
   ])
-  func `refuses a place to listen that the service could not take`(listen: String) throws {
+  func `setup refuses an address that the service could not listen on`(listen: String) throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/settings", "REGENT_LOG=text\n".utf8, mode: 0o640)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `refuses an address for phones that no code could hold`() throws {
+  @Test func `setup refuses a public URL that is too long for a QR code`() throws {
     try withSettings("REGENT_LOG=text\n".utf8) { shell, _ in
       let long = "https://tv.example.org/\(String(repeating: "a", count: 600))"
       let said = try shell.type("\(Self.setup) --public-url \(long) --proxy < /dev/null")
@@ -61,10 +61,10 @@ import Testing
     }
   }
 
-  @Test func `does nothing more when its input ends at a question`() throws {
+  @Test func `setup stops without a change when its input ends at a question`() throws {
     try withSettings("REGENT_LOG=text\n".utf8) { shell, _ in
       let before = try shell.get("regentctl requestor list; regentctl invitation list; ls backups")
-      // Return, and then Ctrl-D: the next question has a usual answer, too, which nobody gave.
+      // Return, then Ctrl-D: the next question has a default, too, which must not be used.
       for (answers, question) in [("", "address that phones open"), ("\\n", "requestor"), ("\\n\\n", "provider")] {
         let said = try shell.type("printf '\(answers)' | script -qec '\(Self.setup)' /dev/null")
         #expect(said.status == 1, "\(said.status): \(said.outputText)")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `says that somebody else is setting it up, and leaves nothing behind`() throws {
+  @Test func `a second setup at the same time is refused, and files left by a killed one are removed`() throws {
     try withSettings("REGENT_LOG=text\n".utf8) { shell, folder in
       let first = try RunningProgram(
         "/usr/bin/bash",
@@ -95,7 +95,7 @@ import Testing
       #expect(try shell.get("cat settings") == "REGENT_LOG=text")
       try shell.get("kill $(cat .settings.lock)")
       try shell.get("while kill -0 $(cat .settings.lock); do sleep 0.1; done 2> /dev/null")
-      // What a kill left is taken over, and gone afterwards.
+      // A temporary file left by a killed setup is replaced and removed.
       try shell.get("printf x > .settings.new0; \(Self.setup) --public-url http://tv:18787 2>&1 < /dev/null")
       #expect(try shell.get("ls -A | grep '^.settings' || true") == "")
       #expect(try shell.get("cat settings").contains("REGENT_PUBLIC_URL=http://tv:18787"))
@@ -103,9 +103,11 @@ import Testing
   }
 }
 
-/// `regent setup` where others may write, and beside somebody who does the same.
-@Suite struct `A box that is set up in bad company` {
-  /// A box's folder, and the line that sets it up; the code is looked at afterwards.
+/// `regent setup` in folders that others may write to, and beside another setup.
+@Suite struct `Setting up a box under difficult conditions` {
+  /// Runs `body` with a box's folder and the command that sets it up.
+  ///
+  /// The test checks afterwards whether the code was used.
   private func withCode(_ body: (Operator, _ folder: String, _ setup: String) throws -> Void) throws {
     try withInvitation { shell, service, code in
       try shell.get("mkdir -m 700 box")
@@ -128,7 +130,9 @@ import Testing
     ("mkdir box/secret", "rmdir box/secret", "is not a regular file"),
     ("mkdir box/agent.conf", "rmdir box/agent.conf", "is not a regular file"),
   ])
-  func `is told so before its code is used`(bad: String, mended: String, said: String) throws {
+  func `an unsafe file or folder is refused before the enrolment code is used`(
+    bad: String, mended: String, said: String
+  ) throws {
     try withCode { shell, _, setup in
       try shell.get(bad)
       let refused = try shell.refusal(setup)
@@ -139,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `keeps every line of a file of another system`() throws {
+  @Test func `setup of a box keeps CRLF lines and bytes that are not UTF-8`() throws {
     try withCode { shell, folder, setup in
       try writeFile(
         "\(folder)/box/agent.conf", Array("# caf".utf8) + [0xE9] + Array("\r\nname = Den\r\n#requestor = x\r\n".utf8))
@@ -153,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `does nothing when its input ends at the question`() throws {
+  @Test func `setup of a box does nothing when its input ends at the question`() throws {
     try withCode { shell, _, _ in
       let said = try shell.type(
         "script -qec 'regent setup --config box/agent.conf --state state' /dev/null < /dev/null")
@@ -161,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `says that somebody else is setting it up, and clears away what a kill left`() throws {
+  @Test func `a second setup of a box is refused, and files left by a killed one are removed`() throws {
     try withCode { shell, folder, setup in
       try shell.get("touch box/.secret.new0 box/.secret.new1 box/.agent.conf.new0 box/other")
       try shell.get("(python3 -c '\(Self.holding)' box/.agent.conf.lock > /dev/null 2>&1 & echo $! > holder; sleep 1)")

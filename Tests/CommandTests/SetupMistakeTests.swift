@@ -2,11 +2,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a newcomer gets wrong while a service is set up: it is told, and nothing has to be typed from the start.
-@Suite struct `A mistake while a service is set up` {
+/// Mistakes of a new operator while a service is set up: each is explained, and setup goes on from there.
+@Suite struct `Mistakes during setup of a service` {
   private static let setup = "regentctl setup --settings settings --backups backups"
 
-  /// A folder with settings, and records so that nobody is asked for a password.
+  /// A folder with settings, and a service with records, so that setup asks for no password.
   private func withSetUp(_ body: (Operator, String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
@@ -26,7 +26,7 @@ import Testing
     return try shell.type("printf '%s\\n' \(words) | script -qec '\(command)' /dev/null")
   }
 
-  @Test func `at a question is told there, and the question comes again`() throws {
+  @Test func `a wrong answer is explained and the question is asked again`() throws {
     try withSetUp { shell, _ in
       let said = try typed(
         shell,
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `is not asked about for ever, and one in an option ends it at once`() throws {
+  @Test func `the questions end after five wrong answers, and a wrong option ends setup at once`() throws {
     try withSetUp { shell, _ in
       let said = try typed(shell, Array(repeating: "nonsense", count: 9))
       #expect(said.status == 2, "\(said.status)")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `is an address that is another machine's, unless somebody insists`() throws {
+  @Test func `an address of another machine is refused unless the operator insists`() throws {
     try withSetUp { shell, _ in
       for host in ["10.255.254.253", "[fd12:3456:789a::1]"] {
         let said = try shell.refusal("\(Self.setup) --public-url http://\(host):8787 < /dev/null")
@@ -67,7 +67,7 @@ import Testing
         }
       }
       #expect(try shell.get("cat settings") == "REGENT_LOG=text")
-      // A name, an address of the internet, which a router hands on, and what somebody insists on.
+      // Accepted: a host name, a public address that a router may forward, and a private one with --elsewhere.
       for words in [
         "http://tv:18787", "http://203.0.113.7:18787", "http://10.255.254.253:18787 --elsewhere",
         "https://10.255.254.252 --proxy --elsewhere",
@@ -75,7 +75,7 @@ import Testing
         let said = try shell.get("\(Self.setup) --public-url \(words) 2>&1 < /dev/null")
         #expect(said.contains("+ REGENT_PUBLIC_URL=\(words.split(separator: " ")[0])"), "\(said)")
       }
-      // At a terminal: told once; typed once more it is meant.
+      // At a terminal the operator is warned once; the same address typed again is accepted.
       let other = "http://10.255.254.254:18788"
       let said = try typed(shell, [other, other, "", "", ""])
       #expect(
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `is a port that another program has, of which the service is moved away`() throws {
+  @Test func `a port that another program uses is named, and setup moves the service to another`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let holder = try PortHolder(folder)
@@ -95,7 +95,7 @@ import Testing
       try writeFile("\(folder)/settings", start.utf8, mode: 0o600)
       let taking = "127.0.0.1:\(taken) is taken by python3 (process \(holder.program.pid))"
 
-      // The service does not even run: it is said why, and what to type.
+      // The service does not run yet. The reason is given, with a hint.
       let why = try shell.refusal("\(Self.setup) < /dev/null")
       #expect(why.contains(taking) && why.contains("--listen 127.0.0.1:"), "\(why)")
       let same = try shell.refusal("\(Self.setup) --listen '*:\(taken)' < /dev/null")
@@ -106,14 +106,14 @@ import Testing
       #expect(moved.errorText.contains("the service does not run yet"), "\(moved.errorText)")
       #expect(try shell.get("cat settings") == "# where\nREGENT_LISTEN=127.0.0.1:\(free)")
 
-      // At a terminal: a port that is free is offered, and Return takes it.
+      // At a terminal a free port is offered, and Return accepts it.
       try writeFile("\(folder)/settings", start.utf8, mode: 0o600)
       let asked = try typed(shell, ["127.0.0.1:\(taken)", ""])
       #expect(asked.outputText.components(of: "where the service listens instead") == 2, "\(asked.outputText)")
       let settings = try shell.get("cat settings")
       #expect(settings.hasPrefix("# where\nREGENT_LISTEN=127.0.0.1:") && settings + "\n" != start, "\(settings)")
 
-      // A service that runs is not led there, either.
+      // A running service is not moved to that port, either.
       try writeFile("\(folder)/settings", "REGENT_LOG=text\n".utf8, mode: 0o600)
       #expect(unsafe mkdir("\(folder)/backups", 0o700) == 0)
       try withService(in: folder) { _ in
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `is taken back by typing it rightly: no settings are left of it`() throws {
+  @Test func `setup again with other values leaves no settings of the earlier ones`() throws {
     try withSetUp { shell, _ in
       let ways = [
         "--public-url http://tv:18787", "--public-url https://tv.example.org --proxy",
@@ -145,7 +145,7 @@ import Testing
   }
 }
 
-/// Another program that listens where the service would.
+/// Another program that listens on the service's port.
 private struct PortHolder {
   let program: RunningProgram
   let port: UInt16

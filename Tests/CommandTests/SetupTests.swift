@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `regentctl setup` {
-  @Test func `leaves a service about which doctor has nothing to say, and does nothing the second time`() throws {
+  @Test func `setup leaves a service without findings, and a second run changes nothing`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try writeFile("\(folder)/settings", "# kept\n#REGENT_PUBLIC_URL=https://x\nREGENT_LOG=text\n".utf8, mode: 0o640)
@@ -21,7 +21,7 @@ import Testing
         #expect(!again.contains("added") && !again.contains("secret") && !again.contains("backup:  "), "\(again)")
         #expect(try shell.get("ls backups | wc -l") == "1")
 
-        // The settings: the difference is shown, comments stay, and again nothing is to be done.
+        // Setup shows the changed settings and keeps comments, and a second run changes nothing.
         let changed = try shell.get(
           "\(setup) --public-url https://tv.example.org --proxy 2>&1 < /dev/null")
         #expect(changed.contains("+ REGENT_PUBLIC_URL=https://tv.example.org"), "\(changed)")
@@ -38,14 +38,14 @@ import Testing
         #expect(try shell.get("stat -c %a settings") == "640")
         let same = try shell.get("\(setup) --public-url https://tv.example.org --proxy 2>&1 < /dev/null")
         #expect(!same.contains("REGENT_"), "\(same)")
-        // A proxy that is declared in another way keeps its place.
+        // An existing proxy setting is kept.
         try shell.get(
           "cp settings kept; sed -i 's|^REGENT_LISTEN=.*|REGENT_LISTEN=127.0.0.1:8788|; "
             + "s|^REGENT_TRUST_PROXY=.*|REGENT_TRUST_PROXY=\"127.0.0.1/32 ::1/128\"|' settings && cp settings named")
         try shell.get("\(setup) --public-url https://tv.example.org --proxy 2>&1 < /dev/null")
         #expect(try shell.get("cmp settings named && mv kept settings && echo kept") == "kept")
         #expect(try shell.refusal("\(setup) --public-url http://tv --proxy").contains("is not encrypted"))
-        // Nobody has a certificate for these: green lamps about an address that nobody can open would follow.
+        // No certificate exists for these URLs, so that no phone could open them although every check would pass.
         for url in ["https://192.168.50.10:8787", "https://tv.example.org:8787", "https://192.168.50.10"] {
           let said = try shell.refusal("\(setup) --public-url \(url)")
           #expect(said.contains("nobody ends TLS at") && said.contains("http\(url.dropFirst(5))"), "\(said)")
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `makes a code for the first box instead of a key pair, and doctor has nothing to say`() throws {
+  @Test func `setup --invite makes an enrolment code instead of a key pair, and doctor has no finding`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { _ in
@@ -70,7 +70,7 @@ import Testing
         #expect(try shell.get("regentctl invitation list --json").contains(#""uses":1"#))
         #expect(try !shell.get("regentctl key list acme").contains("calls"))
 
-        // At a terminal it is asked for: Return takes a key pair's place when a code stands, or what is typed.
+        // At a terminal setup asks what the box gets. Return accepts the default; a typed word overrides it.
         let typed = try shell.get(
           #"(printf '\n\n\n'; printf 'code\n') | script -qec 'regentctl setup --backups backups' /dev/null"#)
         #expect(typed.contains("or none [none]: "), "\(typed)")
@@ -79,11 +79,13 @@ import Testing
     }
   }
 
-  @Test func `says on the network what boxes can open, when somebody wants it`() throws {
+  @Test func `announce publishes the service's address with Avahi, and an address of this machine alone is refused`()
+    throws
+  {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService("--public-url", "https://tv.example.org:8443/tv", in: folder) { _ in
-        // In the place of Avahi's program one that shows what it was given.
+        // Replaces Avahi's program with one that prints its arguments.
         try shell.get(
           #"mkdir bin && printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >bin/avahi-publish-service && chmod 755 bin/*"#)
         let said = try shell.get("PATH=$HOME/bin:$PATH regentctl announce --name 'The house'")
@@ -106,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `says one document, with what was done before a step failed, too`() throws {
+  @Test func `setup --json prints one document, also when a later step fails`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { _ in
@@ -129,7 +131,7 @@ import Testing
   @Test(
     .enabled(if: installedProgram("zbarimg") != nil, "nothing reads QR codes: apt-get install zbar-tools"),
     arguments: ["xterm-256color", "linux"])
-  func `a code is drawn at a terminal, as what the box takes`(terminal: String) throws {
+  func `an enrolment code is drawn as a QR code on a terminal, with what the box needs`(terminal: String) throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { _ in
@@ -142,7 +144,7 @@ import Testing
         let picture = terminalPicture(lines.filter { $0.hasPrefix("\u{1b}") })
         #expect(try decode(picture) == whole, "\(shown)")
 
-        // In a pipe, and where it does not fit, there are the letters alone.
+        // In a pipe, and in a terminal that is too narrow, there is only text.
         #expect(try !shell.get("regentctl requestor invite acme").contains("█"))
         let narrow = "stty rows 60 cols 30; TERM=\(terminal) regentctl requestor invite acme"
         let few = try shell.get("script -qec '\(narrow)' /dev/null < /dev/null")
@@ -151,18 +153,18 @@ import Testing
     }
   }
 
-  @Test func `backups of every night are kept as many as wanted, and nothing else is touched`() throws {
+  @Test func `backup --keep removes the oldest backups and touches no other file`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try withService(in: folder) { _ in
         try shell.get("mkdir -m 700 kept && touch kept/other.db kept/regent-20200101T000000Z.db")
-        // One that a clock which was ahead once has made, and what a killed attempt left.
+        // A backup dated by a clock that was ahead, and the file of a killed backup.
         try shell.get("touch kept/regent-20990101T000000Z.db kept/.regent-20200101T000000Z.db.partial")
         let said = try shell.get("regentctl backup --keep 2 kept")
         #expect(said.contains("checked and good"))
         let left = try shell.get("ls -A kept | sort").split(separator: "\n")
         #expect(left.count == 3 && left.contains("other.db") && left.contains("regent-20990101T000000Z.db"), "\(left)")
-        // Two within one second have names of their own.
+        // Two backups within one second get different names.
         for _ in 0..<2 { try shell.get("regentctl backup --keep 5 kept") }
         let all = try shell.get("ls -A kept").split(separator: "\n")
         #expect(all.count == 5, "\(all)")
@@ -171,7 +173,7 @@ import Testing
   }
 }
 
-/// What a terminal shows of a QR code, as a picture of eight grey points for each half row; PGM.
+/// The QR code on a terminal as a PGM picture, with eight points for a column and for half a row.
 private func terminalPicture(_ lines: [Substring]) -> [UInt8] {
   var rows: [[Bool]] = []
   for line in lines {
@@ -191,7 +193,7 @@ private func terminalPicture(_ lines: [Substring]) -> [UInt8] {
     }
     rows += [upper, lower]
   }
-  // A row of coloured spaces is two columns for a module.
+  // A row of coloured spaces has two columns for each module.
   let width = rows.map(\.count).max() ?? 0
   var bytes = Array("P5 \(width * 8) \(rows.count * 8) 255\n".utf8)
   for row in rows {

@@ -2,15 +2,15 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-/// A move that was killed between its mark and the step that decides: the server is as empty as it was.
-@Suite struct `A server that a move has not reached` {
-  /// Leaves a file beside which a killed move has left its mark, with a backup of it in `copy.db`.
+/// A move that was killed between writing its mark and its commit: the server's database is still empty.
+@Suite struct `A server that an interrupted move has not filled` {
+  /// Runs `story` with the file and the mark of a killed move, and with a backup in `copy.db`.
   private func withMark(_ story: (Operator, PostgreSQLServer, _ url: String) throws -> Void) throws {
     let server = try PostgreSQLServer()
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       try shell.makeBackup()
-      // Only the last statement before the COMMIT changes a row of it.
+      // Only the last statement before the COMMIT changes a row of this table.
       try shell.cutMove(at: "cluster", on: server)
       try shell.get("test -e \(shell.state)/regent.db.moving")
       try story(shell, server, server.socketURL)
@@ -21,7 +21,7 @@ import Testing
     try shell.ask(server, "SELECT count(*) FROM data_key")
   }
 
-  @Test func `is not begun anew, and not filled from elsewhere: the move is finished, or its mark is removed`() throws {
+  @Test func `an interrupted move must be completed or its mark removed before the server is used`() throws {
     try withMark { shell, server, url in
       for command in ["serve --listen 127.0.0.1:0", "check"] {
         let refused = try shell.refusal("regentd \(command) --database '\(url)'")
@@ -38,7 +38,7 @@ import Testing
         service.program.signal(15)
         #expect(try service.program.wait() == 0)
       }
-      // The server has lost everything: what was moved there is not begun anew either, and a backup may go there.
+      // The server has lost everything: a moved file prevents a new start there, and a backup may be restored.
       _ = try shell.ask(server, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
       let lost = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")
       #expect(lost.contains("was moved to \(url), and “regent” of the server has no rows"), "\(lost)")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `begins anew once the mark is gone, and says so of a file that was to come from it, too`() throws {
+  @Test func `without its mark the server's database is started as a new one`() throws {
     try withMark { shell, server, url in
       try shell.get("sed -i s/away/here/ \(shell.state)/regent.db.moving")
       let refused = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")

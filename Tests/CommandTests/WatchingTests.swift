@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Commands that go on until somebody has seen enough.
-@Suite struct `regentctl` {
-  @Test func `follows the audit log until it is stopped`() throws {
+/// Commands that run until the operator stops them.
+@Suite struct `Commands of regentctl that follow changes` {
+  @Test func `audit tail --follow prints each new line once until it is stopped`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       try shell.get("regentctl requestor add first")
@@ -26,13 +26,13 @@ import Testing
     }
   }
 
-  @Test func `shows the numbers anew while it watches`() throws {
+  @Test func `stats --watch prints the statistics again and again`() throws {
     try withService { service in
       let watching = try watch(service, ["stats", "--watch", "--json"], to: "watched")
       try eventually("two documents") {
         try text(service, "watched").split(separator: "\n").count >= 2 ? true : nil
       }
-      // Without a terminal nothing but the documents is written.
+      // Without a terminal only the documents are written.
       #expect(try !text(service, "watched").contains("\u{1b}"))
       #expect(try text(service, "watched").hasPrefix(#"{"since":"#))
       service.program.signal(SIGTERM)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `counts on after a restart`() throws {
+  @Test func `the statistics continue after a restart`() throws {
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       var before = ""

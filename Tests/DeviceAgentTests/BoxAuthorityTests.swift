@@ -7,8 +7,10 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `An authority of one's own` {
-  @Test func `is named in an option or a variable, and hints say so`() async throws {
+@Suite struct `Certificate authorities of a box's service` {
+  @Test func `a private certificate authority is given as an option or a variable, and error hints name both`()
+    async throws
+  {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -57,7 +59,7 @@ import Testing
     (404, "Content-Type: text/html\r\n", "<h1>Welcome to the hotel</h1>", "sign in to the network"),
     (200, "Content-Type: text/html\r\n", "<h1>Welcome to the hotel</h1>", "sign in to the network"),
   ])
-  func `is not what is missing where something else answers`(
+  func `an error where another program answers names the real cause, not a missing certificate authority`(
     status: Int, header: String, body: String, words: String
   ) async throws {
     try await withTemporaryFolder { folder in

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `Beside a daemon` {
-  @Test func `another box does without it`() async throws {
+@Suite struct `Commands beside a running daemon` {
+  @Test func `a command for another box, service or key pair does not use the daemon`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `pairing signs the daemon's box in`() async throws {
+  @Test func `pairing while a daemon runs signs the daemon's box in`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(.enabled(if: Accounts.effectiveUser == 0 && installedProgram("setpriv") != nil))
-  func `root signs the box of another user in, and others are told how`() async throws {
+  func `root can sign another user's box in, and other users are told how`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in

@@ -9,8 +9,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `The daemon` {
-  @Test func `answers every command, and commands work without it`() async throws {
+@Suite struct `The agent's daemon` {
+  @Test func `the daemon answers every command, and commands work without it`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -26,7 +26,7 @@ import Testing
       #expect(refused.status == 3)
       #expect(refused.errorText.contains("regent pair"))
 
-      // Somebody pairs in another process; the daemon finds out by itself.
+      // Another process pairs; the daemon notices by itself.
       let pairing = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       try await service.service.approve(wire)
@@ -42,7 +42,7 @@ import Testing
       let header = try await box.run(["header", "get", "/api/v1/x"])
       #expect(header.outputText.hasPrefix("Authorization: GET requestor_id=REF30, nonce="))
       #expect(try await box.run(["header", "PATCH", "/api/v1/x"]).status == 2)
-      // As `regent header --help` has it.
+      // The example of `regent header --help`.
       let called = try await box.shell(
         """
         id=$(regent status --device-id) url=$REGENT_SERVICE/api/v1/tokens/authn
@@ -53,7 +53,7 @@ import Testing
 
       let log = box.printed("daemon.err")
       #expect(!log.contains(Sample.secret))
-      // What hands out a secret is told, what a launcher polls is not.
+      // The log names calls that hand out a secret, but not the status calls that a launcher repeats.
       #expect(log.contains(" header GET http"))
       #expect(!log.contains(" status") && !log.contains(" \n"))
 
@@ -64,7 +64,9 @@ import Testing
   }
 
   @Test(arguments: [("", UInt32(0o755)), ("600", 0o700)])
-  func `is reached by those who may, and leaves no folder behind`(mode: String, folderMode: UInt32)
+  func `the daemon's socket has the configured mode, and its folder is removed at the end`(
+    mode: String, folderMode: UInt32
+  )
     async throws
   {
     try await withTemporaryFolder { folder in
@@ -85,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `is not taken for one when something else answers`() async throws {
+  @Test func `a command does not take another program on the socket for the daemon`() async throws {
     let admin = ClosureHandler { _ in
       .now(Response(.notFound, type: "application/json", body: Array("{}".utf8)))
     }
@@ -102,9 +104,9 @@ import Testing
     }
   }
 
-  @Test func `asks once for what many want at the same time`() async throws {
+  @Test func `concurrent requests for one resource are answered with one call to the service`() async throws {
     let asked = Locked(0)
-    // The answer comes when all have counted themselves and have had some turns to ask.
+    // The source answers only after all twenty tasks are counted and have had some turns to send their request.
     let source = CountingSource {
       var turns = 0
       _ = try? await eventually("twenty questions") {
@@ -125,7 +127,7 @@ import Testing
       return await group.reduce(into: []) { $0.append($1) }
     }
     #expect(grants.count == 20 && !grants.contains(nil))
-    // Whoever counted itself and had not asked yet when the answer came may have asked anew, but beside nobody.
+    // A task that was counted but had not asked yet may cause another call, but never a concurrent one.
     let calls = await source.calls
     #expect(calls < 5)
     #expect(await source.mostAtOnce == 1)
@@ -140,7 +142,7 @@ import Testing
       (0, "x", Int32(200)), (1000, "x", 200), (1001, "sport-1", 200), (1001, "news", 403),
       (1002, "news", 403), (1003, "news", 200), (1004, "x", 403),
     ] as [(UInt32, String, Int32)])
-  func `gives each user what the list says`(user: UInt32, resource: String, status: Int32)
+  func `the daemon gives each user what the allow list says`(user: UInt32, resource: String, status: Int32)
     async throws
   {
     let allowRules = [
@@ -170,7 +172,7 @@ import Testing
     "", "nobody", "user:1001", "user:1001 fly", "who:1 status", "user: status",
     "user:1001 sso=kodi", "user:1001 status=x", "user:1001 token=* logout=*", "user:4294967295 status",
   ])
-  func `refuses a list that cannot be read`(line: String) {
+  func `an unreadable line of the allow list is refused`(line: String) {
     #expect(throws: CommandError.self) { try AllowRule(parsing: line, in: "agent.conf line 1") }
   }
 
@@ -179,12 +181,14 @@ import Testing
     ("abc", "a*c", true), ("ac", "a*c", true), ("a", "a*a", false), ("axbxc", "a*b*c", true),
     ("axc", "a*b*c", false), ("K", "\u{212a}", false), ("abc", "abc", true), ("abcd", "abc", false),
   ])
-  func `knows patterns byte by byte`(resource: String, pattern: String, expected: Bool) {
+  func `resource patterns of the allow list are compared byte by byte`(
+    resource: String, pattern: String, expected: Bool
+  ) {
     #expect(matches(resource, pattern: pattern) == expected)
   }
 }
 
-/// The daemon's answer, now or later.
+/// Waits for the daemon's answer.
 func answered(_ answer: Answer) async throws -> Response {
   switch answer {
   case .now(let response): return response
@@ -195,7 +199,7 @@ func answered(_ answer: Answer) async throws -> Response {
   }
 }
 
-/// A source that counts how often it is asked.
+/// A source that counts its calls and how many run at the same time.
 actor CountingSource: EntitlementSource {
   private(set) var calls = 0
   private(set) var mostAtOnce = 0

@@ -11,10 +11,12 @@ import Testing
 
 @testable import DeviceAgent
 
-/// What the viewer decides on the phone and on the box, between programs.
+/// The viewer's decisions about apps, made on the phone or on the box, between real programs.
 @Suite(.enabled(if: Accounts.effectiveUser == 0 && installedProgram("setpriv") != nil))
-struct `Decisions between the phone and the box` {
-  @Test func `the phone decides, the box hears of it, and either may be offline meanwhile`() async throws {
+struct `Decisions on the phone and on the box` {
+  @Test func `a decision on the phone reaches the box and the other way round, also after either was offline`()
+    async throws
+  {
     try await withPlatformBox(
       "app = one user:\(AppUser.first) requestor:REF30", "app = two user:\(AppUser.second) requestor:REF30"
     ) {
@@ -22,12 +24,12 @@ struct `Decisions between the phone and the box` {
       try await box.signIn()
       #expect(try await box.ask("status", as: AppUser.first)["permission"] == "undetermined")
       try await eventually("that the box listens") { box.service.service.core.waiters.count == 1 }
-      // As "my screens" does.
+      // As the phone's page "my screens" does it.
       try await box.decideOnPhone("one", true)
       try await eventually("the grant") { try await box.permission(of: AppUser.first) == "granted" }
       try await box.decideOnPhone("one", false)
       try await eventually("the denial") { try await box.permission(of: AppUser.first) == "denied" }
-      // The box is off; it asks when it is on again.
+      // The box is off and fetches the decisions at its next start.
       try await box.stop(signal: 9)
       try await box.decideOnPhone("one", nil)
       try await box.decideOnPhone("two", true)
@@ -38,19 +40,21 @@ struct `Decisions between the phone and the box` {
         )
         return first == "undetermined" && second == "granted"
       }
-      // A question of an app is on the phone, too.
+      // An app's question also appears on the phone.
       let question = box.held(#""prompt":true,"#, wait: 20)
       async let asked = question.ask("access", as: AppUser.first)
       try await eventually("the question on the phone") { try await box.decisionsAtService()["one"] == .some(nil) }
       try await box.decideOnPhone("one", true)
       #expect(try await asked["permission"] == "granted")
-      // What is decided on the box reaches the phone.
+      // A decision on the box reaches the phone.
       #expect(try await box.run(["sso", "deny", "two"]).status == 0)
       try await eventually("the denial on the phone") { try await box.decisionsAtService()["two"] == false }
     }
   }
 
-  @Test func `the player of the documentation comes in by the box's account, and asks to sign it out`() async throws {
+  @Test func `the documentation's player signs in by the box's account and asks the viewer to sign the box out`()
+    async throws
+  {
     try await withPlatformBox("app = player user:0 requestor:REF30") { (box: PlatformBox) async throws in
       try await box.signIn()
       let settings = PlayerSettings(
@@ -63,7 +67,7 @@ struct `Decisions between the phone and the box` {
       try await box.decideOnPhone("player", true)
       let token = await played
       #expect(token != nil && shown.withLock { $0.last } == "Playing news", "\(shown.withLock { $0 })")
-      // The next start is in without a word.
+      // At the next start the player is signed in without a question.
       #expect(await play("news", settings) { _ in } != nil)
       async let out: Void = signOut(settings) { line in shown.withLock { $0.append(line) } }
       let prompts = try box.startPrompts()
@@ -75,7 +79,7 @@ struct `Decisions between the phone and the box` {
     }
   }
 
-  @Test func `an app that is out asks the viewer to sign the box out`() async throws {
+  @Test func `an app without access can ask the viewer to sign the box out`() async throws {
     try await withPlatformBox("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
       try await box.signIn()
       let account = try #require(PlatformAccount(requestor: "REF30", at: .socket(box.socket)))

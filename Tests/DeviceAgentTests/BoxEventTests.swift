@@ -9,8 +9,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `A launcher` {
-  @Test func `hears code, opened, match and authenticated, and the exit code 0`() async throws {
+@Suite struct `Events of pair --json for a launcher` {
+  @Test func `a launcher gets the events code, opened, match and authenticated, and exit code 0`() async throws {
     let service = try await BoxService { $0.numberMatching = true }
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `hears exactly what docs box-programs says`() throws {
+  @Test func `the events are those that docs box-programs lists`() throws {
     let failure = AgentFailure(
       code: "unreachable", message: "the service cannot be reached", hint: "check the network",
       trouble: .service)
@@ -62,7 +62,7 @@ import Testing
     #expect(documented == events.map { String(decoding: $0.document.bytes(), as: UTF8.self) })
   }
 
-  @Test func `hears of a refusal, and the exit code 4`() async throws {
+  @Test func `a launcher gets the event denied and exit code 4 when the viewer denies`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `is never given an address of another host`() async throws {
+  @Test func `a box shows no verification URL of another host unless it is configured`() async throws {
     let service = try await BoxService(publicURL: "https://evil.example.com")
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `two boxes at once get a code each, and each its own answer`() async throws {
+  @Test func `two boxes pairing at once get separate codes and separate answers`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { first in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `two programs of one box show the same code and do not take it from each other`()
+  @Test func `two pairing programs of one box show the same code and both end signed in`()
     async throws
   {
     let service = try await BoxService()
@@ -130,7 +130,7 @@ import Testing
       try await eventually("the code on disk") { try box.keeps(wire) }
       let second = try box.start(pair, output: "second")
       #expect(try await box.event("code", in: "second")["code"]?.string == wire)
-      // One of them gets another code, which takes the place of the first one's.
+      // The second program gets another code, which replaces the code of the first.
       second.signal(10)
       let other = try await eventually("the same other code on both", within: 3 * patience) { () -> String? in
         let codes = try ["first", "second"].map { output in
@@ -140,13 +140,13 @@ import Testing
         return code
       }
       try await service.service.approve(other)
-      // The two displace each other's waits, so that they ask every few seconds instead.
+      // The two cancel each other's long polls, so that they poll every few seconds instead.
       #expect(try await eventually("the first", within: 3 * patience) { first.poll() } == 0)
       #expect(try await eventually("the second", within: 3 * patience) { second.poll() } == 0)
     }
   }
 
-  @Test func `after a kill the same code goes on`() async throws {
+  @Test func `after a kill the same code is shown again and can be approved`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `a signal brings another code, and the earlier one is gone`() async throws {
+  @Test func `SIGUSR1 makes the box show another code and withdraws the first`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `gets the code as a picture in a file, and none afterwards`() async throws {
+  @Test func `pair --qr png writes the QR code to a file and removes it at the end`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `that goes away ends the program, and gets the same code when it comes back`()
+  @Test func `a closed pipe ends the program, and the next start shows the same code`()
     async throws
   {
     let service = try await BoxService()
@@ -201,7 +201,7 @@ import Testing
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
       #expect(try run("mkfifo", ["\(folder)/pipe"]).status == 0)
-      // Not waiting for the other end (O_NONBLOCK), which is started next.
+      // O_NONBLOCK: does not wait for the writing end, which is opened next.
       let reader = try FileDescriptor.open("\(folder)/pipe", 0o4000)
       let program = try box.start(["pair", "--json"], output: "pipe")
       let line = try await eventually("the code") {
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `is not told by doctor that a sign-in page of the network is the service`()
+  @Test func `doctor does not take a captive portal's page for the service`()
     async throws
   {
     let port = try freePort()
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `without --json reads sentences`() async throws {
+  @Test func `pair without --json prints sentences in the chosen language`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -243,7 +243,7 @@ import Testing
       let program = try box.start(["pair"])
       try await eventually("the code") { box.printed().contains("/D/") }
       #expect(box.printed().hasPrefix("Codice "))
-      // Capitals are for the QR code.
+      // Only the QR code has the link in capitals.
       #expect(box.printed().contains(" http://127.0.0.1:\(service.port)/D/"))
       program.signal(2)
       #expect(try await eventually("the end") { program.poll() } == 3)

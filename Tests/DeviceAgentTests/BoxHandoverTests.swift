@@ -8,8 +8,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `A token for a program` {
-  @Test func `is in descriptor 3 and nowhere else, and the program's exit code stays`() async throws {
+@Suite struct `Handing a token to a program` {
+  @Test func `exec passes the token in descriptor 3 only and keeps the program's exit code`() async throws {
     try await withDaemon { box, _ in
       let end = try await box.run([
         "exec", "one", "--", "sh", "-c",
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `is printed in the forms that programs know`() async throws {
+  @Test func `a token is printed in the forms that other programs read`() async throws {
     try await withDaemon { box, _ in
       #expect(try await box.run(["token", "one"]).outputText == "the-token\n")
       #expect(try await box.run(["authorize", "one"]).outputText == "the-token\n")
@@ -37,12 +37,12 @@ import Testing
     }
   }
 
-  @Test func `or what is missing is asked of whoever runs the service`() async throws {
+  @Test func `missing metadata is reported with a hint for the viewer, not the operator's command`() async throws {
     try await withDaemon { box, _ in
       let end = try await box.run(["metadata", "zip"])
       #expect(end.status == 1)
       #expect(end.errorText.contains("the service tells no zip of this viewer"))
-      // Whoever sits in front of the box has no regentctl.
+      // A viewer in front of the box has no `regentctl`.
       #expect(end.errorText.contains("hint: ask whoever runs the service to let the apps of "))
       #expect(!end.errorText.contains("regentctl"), "\(end.errorText)")
     }
@@ -52,14 +52,14 @@ import Testing
     arguments: [
       (.min, "-292275055-05-16T16:47:04Z"), (.max, "292278994-08-17T07:12:55Z"),
     ] as [(Int64, String)])
-  func `is printed whatever the daemon says of its end`(expires: Int64, text: String) async throws {
+  func `a token with an extreme expiry is printed with a valid date`(expires: Int64, text: String) async throws {
     try await withDaemon { box, _ in
       let end = try await box.run(["token", "--credential-process", "--", "\(expires)"])
       #expect(try JSONValue(reading: end.output)["Expiration"]?.string == text)
     }
   }
 
-  @Test func `is refused with the provider's words and the exit code 4`() async throws {
+  @Test func `a denied token has the provider's text and exit code 4`() async throws {
     try await withDaemon { box, _ in
       let end = try await box.run(["token", "forbidden", "--json"])
       #expect(end.status == 4)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `many programs that ask at the same time cost one call`() async throws {
+  @Test func `programs that ask for the same token at once cause fewer calls than programs`() async throws {
     try await withDaemon { box, source in
       let programs = try (0..<8).map { try box.start(["token", "slow"], output: "token\($0)") }
       try await eventually("eight questions") { source.asked.withLock { $0 } == 8 }
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `comes through a socket that systemd opened`() async throws {
+  @Test func `a daemon started by systemd socket activation answers`() async throws {
     guard installedProgram("systemd-socket-activate") != nil else { return }
     let service = try await BoxService()
     defer { service.stop() }
@@ -93,7 +93,7 @@ import Testing
         ["--listen=\(socket)"] + variables.map { "--setenv=\($0)" }
           + [try builtProgram("regent"), "daemon"],
         standardOutput: "\(folder)/a.out", standardError: "\(folder)/a.err")
-      // Before the socket is there the command reads the box's own store, so the code alone proves nothing.
+      // Before the socket exists the command reads the box's own store, so that the exit code alone proves nothing.
       do {
         try await eventually("an answer by the daemon") {
           let status = try await box.run(["status", "--json", "--socket", socket])
@@ -107,10 +107,10 @@ import Testing
     }
   }
 
-  /// A daemon of the test's own process, with tokens that need no service.
+  /// A daemon in the test's process, whose tokens need no service.
   private func withDaemon(_ body: (Box, ReadySource) async throws -> Void) async throws {
     try await withTemporaryFolder { folder in
-      // Nothing given with the command: whatever daemon runs is the one that is meant.
+      // No settings are given with the command, so that it uses any daemon that runs.
       let box = try Box(
         folder, "",
         more: [
@@ -136,12 +136,12 @@ import Testing
   }
 }
 
-/// A source whose answers need no service.
+/// A source that answers without a service.
 private actor ReadySource: EntitlementSource {
   private(set) var calls = 0
-  /// How many questions have reached the daemon.
+  /// How many requests have reached the daemon.
   nonisolated let asked = Locked(0)
-  /// The slow answers come then.
+  /// Slow answers wait for this.
   nonisolated let mayAnswer = Flag("the test lets the answer go")
 
   func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant {

@@ -7,12 +7,12 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite struct `A box in bad company` {
-  /// Numbers that no sum with a clock survives.
+@Suite struct `A box with hostile services and users` {
+  /// Times that overflow when a clock's time is added.
   private static let absurdTimes: [Int64] = [.min, .min + 1, .max, 10_000_000_000_000_000]
 
   @Test(arguments: absurdTimes)
-  func `does not believe a code that ends at no time`(expires: Int64) async throws {
+  func `a code with an absurd expiry is refused`(expires: Int64) async throws {
     let service = try await LyingService { path in
       guard path.contains("/regcode") else { return nil }
       return """
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `does not believe a token that ends at no time`() async throws {
+  @Test func `a token with an absurd expiry is refused`() async throws {
     let expires = Locked<Int64>(0)
     let service = try await LyingService { path in
       guard path.contains("/tokens/media") else { return nil }
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `makes few codes however many signals come`() async throws {
+  @Test func `a hundred signals make only a few codes`() async throws {
     let service = try await LyingService { _ in nil }
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -67,8 +67,8 @@ import Testing
       let program = try box.start(["pair", "--json", "--unattended"])
       _ = try await box.event("code")
       for _ in 0..<100 { program.signal(10) }
-      // The last wish is heard, too. That it is at most one code a second, PairModelTests show with a clock of their
-      // own.
+      // The last signal is obeyed, too. PairModelTests show with their own clock that there is at most one code a
+      // second.
       _ = try await box.event("code", after: 1)
       let made = try box.events().count { $0["event"]?.string == "code" }
       #expect((2...10).contains(made), "\(made) for a hundred signals")
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(.enabled(if: Accounts.effectiveUser == 0, "only root can become somebody else"))
-  func `has a place for its owner whoever holds the others`() async throws {
+  func `other users who fill the socket with connections do not block the owner`() async throws {
     try await withTemporaryFolder { folder in
       _ = try run("chmod", ["711", folder])
       let box = try Box(folder, "http://127.0.0.1:1")
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `is told that the daemon has too much to do`() async throws {
+  @Test func `a command reports a daemon that is too busy`() async throws {
     try await withTemporaryFolder { folder in
       let socket = "\(folder)/agent.sock"
       let full = ClosureHandler { _ in .now(Response(.serviceUnavailable)) }
@@ -119,7 +119,8 @@ import Testing
     }
   }
 
-  /// Connects as another user as often as it can, says half a word each time, and begins again where it is put out.
+  /// Opens as many connections as possible as another user, sends half a request on each, and opens new ones when
+  /// they are closed.
   private static let holder = """
     import os, socket, sys, time
     os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
@@ -140,13 +141,13 @@ import Testing
     """
 }
 
-/// A real service on a real socket, some of whose answers are somebody else's.
+/// A real service on a real socket that can replace some of its responses.
 private final class LyingService: Sendable {
   let service: TestService
   let url: String
   private let server: Server
 
-  /// `lie` gives the document that a path is answered with, or nothing for the truth.
+  /// `lie` returns the document for a path, or nil to answer truthfully.
   init(_ lie: @escaping @Sendable (String) -> String?) async throws {
     let port = try freePort()
     let url = "http://127.0.0.1:\(port)"

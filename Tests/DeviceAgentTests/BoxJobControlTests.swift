@@ -6,10 +6,10 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite(.serialized) struct `The screen in a shell with jobs` {
+@Suite(.serialized) struct `The pairing screen under job control` {
   private let waiting = "Waiting for your phone"
 
-  @Test func `comes back whole after Ctrl-Z and fg`() async throws {
+  @Test func `the screen is drawn again after Ctrl-Z and fg`() async throws {
     try await withShell { terminal, _ in
       let before = try await terminal.shows(waiting)
       try terminal.press("C-z")
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `comes back whole after a stop that it could not hear of`() async throws {
+  @Test func `the screen is drawn again after SIGSTOP and fg`() async throws {
     try await withShell { terminal, pid in
       let before = try await terminal.shows(waiting)
       kill(try pid(), SIGSTOP)
@@ -35,9 +35,9 @@ import Testing
     }
   }
 
-  /// The second shell leaves the terminal's mode as it finds it.
+  /// dash, the second shell, does not restore the terminal's mode itself.
   @Test(arguments: [SIGSTOP, SIGTSTP], ["bash --norc --noprofile -i", "dash -i"])
-  func `in the background it draws nothing and ends when it is told to`(
+  func `the program in the background draws nothing and ends at SIGTERM`(
     stop: Int32, shell: String
   ) async throws {
     try await withShell(shell) { terminal, pid in
@@ -58,12 +58,13 @@ import Testing
     }
   }
 
-  @Test func `ends when it is told to while it stands still`() async throws {
+  @Test func `a stopped program ends at SIGTERM`() async throws {
     try await withShell { terminal, pid in
       _ = try await terminal.shows(waiting)
       try terminal.press("C-z")
       _ = try await terminal.shows("Stopped")
-      // The shell has a job go on that it ends. Not waited for there: the shell may still hold it for stopped.
+      // The shell continues a job that it kills. `wait` is not used, because the shell may still count the job as
+      // stopped.
       try terminal.type("kill %1")
       let number = try pid()
       try await eventually("the end") { kill(number, 0) != 0 }
@@ -72,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `draws again when it is brought back from the background, where it goes on`()
+  @Test func `the screen is drawn again when the program comes back to the foreground`()
     async throws
   {
     try await withShell { terminal, _ in
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: ["pair &", "stty tostop; pair &"])
-  func `that it begins in the background of ends it, or brings it to the front`(
+  func `a program started in the background ends at SIGTERM and draws when brought to the front`(
     command: String
   ) async throws {
     try await withServedShell("bash --norc --noprofile -i", typing: command) { terminal, pid, service in
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  /// The code, once the screen is drawn again.
+  /// The code on the screen after it was drawn again.
   private func drawn(_ terminal: Terminal) async throws -> String? {
     code(in: try await terminal.shows(waiting))
   }

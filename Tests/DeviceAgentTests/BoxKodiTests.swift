@@ -9,8 +9,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite(.enabled(if: installedProgram("python3") != nil)) struct `Programs in Python` {
-  /// Runs a Python program beside the box, with the module that is installed and a Kodi that prints.
+@Suite(.enabled(if: installedProgram("python3") != nil)) struct `Python programs and the daemon` {
+  /// Runs a Python program beside the box, with the installed module and a simulated Kodi that prints its calls.
   private func start(
     _ box: Box, _ arguments: [String], output: String, more: [String: String] = [:]
   ) throws -> RunningProgram {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `the Kodi add-on shows the code, waits for the phone, and plays with a token`() async throws {
+  @Test func `the Kodi add-on shows the code, waits for the phone and plays with a token`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await service.entitle("channel-*", .allow)
@@ -44,7 +44,7 @@ import Testing
 
       let daemon = try box.start(["daemon"], output: "daemon")
       try await box.daemonListens()
-      // The viewer goes back: the code is taken back.
+      // The viewer goes back, so that the code is withdrawn.
       let cancelled = try start(box, play, output: "cancelled", more: ["KODI_CANCEL": "\(folder)/back"])
       let first = try await code(of: "cancelled", box)
       try writeFile("\(folder)/back", [])
@@ -57,7 +57,7 @@ import Testing
       let played = try await line("play", in: "playing", of: box)
       #expect(played.hasPrefix("play https://tv.example.org/1.m3u8|X-Media-Token="))
       #expect(try await eventually("the end") { playing.poll() } == 0, "\(box.printed("playing.err"))")
-      // What is signed in plays without a window.
+      // A signed-in box plays without a window.
       let again = try start(box, play, output: "again")
       #expect(try await eventually("the end") { again.poll() } == 0)
       #expect(box.printed("again").hasPrefix("play https://tv.example.org/1.m3u8|X-Media-Token="))
@@ -66,13 +66,13 @@ import Testing
     }
   }
 
-  /// The code as the add-on's window shows it, without its dash.
+  /// The code in the add-on's window, without its dash.
   private func code(of output: String, _ box: Box) async throws -> String {
     let shown = try await line("window Open", in: output, of: box)
     return String(shown.suffix(9)).filter { $0 != "-" }
   }
 
-  @Test func `every method of the module has its call, and its errors their words`() async throws {
+  @Test func `every method of the Python module works, and its errors have their codes`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await service.entitle("channel-*", .allow)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["", "XDG_RUNTIME_DIR=", "XDG_RUNTIME_DIR=/nowhere", "HOME=/nowhere"])
-  func `the module needs nothing of its environment`(variable: String) async throws {
+  func `the Python module works without environment variables`(variable: String) async throws {
     let ask = "from regent import Regent, RegentError\ntry: Regent().status()\nexcept RegentError as e: print(e.code)"
     let answer = try await Task.detached {
       try run(
@@ -132,8 +132,8 @@ import Testing
     """
 }
 
-@Suite struct `The page about the daemon's socket` {
-  @Test func `describes every call that there is, and no other`() throws {
+@Suite struct `The page docs socket` {
+  @Test func `the page describes every call of the socket and no other`() throws {
     let daemon = try withTemporaryFolder { try PlatformSocketFixture($0, isIn: false).server }
     let page = String(decoding: try readFile(packageFolder() + "/docs/socket.md"), as: UTF8.self)
     let described = page.split(separator: "\n").filter { $0.hasPrefix("### ") }.map { String($0.dropFirst(4)) }
@@ -141,7 +141,7 @@ import Testing
     #expect(Set(described) == Set(mounted) && described.count == mounted.count)
   }
 
-  @Test func `every answer is one JSON object, also to what is no call and what is no request`() async throws {
+  @Test func `every answer is one JSON object, also for unknown calls and malformed requests`() async throws {
     try await withTemporaryFolder { folder in
       let box = try Box(folder, "http://127.0.0.1:1")
       let daemon = try box.start(["daemon"], output: "daemon")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `A launcher that signs the box in` {
+@Suite struct `Launchers and failures of pairing` {
   @Test(
     arguments: [
       (["pair", "--json", "--lifetime", "soon"], "usage"),
@@ -15,7 +15,7 @@ import Testing
       (["pair", "--json", "--secret-file", "nowhere"], nil),
       (["pair", "--json", "--service", "nonsense"], "usage"),
     ] as [([String], String?)])
-  func `hears of every failure as one event, whatever failed`(arguments: [String], code: String?)
+  func `every failure of pair --json is one error event`(arguments: [String], code: String?)
     async throws
   {
     try await withTemporaryFolder { folder in
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(.enabled(if: Accounts.effectiveUser == 0 && installedProgram("setpriv") != nil))
-  func `as another user has the daemon do it where agent.conf says so`() async throws {
+  func `another user can pair through the daemon when agent.conf allows it`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -42,7 +42,7 @@ import Testing
       let daemon = try box.start(
         ["daemon", "--config", "\(folder)/agent.conf", "--socket", "\(folder)/s"], output: "daemon")
       try await box.daemonListens()
-      // Neither the secret nor the tokens are this user's to read.
+      // This user may read neither the secret nor the tokens.
       func launcher(_ user: Int, _ output: String, _ arguments: [String]) throws -> RunningProgram {
         try RunningProgram(
           "setpriv",
@@ -57,7 +57,7 @@ import Testing
       let first = try launcher(12345, "first", ["pair", "--json"])
       let wire = try #require(try await box.event("code", in: "first")["code"]?.string)
       #expect(try box.keeps(wire), "in the daemon's folder")
-      // The launcher is killed; the next one goes on with the code that is on the screen.
+      // The launcher is killed; the next one continues with the code on the screen.
       first.signal(9)
       _ = try await eventually("the end") { first.poll() }
       let second = try launcher(12345, "second", ["pair", "--json"])
@@ -78,8 +78,8 @@ import Testing
   }
 }
 
-@Suite struct `Words of the box` {
-  @Test func `say that the box was not signed in, and that a secret's file is empty`() async throws {
+@Suite struct `Messages of the box` {
+  @Test func `logout says that the box was not signed in, and an empty secret file is named`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -100,8 +100,10 @@ import Testing
   }
 }
 
-@Suite struct `The daemon's sign-in for others` {
-  @Test func `is one at a time, is joined by its own user, and ends when nobody asks`() async throws {
+@Suite struct `Pairing through the daemon` {
+  @Test func `the daemon runs one pairing, which its user can join and which ends when no program asks for it`()
+    async throws
+  {
     let time = Locked<UInt64>(0)
     let link = StillLink()
     let host = PairHost(
@@ -120,7 +122,7 @@ import Testing
     #expect(theirs.id != mine.id)
   }
 
-  @Test func `makes sixty codes an hour at most, and keeps its last events only`() async throws {
+  @Test func `a pairing makes at most sixty codes an hour and keeps only its last events`() async throws {
     let link = StillLink()
     let time = Locked<UInt64>(0)
     let host = PairHost(hold: .milliseconds(10), clock: { time.withLock { $0 } }) { _ throws(CommandError) in link }
@@ -138,7 +140,8 @@ import Testing
     #expect(link.isWithdrawn, "another order takes its place")
   }
 
-  @Test func `an app takes nobody's code, gives way, and leaves codes for others`() async throws {
+  @Test func `an app cannot replace a launcher's code, gives way to a launcher, and has a limit of codes`() async throws
+  {
     let links = Locked<[StillLink]>([])
     let host = PairHost(hold: .milliseconds(10), clock: { 0 }) { _ throws(CommandError) in
       let link = StillLink()
@@ -154,16 +157,17 @@ import Testing
     try await show(launcher.id)
     let refused = await #expect(throws: CommandError.self) { try await host.begin(PairOrder(), by: 1, for: "kodi") }
     #expect(refused?.code == "busy")
-    #expect(try await host.news(of: launcher.id, after: 0, by: 1).events.count == 1, "its code is there still")
+    #expect(
+      try await host.news(of: launcher.id, after: 0, by: 1).events.count == 1, "its code is there still")
     try await host.withdraw(launcher.id, by: 1)
-    // An app's code gives way to a launcher of any user, and to none of another app.
+    // An app's code is replaced by a launcher of any user, but not by another app.
     let app = try await host.begin(PairOrder(), by: 1, for: "kodi")
     try await show(app.id)
     #expect(try await host.begin(PairOrder(), by: 1, for: "video").id == app.id)
     let other = try await host.begin(PairOrder(isForced: true), by: 2)
     await #expect(throws: CommandError.self) { try await host.news(of: app.id, after: 0, by: 1) }
     try await host.withdraw(other.id, by: 2)
-    // One that a launcher joined is not an app's to take back.
+    // An app cannot withdraw a code that a launcher has joined.
     let shared = try await host.begin(PairOrder(), by: 1, for: "kodi")
     try await show(shared.id)
     #expect(try await host.begin(PairOrder(), by: 1).id == shared.id)
@@ -189,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `travels as it is`() throws {
+  @Test func `every pairing event survives its JSON form`() throws {
     let failure = AgentFailure(code: "busy", message: "m", hint: "h", trouble: .busy(seconds: 3))
     let events: [LinkEvent] = [
       .providers([ProviderEntry(id: "a", name: "A", isFeatured: true)], last: "a"), .code(Scene.code()), .opened,
@@ -201,7 +205,7 @@ import Testing
   }
 }
 
-/// A conversation in which nothing happens but what the test says.
+/// A pairing conversation in which only the test causes events.
 private final class StillLink: PairLink {
   let sink: AsyncStream<LinkEvent>.Continuation
   private let stream: AsyncStream<LinkEvent>

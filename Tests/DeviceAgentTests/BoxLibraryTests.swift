@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 @Suite struct `A box without libcurl` {
-  /// An empty file of that name stands before the real one, as a package that was removed or damaged would leave it.
+  /// An empty file replaces the library, as after a damaged or removed package.
   @Test(arguments: [["pair", "--json"], ["authorize", "one", "--json"]])
-  func `says which package to install for an https service`(arguments: [String]) async throws {
+  func `with an https service the error names the package to install`(arguments: [String]) async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/libcurl.so.4", [])
       let box = try Box(folder, "https://127.0.0.1:1", more: ["LD_LIBRARY_PATH": folder])
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `goes on with a plain http service`() async throws {
+  @Test func `with a plain http service the box works without libcurl`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in

@@ -10,27 +10,31 @@ import Testing
 
 @testable import DeviceAgent
 
-/// The platform account between programs: a real daemon, apps that are Unix users, the SDK in this process.
+/// The platform account between real programs: a daemon, apps that run as Unix users, and the SDK in this process.
 @Suite(.enabled(if: Accounts.effectiveUser == 0 && installedProgram("setpriv") != nil))
 struct `The platform account between programs` {
 
-  @Test func `two users are two apps, a third is nobody, and a decision counts at once`() async throws {
+  @Test func `each Unix user is its own app, an unknown user is refused, and a decision takes effect at once`()
+    async throws
+  {
     try await withPlatformBox(
       "app = one user:\(AppUser.first) requestor:REF30", "app = two user:\(AppUser.second) requestor:REF30",
       "app = own requestor:REF30 socket:own user:\(AppUser.first)"
     ) { (box: PlatformBox) async throws in
       #expect(try await box.ask("status", as: AppUser.first)["permission"] == "undetermined")
       #expect(try await box.ask("status", as: AppUser.stranger)["error"]?["code"] == "not-an-app")
-      #expect(try await box.ask("status", as: 65_534)["error"]?["code"] == "not-an-app", "overflow ids are nobody")
+      #expect(
+        try await box.ask("status", as: 65_534)["error"]?["code"] == "not-an-app",
+        "overflow ids are nobody")
       #expect(try await box.run(["sso", "grant", "one"]).status == 0)
       #expect(try await box.ask("status", as: AppUser.first)["permission"] == "granted")
       #expect(try await box.ask("status", as: AppUser.second)["permission"] == "undetermined")
-      // Another's name is not heard: who asks is the kernel's word.
+      // A claimed app name is ignored; the kernel says which user asks.
       let claimed = try await box.ask("status", as: AppUser.second, #""app":"one","#)
       #expect(claimed["app"] == "two" && claimed["permission"] == "undetermined")
       #expect(try await box.run(["sso", "deny", "two"]).status == 0)
       #expect(try await box.ask("access", as: AppUser.second, #""prompt":true,"#)["prompt"] == "decided")
-      // The socket of its own is that app's.
+      // The socket of one app accepts that app only.
       let own = "regent/apps/own.sock"
       #expect(try await box.ask("status", as: AppUser.first, on: own)["app"] == "own")
       #expect(try await box.ask("status", as: AppUser.second, on: own)["error"]?["code"] == "not-an-app")
@@ -44,25 +48,27 @@ struct `The platform account between programs` {
     }
   }
 
-  @Test func `a process in a user namespace is its user outside`() async throws {
+  @Test func `a process in a user namespace counts as its user outside`() async throws {
     try await withPlatformBox("app = one user:\(AppUser.first) requestor:REF30") { (box: PlatformBox) async throws in
       let inside = try await box.shell(
         "setpriv --reuid=\(AppUser.first) --regid=\(AppUser.first) --clear-groups unshare -U true 2>/dev/null && echo yes || true"
       )
       guard inside.outputText == "yes\n" else { return }
       #expect(try await box.ask("status", as: AppUser.first, before: "unshare -U")["app"] == "one")
-      #expect(try await box.ask("status", as: AppUser.first, before: "unshare -Ur")["app"] == "one", "not root")
+      #expect(
+        try await box.ask("status", as: AppUser.first, before: "unshare -Ur")["app"] == "one",
+        "not root")
       let code = try await box.ask("status", as: AppUser.stranger, before: "unshare -Ur")["error"]?["code"]
       #expect(code == "not-an-app", "who is root inside is nobody here")
     }
   }
 
-  @Test func `decisions stay over a kill of the daemon`() async throws {
+  @Test func `decisions survive a kill of the daemon`() async throws {
     try await withPlatformBox("app = one user:\(AppUser.first) requestor:REF30") { (box: PlatformBox) async throws in
       #expect(try await box.run(["sso", "grant", "one"]).status == 0)
       try await box.restart(signal: 9)
       #expect(try await box.ask("status", as: AppUser.first)["permission"] == "granted")
-      // A no counts also where it cannot be written: a folder where the file should go.
+      // A denial takes effect even when it cannot be written: a folder is in place of the file.
       _ = try await box.shell("rm state/platform/permissions && mkdir -m 700 state/platform/permissions")
       let denied = try await box.run(["sso", "deny", "one"])
       #expect(denied.status == 1 && denied.errorText.contains("could not be kept"))
@@ -70,7 +76,7 @@ struct `The platform account between programs` {
     }
   }
 
-  @Test func `the SDK hears how it stands, at each start`() async throws {
+  @Test func `setRequestor reports the state of the platform account to the app`() async throws {
     try await withPlatformBox("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
       #expect(try await box.statuses() == [.permissionUndetermined])
       #expect(try await box.run(["sso", "deny", "probe"]).status == 0)
@@ -82,14 +88,14 @@ struct `The platform account between programs` {
       #expect(try await account.access(prompt: true) == .granted)
       let other = try #require(PlatformAccount(requestor: "NEWS", at: .socket(box.socket)))
       #expect(try await other.status() == nil)
-      // A socket that nobody listens on any more.
+      // A socket file without a listener.
       try await box.stop(signal: 9)
       #expect(try await box.statuses() == [.platformAccount])
       #expect(PlatformAccount(requestor: "REF30", at: .socket("\(box.folder)/nothing")) == nil)
     }
   }
 
-  @Test func `one sign-in on the box, and its apps are in by themselves`() async throws {
+  @Test func `after one sign-in on the box its permitted apps are signed in without a step`() async throws {
     try await withPlatformBox("app = probe user:0 requestor:REF30", "app = one user:\(AppUser.first) requestor:REF30") {
       (box: PlatformBox) async throws in
       try await box.signIn()
@@ -100,28 +106,28 @@ struct `The platform account between programs` {
       #expect(signIn.source == .platform && signIn.provider.id == Sample.provider)
       let source = try await enabler.metadata(.user("tokenSource"))
       #expect(source.value == .text("platform"))
-      // Coming to the front again fetches what is there.
+      // Coming to the front again finds the same sign-in.
       #expect(try await box.start(enabler) == [])
       #expect(await enabler.currentSignIn() == signIn)
-      // An installation that lost its tokens, and not its name, is told by the service whose sign-in it has.
+      // An installation that lost its tokens but not its device id gets its sign-in from the service.
       _ = try await box.shell("rm app/tokens")
       let again = try box.enabler(storage: .folder("\(box.folder)/app"))
       #expect(try await box.start(again) == [])
       #expect(await again.currentSignIn()?.source == .platform)
-      // A second installation of the same app is in without a step; the user without permission is not.
+      // A second installation of the same app is signed in without a step. An app without permission is not.
       let second = try box.enabler(storage: .folder("\(box.folder)/second"))
       #expect(try await box.start(second) == [])
       #expect(await second.currentSignIn()?.source == .platform)
       let word = try await box.ask("account", as: AppUser.first)
       #expect(word["error"]?["code"] == "undetermined")
-      // The viewer changes their mind: at once, and the service hears of it.
+      // The viewer denies access: this takes effect at once, and the service is told.
       #expect(try await box.run(["sso", "deny", "probe"]).status == 0)
       #expect(await enabler.currentSignIn() == nil)
       try await eventually("the service ends what came from the box") {
         (try? await second.metadata(.user("tokenSource"))) == nil
       }
       #expect(try await box.start(enabler) == [.permissionDenied])
-      // And again: the next start exchanges anew.
+      // After a new grant the next start exchanges the account again.
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
       try await eventually("the app is in again") {
         _ = try await box.start(enabler)
@@ -130,7 +136,9 @@ struct `The platform account between programs` {
     }
   }
 
-  @Test func `signing out says that the box is still in, and the box's sign-out ends its apps`() async throws {
+  @Test func `an app's logout reports that the box is still signed in, and signing the box out ends its apps`()
+    async throws
+  {
     try await withPlatformBox("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
       try await box.signIn()
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
@@ -155,7 +163,7 @@ struct `The platform account between programs` {
     }
   }
 
-  @Test func `a state folder that was copied to another machine is worth nothing`() async throws {
+  @Test func `a state folder that was copied to another machine does not open the box's key`() async throws {
     try await withPlatformBox("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
       try await box.signIn()
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
@@ -165,11 +173,13 @@ struct `The platform account between programs` {
       try writeFile("\(box.folder)/machine", "another machine".utf8)
       let there = try BoxKeyFile(folder: "\(box.folder)/state/platform", machineIDFile: "\(box.folder)/machine")
       #expect(try there.key(of: mark) == nil)
-      #expect(try BoxKeyFile(folder: "\(box.folder)/state/platform").key(of: mark) != nil, "here it opens")
+      #expect(
+        try BoxKeyFile(folder: "\(box.folder)/state/platform").key(of: mark) != nil, "here it opens"
+      )
     }
   }
 
-  @Test func `a listener that is not the agent learns nothing and decides nothing`() async throws {
+  @Test func `a program other than the agent on the socket learns nothing and can grant nothing`() async throws {
     try await withPlatformBox("app = probe user:0 requestor:REF30") { (box: PlatformBox) async throws in
       let script = """
         import os, socket

@@ -3,10 +3,11 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite struct `A box behind a proxy that gives up after seconds` {
+@Suite struct `A box behind a proxy with a short timeout` {
   @Test(
     .enabled(if: installedProgram("nginx") != nil, "nginx is not installed: run deploy/bootstrap"), arguments: [2, 4])
-  func `waits shorter and tells nobody of it`(seconds: Int) async throws {
+  func `the box shortens its long polls below the proxy's timeout without reporting an error`(seconds: Int) async throws
+  {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -15,7 +16,7 @@ import Testing
       let box = try Box(folder, "http://127.0.0.1:\(port)")
       let program = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
-      // The proxy gives up at least once; then the service answers first, again and again.
+      // The proxy must cut at least one long poll; afterwards the service must answer first three times.
       let answers = {
         String(decoding: (try? readFile("\(folder)/access")) ?? [], as: UTF8.self).split(separator: "\n").map(
           String.init)
@@ -28,7 +29,8 @@ import Testing
       }
       try await service.service.approve(wire)
       #expect(try await eventually("the end") { program.poll() } == 0)
-      // Not the number of cuts: a busy machine answers late, and the proxy cuts a short wait too.
+      // The number of cuts is not checked: on a busy machine the service answers late, and the proxy cuts short
+      // polls, too.
       let waits = answers().drop { !$0.hasPrefix("504") }.dropFirst().compactMap { answer in
         answer.split(separator: "wait=").dropFirst().first.flatMap { Int($0) }
       }
@@ -38,7 +40,7 @@ import Testing
     }
   }
 
-  /// nginx with a short limit, on a port of its own, that writes down what it answers about codes.
+  /// nginx with a short timeout on its own port; it logs the responses about codes.
   private func impatientProxy(
     _ folder: String, before service: UInt16, _ seconds: Int
   ) async throws -> (RunningProgram, port: UInt16) {
@@ -60,7 +62,7 @@ import Testing
       """.utf8)
     let proxy = try RunningProgram(
       "nginx", ["-c", "\(folder)/nginx.conf", "-e", "\(folder)/error"], standardError: "\(folder)/said")
-    // nginx writes its number when it listens.
+    // nginx writes its process id when it listens.
     try await eventually("nginx listens") { () async throws -> Bool? in
       if let status = proxy.poll() {
         throw TestSupportError(

@@ -9,9 +9,9 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite(.serialized) struct `The screen in a real terminal` {
+@Suite(.serialized) struct `The pairing screen in a real terminal` {
   @Test(arguments: sizes)
-  func `goes from code to signed in`(size: WindowSize) async throws {
+  func `the screen goes from the code to signed in`(size: WindowSize) async throws {
     let service = try await BoxService { $0.numberMatching = true }
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `says on a box that is signed in already how to sign in anew`() async throws {
+  @Test func `pair on a signed-in box says so and how to sign in again`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `follows the window, and gives the terminal back`() async throws {
+  @Test func `the screen follows the window's size and restores the terminal`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `says no, offers another code, and lets a provider be chosen`() async throws {
+  @Test func `after a denial the screen offers another code and a choice of provider`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `says that a code has expired, and replaces it when nobody is there`() async throws {
+  @Test func `the screen reports an expired code, and an unattended one replaces it`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `is honest about a service that goes away, and the code stays`() async throws {
+  @Test func `the screen reports a lost connection and keeps the code`() async throws {
     let service = try await BoxService()
     try await withTemporaryFolder { folder in
       let terminal = try Terminal(try Box(folder, service.url), "pair", sizes[0])
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: sizes)
-  func `shows every state as it was drawn`(size: WindowSize) async throws {
+  func `a terminal shows every state as the program drew it`(size: WindowSize) async throws {
     try await withTemporaryFolder { folder in
       let terminal = try Terminal(folder, "sleep 600", size)
       let device = try await terminal.device()
@@ -177,9 +177,9 @@ import Testing
     }
   }
 
-  /// Reads the QR code off the terminal, on dark and on light.
+  /// Reads the QR code from the terminal's screen, with a dark and with a light theme.
   private func photograph(_ terminal: Terminal, _ size: WindowSize) throws -> String {
-    let glass = try Glass(size, captured: try terminal.capture(colours: true))
+    let glass = try TerminalEmulator(size, captured: try terminal.capture(colours: true))
     let dark = try decode(glass.picture(on: .dark).png())
     #expect(try decode(glass.picture(on: .light).png()) == dark)
     return dark

@@ -9,8 +9,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `A box, to the letter,` {
-  @Test func `says what a promotional pass wants to know, ends, and signs in with it`() async throws {
+@Suite struct `Boxes and the details of the API` {
+  @Test func `pair with a promotional pass names the data that it needs, and signs in when it is given`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `goes on with its sign-in when the service has another address, and doctor knows`()
+  @Test func `the sign-in stays valid when the service moves, and doctor confirms it`()
     async throws
   {
     let service = try await BoxService()
@@ -46,7 +46,7 @@ import Testing
       let told = try await moved.run(["authorize", "anything"])
       #expect(told.status == 0, "\(told.errorText)")
       #expect(try await moved.run(["doctor"]).status == 0)
-      // Another service altogether, which knows nothing of this box: both say so.
+      // A different service does not know this box, and both commands say so.
       let other = try await BoxService()
       defer { other.stop() }
       let stranger = try Box(folder, other.url)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `sends its profile and its viewer's id with every call`() async throws {
+  @Test func `every call carries the application profile and the visitor id`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     let tap = try Tap(service)
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `tells the service what a command is given with --data, by itself and through the daemon`() async throws {
+  @Test func `--data reaches the service, with and without the daemon`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     let tap = try Tap(service)
@@ -109,14 +109,14 @@ import Testing
       (#"{"resource":"a","data":{"b":"c"}}"#, AuthorizeQuestion(resource: "a", data: ["b": "c"])),
       (#"{"resource":"a","data":{"b":1}}"#, nil), (#"{"resource":"a","data":"b"}"#, nil), (#"{"data":{}}"#, nil),
     ] as [(String, AuthorizeQuestion?)])
-  func `reads a question over the socket, and data only as texts`(text: String, question: AuthorizeQuestion?) throws {
+  func `the daemon's authorize call takes data only as texts`(text: String, question: AuthorizeQuestion?) throws {
     let read = try JSONValue(reading: Array(text.utf8)).object.flatMap(AuthorizeQuestion.init)
     #expect(read == question)
     if let question { #expect(AuthorizeQuestion(question.document) == question) }
   }
 }
 
-/// A listener before a service that writes down what boxes ask: each call's query and its visitor.
+/// A proxy in front of a service that records each call's query and visitor id.
 private struct Tap {
   let server: Server
   let url: String

@@ -6,8 +6,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `A token from a service` {
-  @Test func `that is refused names the resource, the provider's words and the next step`()
+@Suite struct `Tokens from a service` {
+  @Test func `a denied token names the resource, the provider's text and the next step`()
     async throws
   {
     try await withSignedInBox { box, service in
@@ -17,7 +17,7 @@ import Testing
       #expect(told.errorText.contains("\"ppv\" may not be watched: Not in your package\n"))
       #expect(told.errorText.contains("up to Sample TV"))
       #expect(told.errorText.contains("regent preauthorize"))
-      // Nobody said why.
+      // Without a rule there is no reason to report.
       let untold = try await box.run(["token", "channel-9", "--json"])
       #expect(untold.status == 4)
       let error = try JSONValue(reading: Array(untold.errorText.utf8))["error"]
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `that was verified says so beside the token`() async throws {
+  @Test func `authorize --verify says that the token was verified, besides the token`() async throws {
     try await withSignedInBox { box, service in
       try await service.entitle("news", .allow)
       let told = try await box.run(["authorize", "news", "--verify"])
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `comes as before when the box has got another key, and the first one is revoked`()
+  @Test func `tokens are still available after the box got another key pair and the first was revoked`()
     async throws
   {
     try await withSignedInBox { box, service in

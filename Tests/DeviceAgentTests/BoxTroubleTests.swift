@@ -8,10 +8,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `A launcher, when something is in the way,` {
-  @Test
-  func
-    `hears that nobody is there, the code when somebody is, and the exit code 6 when stopped before`()
+@Suite struct `Launchers and trouble with the service` {
+  @Test func `an unreachable service gives an error event, later the code, and exit code 6 when stopped before`()
     async throws
   {
     try await withTemporaryFolder { folder in
@@ -37,7 +35,9 @@ import Testing
     }
   }
 
-  @Test func `is told that the requestor is wrong when the key pair is another requestor's`() async throws {
+  @Test func `a key pair of another requestor is reported as a wrong requestor, but only to a client with its secret`()
+    async throws
+  {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -45,7 +45,7 @@ import Testing
       let other = try await box.run(["pair", "--requestor", "OTHER"])
       #expect(other.errorText.contains("the key pair belongs to another requestor"), "\(other.errorText)")
       #expect(other.errorText.contains("check the requestor"), "\(other.errorText)")
-      // A client without the secret hears nothing of whose key pair it is.
+      // A client without the secret must not learn which requestor the key pair belongs to.
       try writeFile("\(folder)/secret", "another secret".utf8)
       let stranger = try await box.run(["pair", "--requestor", "OTHER"])
       #expect(!stranger.errorText.contains("another requestor"), "\(stranger.errorText)")
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `hears that the service is busy and for how long, and the same code goes on`()
+  @Test func `a busy service is reported with its pause, and the same code stays valid`()
     async throws
   {
     let service = try await BoxService()
@@ -74,7 +74,7 @@ import Testing
       let program = try box.start(["pair", "--json"])
       let wire = try #require(try await box.event("code")["code"]?.string)
       busy.withLock { $0 = true }
-      // The wait under way ends with what happens; the next call is refused.
+      // The change ends the long poll, so that the next call is refused.
       _ = try await service.open(wire)
       let event = try await box.event("error")
       #expect(event["code"]?.string == "busy")
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `asks a service that hangs for one code, however often somebody wishes for one`()
+  @Test func `a service that does not respond is asked for one code, whatever number of signals arrive`()
     async throws
   {
     let service = try await BoxService()
@@ -116,20 +116,20 @@ import Testing
       let program = try box.start(["pair", "--json", "--unattended"])
       func asked() -> Int { held.withLock { $0?.count ?? 0 } }
       try await eventually("the first question") { asked() > 0 }
-      // The box waits that long between two questions of its own: a second one would come then, if it came.
+      // The box would send a second request after this pause, if it sent one.
       for _ in 0..<2 {
         program.signal(10)
         try await pass(milliseconds: Int(PairModel.askingPause) + 200)
       }
       #expect(asked() == 1)
-      // What was asked last arrives first, as after a stall it may.
+      // The last request arrives first, as can happen after a stall.
       let questions = held.withLock { held in
         defer { held = nil }
         return (held ?? []).reversed()
       }
       for (request, pending) in questions { complete(pending, inner.handle(request)) }
       let wire = try #require(try await box.event("code")["code"]?.string)
-      // Time for a second code, which must not come.
+      // Time in which a second code would appear.
       try await pass(milliseconds: Int(PairModel.askingPause))
       try await service.service.approve(wire)
       #expect(try await eventually("the end") { program.poll() } == 0)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `gets another code when the service gave one up that nobody had opened`()
+  @Test func `a code that the service withdrew before it was opened is replaced`()
     async throws
   {
     let service = try await BoxService()
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `hears that the box is not known, and the first wish after that gets a code`()
+  @Test func `an unknown key pair is reported, and the next signal after it was added gets a code`()
     async throws
   {
     let service = try await BoxService()
@@ -175,14 +175,14 @@ import Testing
     }
   }
 
-  @Test func `hears that nothing can be stored, and of the sign-in nevertheless`() async throws {
+  @Test func `a store that cannot be written is reported, and the sign-in succeeds nevertheless`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
       let program = try box.start(["pair", "--json"])
       let wire = try await box.keptCode()
-      // As good as a full disk, and the same for every user: a folder where the file should go.
+      // Acts like a full disk for every user: a folder in place of the file.
       removeTree("\(folder)/state/tokens")
       #expect(try run("mkdir", ["\(folder)/state/tokens"]).status == 0)
       try await service.service.approve(wire)
@@ -196,7 +196,7 @@ import Testing
 }
 
 @Suite struct `The name of a box` {
-  @Test func `is on the phone what its owner says, else its host name`() async throws {
+  @Test func `the phone shows the name that the owner gave the box, else its host name`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     let cases: [([String], String?)] = [(["--name", "Living room"], "Living room"), ([], nil)]

@@ -6,12 +6,14 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite("The platform account: decisions here and on my screens")
+@Suite("Platform account: decisions shared with the service")
 struct DecisionSyncTests {
   private static let kodi = AppRequestor(app: "kodi", requestor: "acme")
   private static let video = AppRequestor(app: "video", requestor: "acme")
 
-  @Test func `what is decided there counts here, on the disk and for who waits`() async throws {
+  @Test func `a decision at the service takes effect on the box, is stored, and is reported to waiting apps`()
+    async throws
+  {
     try await withScreens { screens, store, sync, folder in
       let heard = Locked<[AppRequestor]>([])
       await sync.onNews { changed in heard.withLock { $0 += changed } }
@@ -23,12 +25,14 @@ struct DecisionSyncTests {
       try await eventually("the denial") { store.permission(of: Self.kodi) == .denied }
       await screens.decide([Self.kodi: .undetermined])
       try await eventually("the reset") { store.permission(of: Self.kodi) == .undetermined }
-      try await eventually("that all is told") { heard.withLock { $0 } == [Self.kodi, Self.kodi, Self.kodi] }
+      try await eventually("that all is told") {
+        heard.withLock { $0 } == [Self.kodi, Self.kodi, Self.kodi]
+      }
       #expect(store.untold.isEmpty, "what came from there is not told back")
     }
   }
 
-  @Test func `what was decided while the service was away is told when it is there, over a restart too`() async throws {
+  @Test func `a decision made during an outage is sent to the service later, also after a restart`() async throws {
     try await withScreens { screens, store, sync, folder in
       await screens.setAway(true)
       try store.decide(.denied, Self.kodi)
@@ -47,7 +51,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `an older list says nothing about what was decided here since`() throws {
+  @Test func `an older list from the service does not override a later decision on the box`() throws {
     try withTemporaryFolder { folder in
       let store = try PermissionStore(folder: folder)
       try store.decide(.granted, Self.kodi)
@@ -63,7 +67,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `what cannot be written is no decision, and is asked for again`() async throws {
+  @Test func `a decision that cannot be written does not take effect and is fetched again`() async throws {
     try await withScreens { screens, store, sync, folder in
       try PrivateDirectory.ensure("\(folder)/permissions")
       await screens.decide([Self.kodi: .granted])
@@ -75,7 +79,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `a service that refuses is not asked again and again`() async throws {
+  @Test func `a service that refuses is not asked again at once`() async throws {
     try await withScreens { screens, store, sync, _ in
       await screens.refuse()
       try store.decide(.granted, Self.kodi)
@@ -90,7 +94,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `a sign-in that ends at the service ends here at once, by the call that is held`() async throws {
+  @Test func `a sign-in that ends at the service ends on the box at once through the long poll`() async throws {
     try await withScreens { screens, _, sync, _ in
       let ends = Locked(0)
       await sync.onNews { _ in
@@ -102,14 +106,14 @@ struct DecisionSyncTests {
       await screens.endSignIn()
       try await eventually("the end") { ends.withLock { $0 } == 1 }
       #expect(try await sync.current() == nil)
-      // Nobody is signed in: nobody is asked.
+      // Without a sign-in the service is not asked.
       let questions = await screens.questions
       await sync.begin()
       #expect(await screens.questions == questions && ends.withLock { $0 } == 1)
     }
   }
 
-  @Test func `a refusal that is no end is asked about once`() async throws {
+  @Test func `when the service refuses a sign-in that the box still has, the box checks it once`() async throws {
     try await withScreens { screens, _, sync, _ in
       await screens.endSignIn(isKept: true)
       await sync.begin()
@@ -120,12 +124,12 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `a new sign-in does not wait for the pause that the one before led to`() async throws {
+  @Test func `a new sign-in does not wait for the pause after the previous one's refusal`() async throws {
     try await withScreens { screens, store, sync, _ in
       await screens.endSignIn(isKept: true)
       await sync.begin()
       try await eventually("a look") { await screens.looks == 1 }
-      // In another process: the next question of whomever finds it.
+      // Another process signs in; the next request finds the sign-in.
       await screens.signIn()
       await screens.decide([Self.kodi: .denied])
       _ = try await sync.current()
@@ -133,12 +137,12 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `whom the service lets in again is in again, when somebody asks`() async throws {
+  @Test func `an account that is switched on again is usable when an app asks`() async throws {
     try await withScreens { screens, _, sync, _ in
       await screens.switchOff()
       #expect(try await sync.current() == nil)
       try await eventually("a look") { await screens.looks == 1 }
-      // Whoever asks again within seconds makes no call.
+      // Repeated requests within seconds cause no call.
       for _ in 0..<10 { #expect(try await sync.current() == nil) }
       #expect(await screens.looks == 1)
       await screens.switchOn()
@@ -154,7 +158,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `why the service lets no app use the account is said until it does`() async throws {
+  @Test func `the reason for a refusal is kept until the service accepts again`() async throws {
     try await withScreens { screens, _, sync, _ in
       await screens.refuse()
       await sync.begin()
@@ -165,7 +169,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `how old a decision is`() {
+  @Test func `the age of a decision allows for a clock that was set`() {
     func age(_ permission: PlatformPermission, _ decided: Int64, at now: Int64) -> Duration {
       UntoldDecision(who: Self.kodi, permission: permission, decided: decided).age(at: now)
     }
@@ -173,7 +177,7 @@ struct DecisionSyncTests {
     #expect(age(.granted, now - 60_000, at: now) == .seconds(60))
     #expect(age(.denied, now - 60_000, at: now) == .seconds(60))
     #expect(age(.granted, now + 60_000, at: now) == .zero, "a clock that went back")
-    // Decided before the clock was set: a no is new, a yes stands over nothing.
+    // Decided before the clock was set: a denial counts as new, a grant as old, so that it overrides nothing.
     #expect(age(.denied, 5_000, at: now) == .zero)
     #expect(age(.granted, 5_000, at: now) == .milliseconds(now - 5_000))
     #expect(age(.granted, 5_000, at: 65_000) == .seconds(60), "never set: the difference is right still")
@@ -184,11 +188,11 @@ struct DecisionSyncTests {
     #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"granted"},{"app":"-x","requestor":"a","permission":"denied"}]}"#,
     #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"always"}]}"#,
   ])
-  func `a list that is not understood says nothing at all`(text: String) {
+  func `a list of decisions that is malformed is ignored as a whole`(text: String) {
     #expect(ServiceDecisions(reading: Array(text.utf8), tag: "x") == nil)
   }
 
-  @Test func `a list is known by its tag`() throws {
+  @Test func `a list of decisions without a tag is ignored`() throws {
     let text = #"{"permissions":[{"app":"kodi","requestor":"acme","permission":"denied","decided":1}]}"#
     #expect(ServiceDecisions(reading: Array(text.utf8), tag: nil) == nil)
     let list = try #require(ServiceDecisions(reading: Array(text.utf8), tag: "\"1\""))
@@ -203,13 +207,13 @@ struct DecisionSyncTests {
       let sync = DecisionSync(store, screens, askPause: .seconds(3_600))
       try await body(screens, store, sync, folder)
       await sync.stop()
-      // Lets go who waits still.
+      // Releases the calls that still wait.
       await screens.decide([:])
     }
   }
 }
 
-/// A service that holds the decisions of a box.
+/// A service that holds the decisions for a box.
 private actor Screens: BoxAccount {
   private var list: [AppRequestor: PlatformPermission] = [:]
   private var version = 0
@@ -237,7 +241,7 @@ private actor Screens: BoxAccount {
   func setAway(_ isAway: Bool) { self.isAway = isAway }
   func refuse(_ refuses: Bool = true) { self.refuses = refuses }
 
-  /// The account is switched off at the service, and the box has noticed; then it is on again.
+  /// Switches the account off at the service, which the box has noticed.
   func switchOff() { isSwitchedOff = true }
   func switchOn() { isSwitchedOff = false }
   func switchOnWithNextLook() { isSwitchedOnByLook = true }
@@ -261,7 +265,9 @@ private actor Screens: BoxAccount {
 
   var isHeld: Bool { !waiting.isEmpty }
 
-  /// The sign-in ends at the service, and what is kept of it on the box with the next look.
+  /// Ends the sign-in at the service.
+  ///
+  /// Unless `isKept`, the box also loses its stored sign-in at the next check.
   func endSignIn(isKept: Bool = false) {
     hasEnded = true
     self.isKept = isKept

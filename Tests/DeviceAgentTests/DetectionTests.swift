@@ -7,13 +7,13 @@ import Testing
 private let allBlocks = Set("█▀▄".unicodeScalars.map { UInt16($0.value) })
 private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
 
-@Suite struct `A terminal` {
+@Suite struct `Terminal detection` {
   @Test(arguments: [
     (TerminalFacts(type: "xterm-256color", locale: "en_GB.UTF-8"), DotGlyphs.halfBlocks, true),
     (TerminalFacts(type: "xterm-256color", locale: "en_GB.utf8"), .halfBlocks, true),
     (TerminalFacts(type: "xterm", locale: "C"), .fullBlocks, false),
     (TerminalFacts(type: "xterm", locale: nil), .fullBlocks, false),
-    // A console of the kernel: mode and font decide.
+    // The kernel's console: its mode and font decide.
     (
       TerminalFacts(
         type: "linux", locale: "C.UTF-8",
@@ -29,10 +29,10 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
         type: "linux", locale: "C.UTF-8",
         console: LinuxConsole(isUnicode: false, characters: allBlocks)), .fullBlocks, false
     ),
-    // A console that cannot be asked, behind a connection.
+    // A console at the other end of a connection, which cannot be queried.
     (TerminalFacts(type: "linux", locale: "C.UTF-8"), .fullBlocks, true),
   ])
-  func `gets the characters that it can show`(
+  func `a terminal gets the characters that it can show`(
     facts: TerminalFacts, glyphs: DotGlyphs, isUnicode: Bool
   ) {
     #expect(facts.capabilities.glyphs == glyphs)
@@ -45,23 +45,23 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
       ("xterm", "truecolor", .palette), ("vt220", nil, .eight), ("xterm-kitty", nil, .palette),
       ("vt52", nil, .none), ("linux-m", nil, .none),
     ] as [(String, String?, ColourDepth)])
-  func `gets the colours that it has`(type: String, colourTerm: String?, depth: ColourDepth) {
+  func `a terminal gets the colours that it supports`(type: String, colourTerm: String?, depth: ColourDepth) {
     let facts = TerminalFacts(type: type, colourTerm: colourTerm, locale: "C.UTF-8")
     #expect(facts.capabilities.depth == depth)
   }
 
   @Test(arguments: [("dumb", false), ("xterm", true), ("unknown", false)])
-  func `is drawn on only when the cursor can move`(type: String, expected: Bool) {
+  func `the screen is drawn only where the cursor can move`(type: String, expected: Bool) {
     #expect(TerminalFacts(type: type).canBeDrawnOn == expected)
   }
 
-  @Test func `does what was asked for whatever it looks like`() {
+  @Test func `an explicit choice of characters overrides detection`() {
     let facts = TerminalFacts(type: "linux", locale: "C")
     #expect(facts.capabilities(asked: .half).glyphs == .halfBlocks)
     #expect(facts.capabilities(asked: .ascii).glyphs == .ascii)
   }
 
-  @Test func `is spared colours with NO_COLOR, but not the black and white of the QR code`() throws {
+  @Test func `NO_COLOR removes colours but keeps the QR code's black and white`() throws {
     let facts = TerminalFacts(type: "xterm-256color", locale: "C.UTF-8", refusesColours: true)
     for scene in Scene.all {
       let screen = PairScreen(
@@ -78,13 +78,13 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
     #expect(!TerminalFacts(of: 9_999, Environment(["NO_COLOR": ""])).refusesColours)
   }
 
-  @Test func `without Korean letters speaks English instead of boxes`() {
+  @Test func `a terminal without Hangul shows English instead of Korean`() {
     let capabilities = TerminalCapabilities(hasHangul: false)
     #expect(capabilities.shown(.korean) == .english)
     #expect(capabilities.shown(.spanish) == .spanish)
   }
 
-  @Test func `that is no console of the kernel is not taken for one`() {
+  @Test func `a file descriptor that is not a kernel console is not taken for one`() {
     #expect(LinuxConsole(of: 0) == nil || LinuxConsole(of: 0)?.characters.isEmpty == false)
   }
 }

@@ -7,12 +7,12 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `Services that announce themselves` {
+@Suite struct `Service discovery by DNS-SD` {
   private static let id: UInt16 = 0x5247
   private static let kind = ["_regent", "_tcp", "local"]
   private static let good = ["txtvers=1", "tls=1", "host=tv.example.org", "path=/"]
 
-  @Test func `are found, whether they say all of it at once or bit by bit`() {
+  @Test func `a service is found whether its records come in one message or several`() {
     let den = Said(name: "Regent on den", port: 443, texts: Self.good)
     var atOnce = FoundServices(id: Self.id)
     atOnce.hear(Self.message(den.records))
@@ -30,13 +30,13 @@ import Testing
     #expect(inParts.services == atOnce.services && inParts.questions.count == 1)
   }
 
-  @Test func `are heard when a question is repeated, names are cut short and letters are large`() {
+  @Test func `compressed names, repeated questions and capital letters are understood`() {
     let question = Self.labels(Self.kind) + [0, 12, 0, 1]
     let name: [UInt8] = [3] + "den".utf8 + [0xC0, 12]
     let texts = ["TXTVERS=1", "tls=0", "host=192.168.7.1", "path=/tv", "later=this"]
     let records = [
       Self.record([7] + "_REGENT".utf8 + [4] + "_tcp".utf8 + [5] + "LOCAL".utf8 + [0], 12, name),
-      // The first bit of the class: what others said before is to be forgotten.
+      // The first bit of the class asks listeners to drop cached records.
       Self.record(name, 33, [0, 0, 0, 0, 0x22, 0x53, 3] + Array("den".utf8) + [0xC0, 25], place: 0x8001),
       Self.record(name, 16, texts.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }),
       Self.record(name, 47, [1, 2, 3]), Self.record([0], 41, [], place: 1_440),
@@ -46,7 +46,7 @@ import Testing
     #expect(found.services.map(\.address.description) == ["http://192.168.7.1:8787/tv"])
   }
 
-  @Test func `are nothing while a byte is missing, is too many, or somebody else was asked`() {
+  @Test func `a message that is cut, too long or not an answer to this query is ignored`() {
     let whole = Self.message(Said(name: "den", port: 443, texts: Self.good).records)
     for count in whole.indices {
       #expect(DNSAnswer(Array(whole.prefix(count)), to: Self.id) == nil, "\(count) bytes")
@@ -61,8 +61,8 @@ import Testing
     }
   }
 
-  @Test func `cannot keep a reader going`() {
-    // A name that points at itself, ahead, in a circle, and one that grows by pointing back again and again.
+  @Test func `a hostile message cannot cause endless parsing`() {
+    // A name that points at itself, ahead or in a circle, and one that is too long.
     for pointer in [[0xC0, 12], [0xC0, 0xFF], [1, 0x61, 0xC0, 12]] as [[UInt8]] {
       #expect(DNSAnswer(Self.message([Self.record(pointer, 12, [0])]), to: Self.id) == nil, "\(pointer)")
     }
@@ -89,14 +89,14 @@ import Testing
     ["txtvers=1", "tls=1", "host=a.example", "path=/\u{1b}[2J"],
     ["txtvers=1", "tls=1", "host=0x7f.1", "path=/"],
   ])
-  func `are passed over when their address is none`(texts: [String]) {
+  func `a service with an invalid address is ignored`(texts: [String]) {
     var found = FoundServices(id: Self.id)
     found.hear(Self.message(Said(name: "den", port: 8787, texts: texts).records))
     #expect(found.services.isEmpty)
     #expect(found.questions.count == 1, "nothing more is asked of it")
   }
 
-  @Test func `are sixteen at most, each address once, and the first word about a name holds`() {
+  @Test func `the number of services is limited, each address appears once, and the first record for a name wins`() {
     var found = FoundServices(id: Self.id)
     for number in 0..<20 {
       let texts = Self.good.map { $0.replacing("tv.", with: "tv\(number / 2).") }
@@ -107,7 +107,7 @@ import Testing
     found.hear(
       Self.message(Said(name: "box 0", port: 8443, texts: ["txtvers=1", "tls=0", "host=evil", "path=/"]).records))
     #expect(found.services == first)
-    // Another kind of service, a name that is not below ours, a port that is none.
+    // Another kind of service, a name outside of this service type, and an invalid port.
     var others = FoundServices(id: Self.id)
     let elsewhere = Self.labels(["den", "_ipp", "_tcp", "local"])
     others.hear(Self.message([Self.record(Self.labels(["_ipp", "_tcp", "local"]), 12, elsewhere)]))
@@ -117,7 +117,7 @@ import Testing
     #expect(others.services.isEmpty)
   }
 
-  @Test func `say the same at both ends`() {
+  @Test func `announcement and discovery agree on the address`() {
     for (said, address) in [
       (ServiceAnnouncement(isEncrypted: true, host: "tv.example.org", port: 443, path: ""), "https://tv.example.org"),
       (ServiceAnnouncement(isEncrypted: false, host: "10.0.0.1", port: 8787, path: "/tv"), "http://10.0.0.1:8787/tv"),
@@ -131,8 +131,8 @@ import Testing
     }
   }
 
-  /// A machine of the network on loopback: it hears a question, and answers it twice and with rubbish in between.
-  @Test func `answer a search by datagram, and nobody else does`() throws {
+  /// A responder on loopback that answers a query with noise, a wrong id and the right message.
+  @Test func `a search accepts only the answer with its own id`() throws {
     let (socket, port) = try Self.responder()
     defer { close(socket) }
     let den = Said(name: "Regent on den", port: 443, texts: Self.good)
@@ -153,7 +153,7 @@ import Testing
     #expect(found.map(\.address.description) == ["https://tv.example.org"])
   }
 
-  @Test func `are none where nobody answers`() throws {
+  @Test func `a search without an answer finds no services`() throws {
     let (socket, port) = try Self.responder()
     defer { close(socket) }
     #expect(try ServiceSearch.services(at: (0x7F00_0001, port)).isEmpty)
@@ -196,7 +196,7 @@ import Testing
 
   private static func responder() throws -> (socket: CInt, port: UInt16) {
     let number = try systemCall("open", on: "a socket") { socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0) }
-    // Nobody waits here for ever: a question comes within the search, or none does.
+    // A timeout of five seconds, so that a missing query does not block the test.
     var limit = timeval(tv_sec: 5, tv_usec: 0)
     unsafe setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let address = SocketAddress(ipv4: 0x7F00_0001, port: 0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `The header permission` {
+@Suite struct `The header permission of agent.conf` {
   private static let lines = [
     "user:1 header status", "user:2 header token=sport-* preauthorize=sport-*", "user:3 header token=* preauthorize",
     "user:4 header metadata pair logout sso", "user:5 header=GET:/api/v1/tokens/* token", "user:6 status token logout",
@@ -23,7 +23,7 @@ import Testing
       (1, "GET", "/api/v1/mediatoken", false), (1, "GET", "/api/v1/preauthorize", false),
       (1, "GET", "/api/v1/tokens/usermetadata", false), (1, "POST", "/reggie/v1/acme/regcode", false),
       (1, "POST", "/api/v1/authenticate/freepreview", false),
-      // The service takes a header for every path that ends with the signed one.
+      // The service accepts a header for every path that ends with the signed one.
       (1, "GET", "/media", false), (1, "GET", "/authorize", false), (1, "DELETE", "/logout", false),
       (1, "GET", "/api/v1/config/x/../../logout", false), (1, "GET", "/api/v1/config/..", false),
       (1, "GET", "/api/v1/%6cogout", false), (1, "GET", "/api/v1//tokens/authn", false),
@@ -42,7 +42,9 @@ import Testing
       (5, "GET", "/api/v1/checkauthn", false), (6, "GET", "/api/v1/tokens/authn", false),
       (0, "GET", "/api/v1/x", true), (1_000, "DELETE", "/api/v1/logout", true),
     ] as [(UInt32, String, String, Bool)])
-  func `signs the calls that the line gives`(user: UInt32, method: String, path: String, isGiven: Bool) async throws {
+  func `a user gets signed headers only for the calls that the allow line grants`(
+    user: UInt32, method: String, path: String, isGiven: Bool
+  ) async throws {
     let body: JSONValue = ["method": .string(method), "path": .string(path)]
     let response = try await Self.ask("POST", "/v1/header", body.bytes(), as: user)
     #expect(response.status == (isGiven ? .ok : .forbidden))
@@ -50,7 +52,7 @@ import Testing
     #expect(answer["header"]?.string == (isGiven ? "\(method) \(path)" : nil))
   }
 
-  @Test func `a refusal says what the line lacks, or that no line gives it`() async throws {
+  @Test func `a refusal names the missing permission or says that no permission grants the call`() async throws {
     func hint(_ user: UInt32, _ method: String, _ path: String) async throws -> String? {
       let body: JSONValue = ["method": .string(method), "path": .string(path)]
       let response = try await Self.ask("POST", "/v1/header", body.bytes(), as: user)
@@ -70,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [(0, true), (1_000, true), (1, true), (6, false)] as [(UInt32, Bool)])
-  func `gives the device id in status, which status alone does not`(user: UInt32, hasID: Bool) async throws {
+  func `the status contains the device id only with the header permission`(user: UInt32, hasID: Bool) async throws {
     let response = try await Self.ask("GET", "/v1/status", [], as: user)
     #expect(response.status == .ok)
     let answer = try JSONValue(reading: response.body)
@@ -82,11 +84,11 @@ import Testing
     "header=", "header=*", "header=/api/v1/tokens/authn", "header=PUT:/x", "header=GET:x", "header=GET:/api/v1/logout",
     "header=DELETE:/api/v1/logout", "header=POST:/api/v1/platform/key", "header=POST:/api/v1/tokens/authn",
   ])
-  func `that names no call is refused when the file is read`(word: String) {
+  func `a header permission that names no allowed call is refused when the file is read`(word: String) {
     #expect(throws: CommandError.self) { try AllowRule(parsing: "user:1 \(word)", in: "agent.conf line 1") }
   }
 
-  @Test func `doctor says what each line gives`() throws {
+  @Test func `doctor describes what each allow line grants`() throws {
     let rule = try AllowRule(parsing: "user:1 token=sport-* header=GET:/api/v1/tokens/* logout", in: "x")
     let finding = DoctorChecks.permissions(rule)
     #expect(finding.subject == "allow user:1")
@@ -105,7 +107,7 @@ import Testing
   }
 }
 
-/// A source whose headers say what they are for.
+/// A source whose headers contain the method and path that they are for.
 private struct EchoingSource: EntitlementSource {
   func status() async throws(CommandError) -> AgentStatus {
     AgentStatus(requestor: "acme", deviceID: "the-device")

@@ -12,8 +12,8 @@ import Testing
 @testable import DeviceAgent
 @testable import PairingService
 
-@Suite struct `A box at a server of OAuth` {
-  @Test func `pairs, has a bound token, renews it, and leaves`() async throws {
+@Suite struct `A box with an OAuth server` {
+  @Test func `a box pairs, gets a DPoP-bound token, renews it and revokes it`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -29,7 +29,7 @@ import Testing
       let first = try box.kept()
       #expect(token.outputText == first.answer.accessToken + "\n")
       #expect(first.answer.kind == "DPoP")
-      // A bound token alone is no header that counts.
+      // A DPoP-bound token is useless as a header without a proof for its URL.
       #expect(try await box.run(["oauth", "token", "tv", "--format", "header"]).status == 2)
       let header = try await box.run(["oauth", "token", "tv", "--format", "header", "--url", service.url + "/x?y=1"])
       let lines = header.outputText.split(separator: "\n")
@@ -41,7 +41,7 @@ import Testing
       let key = try SigningKey(pem: Secret(copying: readFile("\(folder)/state/oauth/tv/key")))
       #expect(proof.thumbprint == key.publicKey.thumbprint)
 
-      // Near its end it is renewed, and what is handed out is on the disk.
+      // Shortly before its expiry the token is renewed. The printed token is the stored one.
       try box.age(by: 3_560)
       let renewed = try await box.run(["oauth", "token", "tv", "--json"])
       #expect(renewed.status == 0, "\(renewed.errorText)")
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `is told no, and ends with 4`() async throws {
+  @Test func `a denial ends pairing with exit code 4`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `shows the same code after a kill, and goes on asking`() async throws {
+  @Test func `after a kill the same code is shown again and can be approved`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `two who ask at once cost one refresh, and twenty of the daemon's as well`() async throws {
+  @Test func `concurrent requests for an OAuth token cause one refresh, with and without the daemon`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -123,7 +123,7 @@ import Testing
         """)
       #expect(asked.outputText == "20\n", "\(asked.errorText)")
       #expect(service.refreshes == 2)
-      // What the command prints is the daemon's.
+      // The command prints the token that the daemon has.
       #expect(try await box.run(["oauth", "token", "tv"]).outputText == (try box.kept().answer.accessToken) + "\n")
       #expect(!box.printed("daemon.err").contains(try box.kept().answer.accessToken))
       daemon.signal(15)
@@ -131,13 +131,13 @@ import Testing
     }
   }
 
-  @Test func `without a TV service has a daemon all the same`() async throws {
+  @Test func `the daemon works without a TV service`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
       let without = "env -u REGENT_SERVICE -u REGENT_REQUESTOR -u REGENT_PUBLIC_KEY -u REGENT_SECRET_FILE regent"
-      // Where there is nothing to do it says what is missing.
+      // With neither a TV service nor an OAuth server the daemon says what is missing.
       let idle = try await box.shell("\(without) daemon")
       #expect(idle.status == 2 && idle.errorText.contains("no service is configured"), "\(idle.errorText)")
       try await box.addOAuth(service)
@@ -160,13 +160,13 @@ import Testing
       #expect(try await eventually("the end") { paired.poll() } == 0, "\(box.printed("again.err"))")
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
-      // Half of a TV service is a mistake.
+      // Incomplete settings of a TV service are an error.
       let half = try await box.shell("\(without) daemon --service \(service.url)")
       #expect(half.status == 2, "\(half.errorText)")
     }
   }
 
-  @Test func `whose sign-in was ended says so once and for all`() async throws {
+  @Test func `an OAuth sign-in that was ended is reported and its tokens are deleted`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -183,8 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is away costs nothing while the token is good, and is exit code 6 after that`() async throws
-  {
+  @Test func `an unreachable OAuth server matters only after the token's expiry, with exit code 6`() async throws {
     let service = try await BoxService()
     try await withTemporaryFolder { folder in
       let box = try Box(folder, service.url)
@@ -203,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `keeps its sign-in while the service has switched its account off, and says so`() async throws {
+  @Test func `an OAuth sign-in is kept while the account is switched off, and the error says so`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -226,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `git gets the token for one place alone`() async throws {
+  @Test func `the git helper gives the token to one URL only`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -248,7 +247,7 @@ import Testing
         let refused = try await box.shell("printf '\(asked.replacing("\n", with: "\\n"))' | \(helper) get")
         #expect(refused.status == 0 && refused.output.isEmpty)
       }
-      // git says that it was refused: the next one is another.
+      // git reports that the token was refused, so that the next one is new.
       try box.age(by: 60)
       _ = try await box.shell(
         "printf 'protocol=https\\nhost=git.example.org\\npassword=\(token)\\n' | \(helper) erase")
@@ -258,7 +257,7 @@ import Testing
   }
 
   @Test(.enabled(if: installedProgram("python3") != nil && installedProgram("jq") != nil))
-  func `the examples sign in, and call with the token`() async throws {
+  func `the OAuth examples sign in and call with the token`() async throws {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -316,7 +315,7 @@ import Testing
       (1_001, "/v1/pair/begin", ["oauth": "music"], 403), (1_003, "/v1/pair/begin", ["oauth": "music"], 422),
       (1_003, "/v1/pair/begin", ["oauth": "work"], 403),
     ] as [(UInt32, String, JSONObject, UInt16)])
-  func `other users have what the list says, by name`(
+  func `other users get OAuth tokens by name as the allow list says`(
     user: UInt32, path: String, body: JSONObject, status: UInt16
   ) async throws {
     let daemon = DaemonServer(
@@ -333,20 +332,22 @@ import Testing
     let response = try await answered(try daemon.router().handle(request))
     #expect(response.status.rawValue == status)
     if status == 403, path.hasSuffix("token") {
-      #expect(String(decoding: response.body, as: UTF8.self).contains("oauth="), "the line to add")
+      #expect(
+        String(decoding: response.body, as: UTF8.self).contains("oauth="), "the line to add")
     }
   }
 
-  @Test func `a clock that was wrong ends no token too late`() {
+  @Test func `a clock that was wrong does not keep an OAuth token in use after its expiry`() {
     let answer = TokenAnswer(
       accessToken: "a", kind: "Bearer", lifetime: 3_600, refreshToken: "r", scope: nil, idToken: nil)
     let made = KeptMoment(wall: 1_000, boot: 5_000, run: "one")
     let tokens = KeptTokens(answer, at: made)
-    // The wall clock jumps by fifty years when the network comes: nothing has passed.
+    // The wall clock jumps by fifty years when the network comes up; by the boot clock no time has passed.
     #expect(tokens.isFresh(at: KeptMoment(wall: 1_800_000_000_000, boot: 6_000, run: "one")))
     #expect(!tokens.isFresh(at: KeptMoment(wall: 2_000, boot: 5_000 + 3_541_000, run: "one")))
     #expect(tokens.isFresh(at: KeptMoment(wall: 2_000, boot: 5_000 + 3_539_000, run: "one")))
-    // After a restart the wall clock counts; when it went back nobody knows.
+    // After a restart the wall clock decides. If it went back, the token's age is unknown and the token counts as
+    // old.
     #expect(!tokens.isFresh(at: KeptMoment(wall: 1_800_000_000_000, boot: 10, run: "two")))
     #expect(!tokens.isFresh(at: KeptMoment(wall: 500, boot: 10, run: "two")))
     #expect(tokens.isFresh(at: KeptMoment(wall: 2_000, boot: 10, run: "two")))
@@ -354,7 +355,7 @@ import Testing
     short.lifetime = 30
     #expect(KeptTokens(short, at: made).isFresh(at: KeptMoment(wall: 0, boot: 31_000, run: "one")))
     #expect(!KeptTokens(short, at: made).isFresh(at: KeptMoment(wall: 0, boot: 32_500, run: "one")))
-    // A server may say any number.
+    // A server may state any lifetime.
     for (lifetime, isFresh) in [(Int64.max, true), (.max / 100, true), (.min, false), (-1, false), (0, false)] {
       var odd = answer
       odd.lifetime = lifetime

@@ -6,10 +6,12 @@ import Testing
 
 @testable import DeviceAgent
 
-/// A box whose disk is full while it renews a token: before the server is asked, and after it has answered.
-@Suite struct `A box whose disk is full` {
+/// The disk becomes full while a box renews a token: before the server is asked, or after it has answered.
+@Suite struct `A full disk during an OAuth renewal` {
   @Test(.enabled(if: installedProgram("cc") != nil, "there is no C compiler: apt-get install gcc"))
-  func `says so at whatever write it is while it renews, and renews when there is room`() async throws {
+  func `a full disk at any write of a renewal is reported, hands out no unsaved token, and the next renewal succeeds`()
+    async throws
+  {
     let service = try await BoxService()
     defer { service.stop() }
     try await withTemporaryFolder { folder in
@@ -32,7 +34,7 @@ import Testing
         #expect(cut.errorText.contains("No space left on device"), "step \(step): \(cut.errorText)")
         #expect(cut.errorText.contains("hint: "), "step \(step): \(cut.errorText)")
         #expect(cut.outputText.isEmpty, "a token was handed out that is not on the disk")
-        // What was there is there, whole; no draft lies beside it.
+        // The stored tokens are unchanged, and no temporary file is left.
         #expect(try box.kept() == before, "step \(step)")
         let strange = try await box.shell("ls -A state/oauth/tv | grep -vxE 'client|key|lock|pair.lock|tokens'")
         #expect(strange.outputText.isEmpty, "step \(step): \(strange.outputText)")
@@ -40,7 +42,7 @@ import Testing
         let again = try await box.run(["oauth", "token", "tv"])
         #expect(again.status == 0, "step \(step): \(again.errorText)")
         #expect(again.outputText == (try box.kept().answer.accessToken) + "\n")
-        // Of an answer that found no room the very same was given again: one refresh, not two.
+        // A response that could not be stored is returned again by the server, so that there is one refresh, not two.
         #expect(service.refreshes == asked + 1, "step \(step)")
       }
       #expect(step >= 3, "\(step)")
@@ -48,7 +50,7 @@ import Testing
     }
   }
 
-  /// From the write on that `FULL_AT` counts to there is no room in files.
+  /// From write number `FULL_AT` on, every write to a regular file fails with ENOSPC.
   private static let library = """
     #define _GNU_SOURCE
     #include <dlfcn.h>

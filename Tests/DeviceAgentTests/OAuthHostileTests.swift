@@ -7,8 +7,8 @@ import Testing
 
 @testable import DeviceAgent
 
-/// What somebody says who runs a server of OAuth to harm its boxes, or stands in one's place.
-@Suite struct `A hostile server of OAuth` {
+/// Responses of an OAuth server that wants to harm its boxes, or of an attacker in its place.
+@Suite struct `A hostile OAuth server` {
   private func withBox(_ body: (Box, HostileServer) async throws -> Void) async throws {
     let server = try HostileServer()
     defer { server.stop() }
@@ -21,7 +21,7 @@ import Testing
     try await box.run(["oauth", "add", "tv", "--issuer", server.url, "--client-id", "box"])
   }
 
-  @Test func `is not added with a document that is not its own`() async throws {
+  @Test func `a server whose metadata is invalid or names another issuer is not added`() async throws {
     try await withBox { box, server in
       let changes: [JSONObject] = [
         ["issuer": "https://login.example.org"], ["issuer": .string(server.url + "/")],
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `draws nothing on the screen but a code and a plain address`() async throws {
+  @Test func `a hostile server can show nothing on the screen but a code and a plain URL`() async throws {
     try await withBox { box, server in
       server.document()
       #expect(try await add(box, server).status == 0)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `ends a sign-in with the word of the standard, and with no other answer is believed`() async throws {
+  @Test func `pairing ends only with the errors of the standard, and malformed responses give no token`() async throws {
     try await withBox { box, server in
       server.document()
       #expect(try await add(box, server).status == 0)
@@ -104,12 +104,12 @@ import Testing
         #expect(ended.status == exit, "\(said.prefix(60)): \(ended.outputText)")
         #expect(!isFile("\(box.folder)/state/oauth/tv/tokens"))
       }
-      // Elsewhere goes nothing.
+      // Redirects are not followed.
       let asked = server.count("/revoke")
       server.say("/token", "", status: 307, headers: [(.location, server.url + "/revoke")])
       #expect(try await box.run(["oauth", "pair", "tv"]).status == 1)
       #expect(server.count("/revoke") == asked)
-      // "Not yet" with a status of its own, as some have it, then busy, then a token without an end.
+      // authorization_pending with status 428, as some servers send it, then 503, then a token without an expiry.
       server.say("/token", #"{"error":"authorization_pending"}"#, status: 428)
       let pairing = try box.start(["oauth", "pair", "tv", "--json"])
       _ = try await box.event("code")
@@ -121,7 +121,7 @@ import Testing
       #expect(try await eventually("the end") { pairing.poll() } == 0)
       let header = try await box.run(["oauth", "token", "tv", "--format", "header"])
       #expect(header.outputText == "Authorization: Bearer for-ever\n")
-      // It says nothing of the server's revocation, and forgets all the same.
+      // The server's revocation endpoint fails, and the box deletes the tokens nevertheless.
       #expect(try await box.run(["oauth", "remove", "tv"]).status == 0)
       #expect(try await box.run(["oauth", "list", "--json"]).outputText == "[]\n")
     }

@@ -13,10 +13,10 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     expires: 0, deadline: deadline, lifetime: 1_800_000)
 }
 
-@Suite struct `Signing in` {
+@Suite struct `State machine of pairing` {
   private var model = PairModel(mode: .attended)
 
-  @Test func `goes from code to signed in and ends after a moment`() {
+  @Test func `pairing goes from the code to signed in and ends after a moment`() {
     var model = model
     #expect(model.start(now: 0) == [.requestCode(provider: nil)])
     #expect(model.handle(.link(.code(code())), now: 10) == [.tell(.code(code()))])
@@ -33,7 +33,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
   }
 
   @Test(arguments: [(PairMode.attended, true), (.once, true), (.unattended, false)])
-  func `a box that is signed in already says so and ends`(mode: PairMode, isAtOnce: Bool) {
+  func `a box that is already signed in says so and ends`(mode: PairMode, isAtOnce: Bool) {
     var model = PairModel(mode: mode)
     _ = model.start(now: 0)
     let tell = PairEffect.tell(.alreadySignedIn(name: "demo", provider: "One"))
@@ -55,7 +55,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
       .failed(.offline(host: "tv.example.org"))
     ),
   ])
-  func `ends as it must`(
+  func `pairing ends or shows the result as its mode requires`(
     mode: PairMode, event: LinkEvent, effects: [PairEffect], stage: PairStage
   ) {
     var model = PairModel(mode: mode)
@@ -66,7 +66,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
   }
 
   @Test(arguments: [PairMode.attended, .once, .unattended])
-  func `a no at the number may mean that the wrong one was picked`(mode: PairMode) {
+  func `a denial while a number is shown mentions that the wrong number may have been picked`(mode: PairMode) {
     var model = PairModel(mode: mode)
     _ = model.start(now: 0)
     _ = model.handle(.link(.code(code())), now: 0)
@@ -79,7 +79,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(PairEvent.deniedAtNumber.lines(Texts(.english))[0].contains("wrong number"))
   }
 
-  @Test func `a code that a phone has open is replaced only after it was read`() {
+  @Test func `an expired code that a phone has opened is replaced only after time to read the message`() {
     var model = PairModel(mode: .unattended)
     _ = model.start(now: 0)
     _ = model.handle(.link(.code(code())), now: 0)
@@ -91,7 +91,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
   }
 
   @Test(arguments: [PairMode.attended, .once, .unattended])
-  func `a code that was taken back before anybody opened it is replaced without a word`(
+  func `a code that was withdrawn before a phone opened it is replaced silently, but not for ever`(
     mode: PairMode
   ) {
     var model = PairModel(mode: mode)
@@ -109,7 +109,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.link(.withdrawn), now: now + 1).first == .tell(.expired), "not for ever")
   }
 
-  @Test func `a code that was taken back while a phone had it open is said to be over`() {
+  @Test func `a code that was withdrawn while a phone had it open is reported as expired`() {
     var model = model
     _ = model.start(now: 0)
     _ = model.handle(.link(.code(code())), now: 0)
@@ -117,7 +117,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.link(.withdrawn), now: 2) == [.tell(.expired)])
   }
 
-  @Test func `makes twelve codes an hour by itself, then waits for a key or a signal`() {
+  @Test func `an unattended box makes at most twelve codes an hour, then waits for a key or a signal`() {
     var model = PairModel(mode: .unattended)
     var effects = model.start(now: 0)
     var made = 0
@@ -138,7 +138,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.handle(.renew, now: now) == [.requestCode(provider: nil)])
   }
 
-  @Test func `does not show a code as good whose time is over while the service is away`() {
+  @Test func `a code expires on the screen also while the service is unreachable`() {
     var model = model
     _ = model.start(now: 0)
     _ = model.handle(.link(.code(code(deadline: 1_000))), now: 0)
@@ -150,7 +150,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.view.stage == .expired)
   }
 
-  @Test func `a provider is chosen with keys, the code goes on behind the list`() {
+  @Test func `a provider is chosen with keys, and the code stays valid behind the list`() {
     var model = model
     _ = model.start(now: 0)
     _ = model.handle(.link(.providers(Scene.providers, last: nil)), now: 0)
@@ -166,11 +166,11 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
       model.handle(.tick, now: PairModel.askingPause) == [.requestCode(provider: "canal")])
   }
 
-  @Test func `a key that is held down makes a code a second, and the last wish counts`() {
+  @Test func `a key that is held down makes at most one code a second, and the last press counts`() {
     var model = model
     var asked = model.start(now: 0).count
     for now in Int64(1)...5_000 {
-      // Each answer comes at once.
+      // The service answers each request at once.
       _ = model.handle(.link(.code(code(deadline: now + 1_800_000))), now: now)
       let effects = now <= 3_500 ? model.handle(.key(.character("n")), now: now) : []
       let due = model.nextDeadline().map { $0 <= now } ?? false
@@ -185,7 +185,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
       "whoever is in wants no code any more")
   }
 
-  @Test func `a list stays when the code behind it is replaced`() {
+  @Test func `the provider list stays open when the code behind it is replaced`() {
     var model = model
     _ = model.start(now: 0)
     _ = model.handle(.link(.providers(Scene.providers, last: nil)), now: 0)
@@ -200,7 +200,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.view.stage == .waiting(code("ZXWVTSRQ")))
   }
 
-  @Test func `a phone that opens the code takes the screen from the list`() {
+  @Test func `the provider list closes when a phone opens the code`() {
     var model = model
     _ = model.start(now: 0)
     _ = model.handle(.link(.providers(Scene.providers, last: nil)), now: 0)
@@ -215,7 +215,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
       (nil, 3), (LinkEvent.denied, 4), (.expired, 5), (.failed(failure), 6),
       (.authenticated(name: nil, provider: nil), 0),
     ] as [(LinkEvent?, Int32)])
-  func `quitting says how it was`(event: LinkEvent?, exit: Int32) {
+  func `quitting returns the exit code of the last state`(event: LinkEvent?, exit: Int32) {
     var model = model
     _ = model.start(now: 0)
     _ = model.handle(.link(.code(code())), now: 0)
@@ -224,8 +224,8 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
   }
 }
 
-@Suite struct `The list of providers` {
-  @Test func `has featured ones first and finds by any part`() {
+@Suite struct `The provider picker` {
+  @Test func `the picker lists featured providers first and finds names by any part`() {
     var picker = ProviderPicker(Scene.providers)
     #expect(picker.matching.map(\.id) == ["canal", "one", "kt"])
     _ = picker.handle(.character("O"))
@@ -238,7 +238,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(picker.handle(.escape) == .cancelled)
   }
 
-  @Test func `stays inside with any keys`() {
+  @Test func `the selection stays inside the list with any keys`() {
     var picker = ProviderPicker(Scene.providers, last: "kt")
     #expect(picker.handle(.enter) == .chosen("kt"))
     for key in [Key.down, .down, .pageDown, .end, .tab] { _ = picker.handle(key) }

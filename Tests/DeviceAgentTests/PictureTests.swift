@@ -9,7 +9,7 @@ import Testing
 @Suite struct `The QR code as a picture` {
   private let link = "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK"
 
-  @Test func `is read from a PNG file, and from SVG as a browser would draw it`() throws {
+  @Test func `the QR code can be read from a PNG file and from an SVG file`() throws {
     try withTemporaryFolder { folder in
       let png = PictureOutput(.png("\(folder)/a.png"))
       png.show(link)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [(640, 480, 32, 640 * 4), (1920, 1080, 16, 4096), (800, 600, 24, 2560)])
-  func `is read from a framebuffer, which is as before afterwards`(
+  func `the QR code can be read from a framebuffer, whose content is restored afterwards`(
     width: Int, height: Int, bits: Int, stride: Int
   ) throws {
     try withTemporaryFolder { folder in
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `says when the framebuffer is none`() throws {
+  @Test func `a device that is not a framebuffer is reported`() throws {
     let failure = Locked<String?>(nil)
     let pictureOutput = PictureOutput(.framebuffer(path: "/dev/null", nil)) { error in
       failure.withLock { $0 = error.message }
@@ -64,13 +64,13 @@ import Testing
     ["qr", "TEXT", "--qr", "ascii"],
     ["qr", "TEXT"],
   ])
-  func `is printed for any text`(arguments: [String]) throws {
+  func `regent qr prints a readable code for any text`(arguments: [String]) throws {
     let result = try run(
       try builtProgram("regent"), arguments.map { $0 == "TEXT" ? link : $0 },
       environment: ["LC_ALL": "C.UTF-8", "TERM": "xterm-256color"])
     #expect(result.status == 0)
     let lines = result.outputText.split(separator: "\n").map(String.init)
-    var glass = Glass(
+    var glass = TerminalEmulator(
       WindowSize(rows: lines.count, columns: (lines.map(\.count).max() ?? 0)))
     for (row, line) in lines.enumerated() {
       try glass.show(Array("\u{1b}[\(row + 1);1H\(line)".utf8))
@@ -84,7 +84,7 @@ import Testing
       (["qr", "x", "--qr", "framebuffer", "--framebuffer", "/dev/null"], 1),
       (["qr", "x", "--qr", "framebuffer", "--framebuffer-size", "1x"], 2),
     ] as [([String], Int32)])
-  func `cannot be asked for in a way that makes no sense`(arguments: [String], status: Int32)
+  func `regent qr refuses invalid options`(arguments: [String], status: Int32)
     throws
   {
     let result = try run(
@@ -93,7 +93,7 @@ import Testing
     #expect(result.errorText.hasPrefix("regent: "))
   }
 
-  /// Just enough SVG: the strokes of our own path, four pixels a unit.
+  /// Draws the strokes of the SVG that `PictureOutput` writes, with four pixels a unit.
   private func rasterise(svg: String) throws -> Bitmap {
     let scale = 4
     let width = try #require(svg.firstMatch(of: #/viewBox="0 0 (\d+) /#).flatMap { Int($0.1) })

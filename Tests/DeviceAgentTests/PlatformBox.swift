@@ -8,14 +8,14 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-/// Unix users whose programs are apps, and one whose are not.
+/// Two Unix users whose programs are apps, and one whose programs are not.
 enum AppUser {
   static let first: UInt32 = 12_345
   static let second: UInt32 = 12_346
   static let stranger: UInt32 = 12_347
 }
 
-/// A service with a box maker, and a box with these lines in its settings.
+/// Runs `body` with a service that has a box maker, and with a box whose agent.conf has these lines.
 func withPlatformBox(_ lines: String..., body: (PlatformBox) async throws -> Void) async throws {
   let service = try await BoxService()
   defer { service.stop() }
@@ -27,7 +27,7 @@ func withPlatformBox(_ lines: String..., body: (PlatformBox) async throws -> Voi
   }
 }
 
-/// A box whose daemon has apps.
+/// A box whose daemon serves apps.
 final class PlatformBox {
   let folder: String
   let service: BoxService
@@ -71,7 +71,7 @@ final class PlatformBox {
 
   func kill() { daemon?.signal(9) }
 
-  /// Signs the box in with a phone.
+  /// Signs the box in; the phone approves.
   func signIn() async throws {
     try writeFile("\(folder)/pair", [])
     let pairing = try box.start(["sso", "sign-in", "--json"], output: "pair")
@@ -82,7 +82,7 @@ final class PlatformBox {
     }
   }
 
-  /// What an app is told at a start.
+  /// The statuses that an app gets during setRequestor.
   func start(_ enabler: AccessEnabler) async throws -> [StatusID] {
     let heard = Locked<[StatusID]>([])
     let events = enabler.events
@@ -104,7 +104,7 @@ final class PlatformBox {
     String(decoding: (try? readFile("\(folder)/\(name)")) ?? [], as: UTF8.self)
   }
 
-  /// Asks the daemon as a user, with a program of nobody's.
+  /// Makes a call to the daemon with a program of this user.
   func ask(
     _ call: String, as user: UInt32, _ members: String = "", on socket: String = "regent/agent.sock",
     before: String = ""
@@ -112,14 +112,14 @@ final class PlatformBox {
     try await AppCall(box: box, members: members, socket: socket, before: before).ask(call, as: user)
   }
 
-  /// The same, for a call of which the test does not wait for the answer.
+  /// A call whose answer the test awaits later.
   func held(_ members: String, wait: Int) -> AppCall { AppCall(box: box, members: members, wait: wait) }
 
   func permission(of user: UInt32) async throws -> String? { try await ask("status", as: user)["permission"]?.string }
 
   func startPrompts() throws -> RunningProgram { try box.start(["sso", "prompts", "--json"], output: "prompts") }
 
-  /// What the viewer decides on "my screens".
+  /// Decides as the viewer does on the phone's page "my screens".
   func decideOnPhone(_ app: String, _ isGranted: Bool?) async throws {
     let core = service.service.core
     try await core.boxDecisions.decide(
@@ -128,7 +128,7 @@ final class PlatformBox {
         decided: core.clock.now), audit: nil)
   }
 
-  /// What the service keeps about the box's apps.
+  /// The decisions that the service stores for the box's apps.
   func decisionsAtService() async throws -> [String: Bool?] {
     let records = try await service.service.core.store.decisions(of: try await device())
     return Dictionary(records.map { ($0.app, $0.isGranted) }, uniquingKeysWith: { first, _ in first })
@@ -141,7 +141,7 @@ final class PlatformBox {
     return try #require(signIns.first).deviceHash
   }
 
-  /// What an app of this process is told at its start, besides that it is configured.
+  /// The statuses that an app in the test's process gets during setRequestor.
   func statuses(at socket: String? = nil) async throws -> [StatusID] {
     try await start(try enabler(at: socket))
   }
@@ -155,7 +155,7 @@ final class PlatformBox {
   }
 }
 
-/// A call of another user's program.
+/// A call to the daemon from another user's program.
 struct AppCall: Sendable {
   let box: Box
   var members = ""
@@ -176,7 +176,7 @@ struct AppCall: Sendable {
   }
 }
 
-/// The box maker at the service, whose sign-in is the platform account.
+/// The box maker's requestor; the platform account is its sign-in.
 enum BoxMaker {
   static let id = "BOXMAKER"
   static let publicKey = "makerCalls"
@@ -184,7 +184,7 @@ enum BoxMaker {
 }
 
 extension BoxService {
-  /// Adds the box maker, and lets the sample app and provider take part.
+  /// Adds the box maker, and enables single sign-on for the sample app and provider.
   func makeBoxMaker() async throws {
     let (store, now) = (service.core.store, service.core.clock.now)
     let provider: ProviderID = try named(Sample.provider)

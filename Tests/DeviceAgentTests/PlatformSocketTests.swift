@@ -10,10 +10,10 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite("The platform account: the socket")
+@Suite("Platform account: the daemon's socket")
 struct PlatformSocketTests {
   @Test(arguments: ["status", "access", "account", "picker"])
-  func `a stranger hears the same, whether or not somebody is signed in`(call: String) async throws {
+  func `an unknown user gets the same refusal whether the box is signed in or not`(call: String) async throws {
     var heard: [[UInt8]] = []
     for isIn in [false, true] {
       try await withFixture(isIn: isIn) { (fixture: PlatformSocketFixture) async throws in
@@ -23,14 +23,14 @@ struct PlatformSocketTests {
           #expect(answer.code == "not-an-app")
           if user == 1_009 { heard.append(answer.body) }
         }
-        // Another app's requestor is as strange as nobody.
+        // A requestor that is not this app's is refused in the same way.
         #expect(try await fixture.ask(call, ["requestor": "news"]).code == "not-an-app")
       }
     }
     #expect(heard[0] == heard[1])
   }
 
-  @Test func `tells who is signed in to those that the viewer let in`() async throws {
+  @Test func `the provider and the viewer are shown only to apps that the viewer allowed`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       let before = try await fixture.ask("status", ["requestor": "acme"]).document
       #expect(before["permission"] == "undetermined" && before["signedIn"] == true)
@@ -57,7 +57,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `another viewer's account is nobody's yet`() async throws {
+  @Test func `when another viewer signs in, earlier grants end`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
       #expect(try await fixture.ask("status", ["requestor": "acme"]).document["viewer"] == "u")
@@ -75,7 +75,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `permission that is taken away while the word is being given counts`() async throws {
+  @Test func `an assertion is refused when the viewer denies access while it is made`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       try await fixture.host.decide(.granted, PlatformSocketFixture.kodi)
       await fixture.account.beforeAnswer { try? await fixture.host.decide(.denied, PlatformSocketFixture.kodi) }
@@ -85,7 +85,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `an app asks the viewer, once, and waits for the answer`() async throws {
+  @Test func `an app's question is shown once, and the app waits for the answer`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       async let asked = fixture.ask("access", ["requestor": "acme", "prompt": true], wait: 55)
       let prompt = try #require(await fixture.host.prompt(after: 0, wait: .seconds(30)))
@@ -100,7 +100,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `a look asks nobody`() async throws {
+  @Test func `an access call without prompt shows the viewer no question`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       #expect(try await fixture.ask("access", ["requestor": "acme"], wait: 55).document["permission"] == "undetermined")
       #expect(await fixture.host.prompt(after: 0, wait: .zero) == nil)
@@ -112,7 +112,7 @@ struct PlatformSocketTests {
     String(repeating: "[", count: 60_000), String(repeating: #"{"a":"#, count: 10_000),
     #"{"requestor":"acme","x":"# + String(repeating: "[", count: 30_000) + "}",
   ])
-  func `what cannot be read is refused, however deep it is`(body: String) async throws {
+  func `malformed JSON is refused, however deeply it is nested`(body: String) async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       for call in ["status", "access", "account", "picker"] {
         #expect(try await fixture.send(call, Array(body.utf8)).status == .badRequest)
@@ -120,14 +120,15 @@ struct PlatformSocketTests {
       #expect(try await fixture.ask("access", ["requestor": "acme", "prompt": "yes"]).status == .badRequest)
       for requestor in [5, .null, ["acme"]] as [JSONValue] {
         let grant: JSONObject = ["app": "kodi", "permission": "granted", "requestor": requestor]
-        #expect(try await fixture.sso("decide", grant).status == .badRequest, "\(requestor) is no \"all\"")
+        #expect(
+          try await fixture.sso("decide", grant).status == .badRequest, "\(requestor) is no \"all\"")
       }
       #expect(await fixture.host.decisions == [:])
       #expect(try await fixture.ask("status", ["requestor": "acme"]).status == .ok)
     }
   }
 
-  @Test func `who was refused is known to the doctor, and the list has an end`() async throws {
+  @Test func `refused users are listed for the doctor, and the list is bounded`() async throws {
     var book = RefusalBook()
     for user in 0..<100 as Range<UInt32> { book.note(user, "acme") }
     book.note(99, "acme")
@@ -140,10 +141,11 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `decisions are root's and the daemon's, and of those whom a line lets`() async throws {
+  @Test func `decisions are made only by root, the daemon's user and users with an allow line`() async throws {
     try await withFixture(isIn: true) { (fixture: PlatformSocketFixture) async throws in
       let grant: JSONObject = ["app": "kodi", "permission": "granted"]
-      #expect(try await fixture.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
+      #expect(
+        try await fixture.sso("decide", grant, as: 1_001).status == .forbidden, "an app does not let itself in")
       #expect(try await fixture.sso("decide", grant, as: 1_005).status == .ok)
       #expect(await fixture.host.decisions == [PlatformSocketFixture.kodi: .granted])
       #expect(try await fixture.sso("decide", ["app": "nobody", "permission": "granted"]).code == "unknown-app")
@@ -154,7 +156,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `a sign out of nobody ends nothing`() async throws {
+  @Test func `sign-out on a box without a sign-in ends nothing`() async throws {
     for isIn in [true, false] {
       try await withFixture(isIn: isIn) { (fixture: PlatformSocketFixture) async throws in
         _ = try await fixture.sso("decide", ["app": "kodi", "permission": "granted"])
@@ -165,7 +167,7 @@ struct PlatformSocketTests {
     }
   }
 
-  @Test func `who asks in a loop fills no log, and keeps nobody's lines out`() async throws {
+  @Test func `a user who calls in a loop cannot fill the log or suppress other users' lines`() async throws {
     let lines = Locked<[String]>([])
     let time = Locked<UInt64>(0)
     let capped = CappedLines(clock: { time.withLock { $0 } }) { line in lines.withLock { $0.append(line) } }
@@ -177,7 +179,7 @@ struct PlatformSocketTests {
     time.withLock { $0 = 2_000_000_000 }
     capped.note("refused", of: "user 1001")
     #expect(lines.withLock { $0.suffix(2) } == ["900 lines about user 1001 were left out", "refused"])
-    // Users without end have a limit together.
+    // The log lines of all users together have a limit, too.
     lines.withLock { $0 = [] }
     for user in 0..<10_000 { capped.note("refused", of: "user \(user)") }
     #expect(lines.withLock { $0.count } <= CappedLines.most + CappedLines.limit.burst)
@@ -185,7 +187,7 @@ struct PlatformSocketTests {
       let fixture = try PlatformSocketFixture(folder, isIn: true)
       for _ in 0..<300 { _ = try await fixture.sso("status", [:], as: 1_009) }
       for _ in 0..<300 { _ = try await fixture.ask("access", ["requestor": "acme", "prompt": true]) }
-      // By the real clock: one a second comes on top.
+      // With the real clock one more line a second is allowed.
       for line in ["refused", "asks"] {
         let count = fixture.lines.all.withLock { $0.count { $0.hasPrefix(line) } }
         #expect((CappedLines.limit.burst..<250).contains(count), "\(line): \(count)")
@@ -202,7 +204,7 @@ struct PlatformSocketTests {
   }
 }
 
-/// The daemon's part for apps over an account that a test holds.
+/// The daemon's calls for apps, with an account that the test controls.
 struct PlatformSocketFixture: Sendable {
   static let kodi = AppRequestor(app: "kodi", requestor: "acme")
   let host: PlatformHost

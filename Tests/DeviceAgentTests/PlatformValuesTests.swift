@@ -9,7 +9,7 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite("The platform account: who is an app")
+@Suite("Platform account: app lines in agent.conf")
 struct AppRuleTests {
   private func rule(_ text: String) throws -> AppRule { try AppRule(parsing: text, in: "agent.conf line 1") }
 
@@ -26,11 +26,11 @@ struct AppRuleTests {
     "\u{1b}]0;x user:1 requestor:a",
     "ko\u{202e}di user:1001 requestor:a", "user:1001 requestor:a", "kodi user:nobody-has-this-name requestor:a",
   ])
-  func `a line that is not one is refused`(line: String) {
+  func `a malformed app line is refused`(line: String) {
     #expect(throws: CommandError.self) { try rule(line) }
   }
 
-  @Test func `all that is named must hold, and a requestor may repeat`() throws {
+  @Test func `every condition of an app line must hold, and a requestor may repeat`() throws {
     let book = AppBook(
       [
         try rule("kodi user:1001 requestor:acme requestor:news"), try rule("video group:77 user:1002 requestor:acme"),
@@ -42,7 +42,8 @@ struct AppRuleTests {
     #expect(book.app(of: who(1001), on: nil, requestor: "other") == nil)
     #expect(book.app(of: who(1002), on: nil, requestor: "acme") == nil, "not in the group")
     #expect(book.app(of: who(1002, [5, 77]), on: nil, requestor: "acme") == "video")
-    #expect(book.app(of: who(1003, [77]), on: nil, requestor: "acme") == nil, "another user of the group")
+    #expect(
+      book.app(of: who(1003, [77]), on: nil, requestor: "acme") == nil, "another user of the group")
     #expect(book.app(of: who(0), on: nil, requestor: "acme") == nil, "root is no app")
     #expect(book.app(of: who(1001), on: "boxed", requestor: "acme") == "boxed")
     #expect(book.app(of: who(1002), on: "boxed", requestor: "acme") == nil)
@@ -58,14 +59,14 @@ struct AppRuleTests {
     (["one user:1001 requestor:acme", "two user:65534 requestor:acme"], "shows every user"),
     (["one group:65534 user:1001 requestor:acme"], "shows every user"),
   ])
-  func `lines of which one would never count are refused with their places`(lines: [String], says: String) {
+  func `an app line that could never match is refused with its place`(lines: [String], says: String) {
     let placed = lines.enumerated().map { (text: $0.element, place: "agent.conf line \($0.offset + 1)") }
     let error = #expect(throws: CommandError.self) { try AppRule.all(placed, overflow: [65_534]) }
     #expect(error?.message.hasPrefix("agent.conf line \(lines.count): ") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains(says) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `lines of which each counts for somebody are read`() throws {
+  @Test func `app lines that can each match are read`() throws {
     let lines = [
       "two user:1001 group:77 requestor:acme", "one user:1001 requestor:acme", "one user:1001 requestor:news",
       "one user:1002 requestor:acme", "three user:1001 requestor:acme socket:three", "four user:1001 requestor:four",
@@ -74,7 +75,7 @@ struct AppRuleTests {
     #expect(try AppRule.all(placed, overflow: [65_534]).map(\.name) == ["two", "one", "one", "one", "three", "four"])
   }
 
-  @Test func `nobody is nobody, even when a line names it`() throws {
+  @Test func `the overflow user is never an app, even when a line names it`() throws {
     let book = AppBook(
       [
         try rule("a user:65534 requestor:acme"), try rule("b group:65534 requestor:acme"),
@@ -87,11 +88,11 @@ struct AppRuleTests {
   }
 }
 
-@Suite("The platform account: what the viewer decides")
+@Suite("Platform account: stored decisions")
 struct PermissionTests {
   private let kodi = AppRequestor(app: "kodi", requestor: "acme")
 
-  @Test func `a decision is there after a restart, and can be taken back`() throws {
+  @Test func `a decision survives a restart and can be withdrawn`() throws {
     try withTemporaryFolder { folder in
       let store = try PermissionStore(folder: folder)
       #expect(store.permission(of: kodi) == .undetermined)
@@ -106,10 +107,10 @@ struct PermissionTests {
     }
   }
 
-  @Test func `a yes that cannot be written does not count, and a no does`() throws {
+  @Test func `a grant that cannot be written does not take effect, but a denial does`() throws {
     try withTemporaryFolder { folder in
       let store = try PermissionStore(folder: folder)
-      // As good as a full disk, and the same for every user: a folder where the file should go.
+      // Acts like a full disk for every user: a folder in place of the file.
       try PrivateDirectory.ensure("\(folder)/permissions")
       let error = #expect(throws: CommandError.self) { try store.decide(.granted, kodi) }
       #expect(error?.code == "storage")
@@ -131,7 +132,7 @@ struct PermissionTests {
     "", "{}", "[", #"{"version":2,"permissions":[]}"#, #"{"version":1,"permissions":[{"app":"kodi"}]}"#,
     #"{"version":1,"permissions":[{"app":"kodi","requestor":"acme","permission":"always"}]}"#,
   ])
-  func `a damaged file grants nothing, and says so`(text: String) throws {
+  func `a damaged file of decisions grants nothing and is reported`(text: String) throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/permissions", text.utf8)
       let store = try PermissionStore(folder: folder)
@@ -140,9 +141,9 @@ struct PermissionTests {
     }
   }
 
-  /// A file that root wrote by hand, or whose rights somebody widened, must not cost the box its daemon.
+  /// A file that root wrote by hand, or whose mode was widened, must not keep the daemon from starting.
   @Test(arguments: [(mode: mode_t(0o644), owner: uid_t(0)), (mode: 0o600, owner: 65_533)])
-  func `a file of another user, or open to others, grants nothing, and says so`(mode: mode_t, owner: uid_t) throws {
+  func `a file of another user or with a wide mode grants nothing and is reported`(mode: mode_t, owner: uid_t) throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/permissions"
       try PermissionStore(folder: folder).decide(.granted, kodi)
@@ -151,14 +152,14 @@ struct PermissionTests {
       let store = try PermissionStore(folder: folder)
       #expect(store.permission(of: kodi) == .undetermined)
       #expect(store.trouble?.contains("asked about again") == true)
-      // What is decided from then on is kept in a file of its own.
+      // Later decisions are stored in a new file.
       try store.decide(.denied, kodi)
       #expect(try PermissionStore(folder: folder).permission(of: kodi) == .denied)
     }
   }
 
   @Test(arguments: [false, true])
-  func `after a damaged file the no that the service knows hold, and its yes do not`(isRestarted: Bool) throws {
+  func `after a damaged file the service's denials apply, but not its grants`(isRestarted: Bool) throws {
     try withTemporaryFolder { folder in
       let (video, news) = (AppRequestor(app: "video", requestor: "acme"), AppRequestor(app: "news", requestor: "acme"))
       try writeFile("\(folder)/permissions", "{".utf8)
@@ -176,13 +177,13 @@ struct PermissionTests {
       let again = try PermissionStore(folder: folder)
       #expect(again.trouble == nil && again.permission(of: kodi) == .undetermined)
       #expect(again.permission(of: video) == .denied)
-      // What is decided after that counts again.
+      // Decisions made later at the service apply again.
       again.told(try #require(again.untold.first))
       #expect(try again.takeOver([kodi: .granted], asOf: again.revision) == [kodi])
     }
   }
 
-  @Test func `what one viewer allowed is not allowed by the next, and a no stays`() throws {
+  @Test func `another viewer's grants do not apply to the next viewer, but denials stay`() throws {
     try withTemporaryFolder { folder in
       let video = AppRequestor(app: "video", requestor: "acme")
       let store = try PermissionStore(folder: folder)
@@ -198,11 +199,12 @@ struct PermissionTests {
       #expect(again.untold.map(\.permission) == [.undetermined], "the service hears of it")
       let last = try PermissionStore(folder: folder)
       #expect(last.decisions == [video: .denied] && last.belong(to: "bert") == [])
-      #expect(try last.takeOver([kodi: .granted], asOf: last.revision) == [], "not told yet")
+      #expect(
+        try last.takeOver([kodi: .granted], asOf: last.revision) == [], "not told yet")
     }
   }
 
-  @Test func `the list of decisions has an end`() throws {
+  @Test func `the number of decisions is bounded`() throws {
     var book = PermissionBook()
     for number in 0..<PermissionBook.most {
       book = try #require(book.deciding(.granted, AppRequestor(app: "a\(number)", requestor: "r"), at: 1))
@@ -212,7 +214,7 @@ struct PermissionTests {
     #expect(PermissionBook(reading: book.document.bytes()) == book)
   }
 
-  @Test func `one question at a time, each app once a minute, and never after a no`() {
+  @Test func `the viewer gets one question at a time, one a minute for each app, and none after a denial`() {
     var book = PromptBook()
     let minute = PromptBook.pause
     let other = AppRequestor(app: "news", requestor: "acme")
@@ -231,9 +233,9 @@ struct PermissionTests {
       Issue.record("not asked")
       return
     }
-    // Nobody answered: nothing is decided, and the next app gets its turn.
+    // The question expired without an answer: nothing is decided, and the next app gets its turn.
     #expect(book.ask(kodi, .undetermined, now: later.deadline) != .another)
-    // Nor does the one that had it get the next one by being the quickest.
+    // The app that had the last question does not get the next one, even if it asks first.
     var held = PromptBook()
     _ = held.ask(kodi, .undetermined, now: minute)
     #expect(held.ask(kodi, .undetermined, now: 2 * minute) == .tooSoon)
@@ -241,7 +243,7 @@ struct PermissionTests {
       Issue.record("the other one is not asked")
       return
     }
-    // A clock that jumps back opens nothing.
+    // A clock that jumps back shows no question.
     var early = PromptBook()
     _ = early.ask(kodi, .undetermined, now: 5 * minute)
     early.decided(kodi)
@@ -249,9 +251,9 @@ struct PermissionTests {
   }
 }
 
-@Suite("The platform account: the box's key")
+@Suite("Platform account: the box's key")
 struct BoxKeyTests {
-  @Test func `it is good for one sign-in on one machine`() throws {
+  @Test func `the box's key opens for one sign-in on one machine`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/machine", "0123456789abcdef\n".utf8)
       try writeFile("\(folder)/elsewhere", "fedcba9876543210\n".utf8)
@@ -270,7 +272,7 @@ struct BoxKeyTests {
       #expect(try PrivateFile.check("\(folder)/key"), "0600")
       let text = String(decoding: try readFile("\(folder)/key"), as: UTF8.self)
       #expect(!text.contains("0123456789abcdef"))
-      // What it has opened is what the file held: another program may write a new one.
+      // The file decides, not a cached key: another program may have written a new one.
       let other = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/machine")
       try other.keep(BoxKeyFile.Kept(key: try other.newKey(), signIn: "two", box: "c"))
       #expect(try file.key(of: "one") == nil)
@@ -280,7 +282,7 @@ struct BoxKeyTests {
     }
   }
 
-  @Test func `damage is no key`() throws {
+  @Test func `a truncated key file gives no key`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/machine", "0123456789abcdef".utf8)
       let file = try BoxKeyFile(folder: folder, machineIDFile: "\(folder)/machine")
@@ -295,13 +297,13 @@ struct BoxKeyTests {
   }
 }
 
-@Suite("The platform account: the doctor")
+@Suite("Platform account: the doctor")
 struct AccountFindingTests {
-  @Test func `a box without apps has nothing to say`() {
+  @Test func `a box without apps has no finding`() {
     #expect(AccountFindings.of(["signedIn": false, "apps": [], "refused": []], now: 0).isEmpty)
   }
 
-  @Test func `says when the account ends, and who was refused`() {
+  @Test func `the doctor says when the account expires and which users were refused`() {
     let apps: JSONValue = [
       ["app": "kodi", "requestor": "acme", "permission": "granted", "named": true],
       ["app": "old", "requestor": "acme", "permission": "denied", "named": false],

@@ -3,22 +3,22 @@ import Testing
 
 @testable import DeviceAgent
 
-/// An hour is beyond what a test waits: a pause that does not end early is a failure.
-@Suite struct `A pause between two tries` {
-  @Test func `ends when the network changes`() async throws {
+/// The pauses last an hour, longer than a test waits, so that a pause that does not end early is a failure.
+@Suite struct `The pause between two attempts` {
+  @Test func `a pause ends when the network changes`() async throws {
     let recovery = Recovery()
     let pause = Task { await recovery.pause(.seconds(3_600)) }
     recovery.changed()
     try await awaiting("the end of the pause") { await pause.value }
   }
 
-  @Test func `ends when the network changed while the try was under way`() async throws {
+  @Test func `a pause ends at once when the network changed during the attempt`() async throws {
     let recovery = Recovery()
     recovery.changed()
     try await awaiting("the end of the pause") { await recovery.pause(.seconds(3_600)) }
   }
 
-  @Test func `ends with its time and with its task`() async throws {
+  @Test func `a pause ends after its time, and when its task is cancelled`() async throws {
     let recovery = Recovery()
     try await awaiting("the time") { await recovery.pause(.milliseconds(1)) }
     let pause = Task { await recovery.pause(.seconds(3_600)) }

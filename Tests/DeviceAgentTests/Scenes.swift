@@ -4,7 +4,7 @@ import RegentPlatform
 
 @testable import DeviceAgent
 
-/// Moments of a sign-in, as a viewer could see them.
+/// The states of pairing as a viewer sees them on the screen.
 struct Scene: CustomTestStringConvertible, Sendable {
   let name: String
   let view: PairView

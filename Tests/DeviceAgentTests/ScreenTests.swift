@@ -16,9 +16,9 @@ private let links = [
   "https://accounts.television.example.org/pairing/D/BCDFGHJK.7QK2M9XA",
 ]
 
-@Suite struct `The pair screen` {
+@Suite struct `The pairing screen` {
   @Test(arguments: Scene.all, sizes)
-  func `fits every state into every size`(scene: Scene, size: WindowSize) {
+  func `every state fits into every window size`(scene: Scene, size: WindowSize) {
     for language in Language.allCases {
       for (glyphs, _, isUnicode) in glyphKinds where isUnicode || language == .spanish {
         let capabilities = TerminalCapabilities(
@@ -35,24 +35,24 @@ private let links = [
   }
 
   @Test(arguments: links, sizes)
-  func `shows a QR code that a scanner reads, on dark and on light`(
+  func `the screen shows a QR code that a scanner can read, with a dark and a light theme`(
     link: String, size: WindowSize
   ) throws {
-    // A long address in lower case needs more room than that.
+    // A long URL in lower case does not fit into the smallest window.
     if link == links[2], size == sizes[2] { return }
     let screen = PairScreen(size: size, capabilities: TerminalCapabilities(), language: .english)
     let view = Scene.view(.waiting(Scene.code(link: link)))
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: view, now: Scene.now), depth: .palette)
     for ground in Ground.allCases {
-      var glass = Glass(size)
+      var glass = TerminalEmulator(size)
       try glass.show(bytes)
       #expect(try decode(glass.picture(on: ground).png()) == link)
     }
   }
 
   @Test(arguments: glyphKinds.indices, Ground.allCases)
-  func `is read with half blocks, full blocks and ASCII`(kind: Int, ground: Ground) throws {
+  func `the QR code is readable in half blocks, full blocks and ASCII`(kind: Int, ground: Ground) throws {
     let (glyphs, depth, isUnicode) = glyphKinds[kind]
     let size = WindowSize(rows: 50, columns: 132)
     let screen = PairScreen(
@@ -60,13 +60,15 @@ private let links = [
       language: .spanish)
     let bytes = ScreenDiff.bytes(
       from: nil, to: screen.canvas(of: Scene.waiting.view, now: Scene.now), depth: depth)
-    var glass = Glass(size)
+    var glass = TerminalEmulator(size)
     try glass.show(bytes)
     #expect(try decode(glass.picture(on: ground).png()) == Scene.link)
   }
 
   @Test(arguments: [DotGlyphs.fullBlocks, .ascii])
-  func `without room says where the picture can go, and the code large`(glyphs: DotGlyphs) {
+  func `without room for the QR code the screen names the framebuffer option and shows the code large`(
+    glyphs: DotGlyphs
+  ) {
     let screen = PairScreen(
       size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(glyphs: glyphs),
       language: .english)
@@ -78,7 +80,7 @@ private let links = [
   }
 
   @Test(arguments: sizes, Language.allCases)
-  func `always has the code and the address as plain text`(size: WindowSize, language: Language) {
+  func `the screen always has the code and the address as plain text`(size: WindowSize, language: Language) {
     for stage in [PairStage.waiting(Scene.code()), .connected(Scene.code())] {
       let screen = PairScreen(size: size, capabilities: TerminalCapabilities(), language: language)
       let text = screen.canvas(of: Scene.view(stage), now: Scene.now).lines.joined(separator: "\n")
@@ -88,7 +90,7 @@ private let links = [
   }
 
   @Test(arguments: Language.allCases, [10, 24, 40, 60, 80])
-  func `always names the way out`(language: Language, columns: Int) {
+  func `the screen always names the key that leaves it`(language: Language, columns: Int) {
     let screen = PairScreen(
       size: WindowSize(rows: 20, columns: columns), capabilities: TerminalCapabilities(), language: language)
     for (stage, key, phrase) in [
@@ -101,7 +103,7 @@ private let links = [
     }
   }
 
-  @Test func `offers another provider only when there is one`() {
+  @Test func `the screen offers another provider only when there is more than one`() {
     for count in 1...2 {
       var model = PairModel(mode: .attended)
       _ = model.start(now: 0)
@@ -115,7 +117,7 @@ private let links = [
   }
 
   @Test(arguments: [PairMode.attended, .unattended], sizes)
-  func `says of a refusal what to do about it`(mode: PairMode, size: WindowSize) {
+  func `the screen shows the hint for a refusal`(mode: PairMode, size: WindowSize) {
     var model = PairModel(mode: mode)
     _ = model.start(now: 0)
     let failure = AgentFailure(
@@ -128,7 +130,7 @@ private let links = [
   }
 
   @Test(arguments: Language.allCases)
-  func `says that the service is busy, and for how long`(language: Language) {
+  func `the screen says that the service is busy and for how long`(language: Language) {
     let screen = PairScreen(
       size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: language)
     let view = Scene.view(.waiting(Scene.code()), trouble: .busy(seconds: 30))
@@ -137,7 +139,7 @@ private let links = [
     #expect(text.contains(Texts(language)[.codeStays]))
   }
 
-  @Test func `keeps the cursor at the line for screen readers`() {
+  @Test func `the cursor stays on the status line for screen readers`() {
     let screen = PairScreen(
       size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .english)
     let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
@@ -145,7 +147,7 @@ private let links = [
   }
 
   @Test(arguments: [1, 2, 3, 6, 12])
-  func `survives windows of any size`(edge: Int) {
+  func `the screen can be drawn in windows of any size`(edge: Int) {
     for columns in [1, 2, 11, 39, 200] {
       let screen = PairScreen(
         size: WindowSize(rows: edge, columns: columns), capabilities: TerminalCapabilities(), language: .korean)
@@ -158,7 +160,7 @@ private let links = [
     }
   }
 
-  @Test func `shows names of strangers without obeying them`() throws {
+  @Test func `control characters in names are shown, not obeyed`() throws {
     let name = "\u{1b}[2JHa\u{202e}cked\n"
     let view = Scene.view(.signedIn(name: name, provider: name))
     let screen = PairScreen(
@@ -170,7 +172,7 @@ private let links = [
     #expect(text.contains(#"\e[2JHa"#))
   }
 
-  @Test func `the bar shrinks and its words follow`() {
+  @Test func `the bar shrinks with the remaining time, and the last minute is named`() {
     let screen = PairScreen(
       size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .english)
     let code = Scene.code(minutesLeft: 12)
@@ -185,16 +187,16 @@ private let links = [
   }
 }
 
-@Suite struct `What reaches the terminal` {
+@Suite struct `Updates of the terminal` {
   private let screen = PairScreen(
     size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(), language: .korean)
 
-  @Test func `is nothing when nothing changed`() {
+  @Test func `an unchanged screen writes nothing`() {
     let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
     #expect(ScreenDiff.bytes(from: canvas, to: canvas, depth: .palette).isEmpty)
   }
 
-  @Test func `is only the bar after ten seconds`() {
+  @Test func `only the bar is written when time passes`() {
     let old = screen.canvas(of: Scene.waiting.view, now: Scene.now)
     let new = screen.canvas(of: Scene.waiting.view, now: Scene.now + 120_000)
     let bytes = ScreenDiff.bytes(from: old, to: new, depth: .palette)
@@ -203,13 +205,13 @@ private let links = [
   }
 
   @Test(arguments: Scene.all, Scene.all)
-  func `turns any screen into any other`(old: Scene, new: Scene) throws {
+  func `an update turns any screen into any other`(old: Scene, new: Scene) throws {
     let before = screen.canvas(of: old.view, now: Scene.now)
     let after = screen.canvas(of: new.view, now: Scene.now)
-    var glass = Glass(screen.size)
+    var glass = TerminalEmulator(screen.size)
     try glass.show(ScreenDiff.bytes(from: nil, to: before, depth: .palette))
     try glass.show(ScreenDiff.bytes(from: before, to: after, depth: .palette))
-    var fresh = Glass(screen.size)
+    var fresh = TerminalEmulator(screen.size)
     try fresh.show(ScreenDiff.bytes(from: nil, to: after, depth: .palette))
     #expect(glass.lines == after.lines)
     #expect(glass.shows(sameAs: fresh))

@@ -8,8 +8,8 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `Settings` {
-  @Test func `come from options, variables and the file, in that order`() async throws {
+@Suite struct `The agent's settings` {
+  @Test func `options override variables, and variables override the file`() async throws {
     try await withTemporaryFolder { folder in
       try writeFile(
         "\(folder)/agent.conf",
@@ -39,7 +39,7 @@ import Testing
     "service", "service =", "sevrice = https://x.example", "requestor = a\nrequestor = b",
     "service = ftp://x.example", "public-host = a b",
   ])
-  func `that cannot be read are refused with the line`(text: String) async throws {
+  func `an unreadable settings file is refused with its line`(text: String) async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/agent.conf", text.utf8)
       await #expect(throws: CommandError.self) {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `that others can write are refused`() async throws {
+  @Test func `a settings file that other users can write is refused`() async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/agent.conf", "requestor = X".utf8, mode: 0o666)
       await #expect(throws: CommandError.self) {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a secret that others can read is refused`() async throws {
+  @Test func `a secret file that other users can read is refused`() async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/secret", "s3cret\n".utf8, mode: 0o644)
       let read = try await settings(
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `beside the settings file lies the secret, when none is named`() async throws {
+  @Test func `without a named secret file the one beside the settings file is used`() async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/agent.conf", "public-key = K".utf8)
       let arguments = ["--config", "\(folder)/agent.conf"]
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `of another system are read line by line, and stay its own`() throws {
+  @Test func `a settings file with CRLF line endings is read and keeps them`() throws {
     let text = "# Den\r\nservice = https://one.example\r\nname = Den\r\n"
     let conf = try AgentConf(text: text, path: "agent.conf")
     #expect(conf.values == ["service": ["https://one.example"], "name": ["Den"]])
@@ -99,8 +99,8 @@ import Testing
     #expect(try AgentConf(text: changed.text, path: "agent.conf").values["requestor"] == ["acme"])
   }
 
-  @Test func `are told apart by their bytes, and what is no text is said before it is used`() throws {
-    // A mark on a sign makes another letter of it for people, and none for the file.
+  @Test func `settings are compared byte by byte, and a value that is not UTF-8 is refused with its line`() throws {
+    // U+0301 combines with the sign before it on the screen, but the file is read byte by byte.
     let marked = try AgentConf(text: "#\u{301} a comment\nname =\u{301}x\n", path: "agent.conf")
     #expect(marked.values["name"]?.first?.unicodeScalars.map(\.value) == [0x301, 0x78])
     try withTemporaryFolder { folder in
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [UInt32(0o400), 0o440, 0o600, 0o640])
-  func `a credential of the service manager may be its owner's alone`(mode: UInt32) async throws {
+  func `a systemd credential may be readable by its owner or group`(mode: UInt32) async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/secret", "s3cret".utf8, mode: mode)
       let read = try await settings(
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `of the machine's file are not given by anybody, those of one's own are`() async throws {
+  @Test func `settings of the machine's file count as not given, those of the user's own file as given`() async throws {
     let given = Found<[Bool]>()
     let text = "requestor = X\nservice = https://x.example"
     let command = Command("try", "try", example: "x try") { call async throws in
@@ -155,7 +155,7 @@ import Testing
       ("http://127.0.0.1:8787", "http://0x7f.1/", nil, false),
       ("https://tv.example.org", "", nil, false),
     ] as [(String, String, String?, Bool)])
-  func `decide which addresses are shown`(
+  func `a URL is shown only when its host is the service's or the configured public host`(
     service: String, address: String, publicHost: String?, expected: Bool
   ) throws {
     let check = AddressCheck(
@@ -178,11 +178,11 @@ import Testing
     (5_000_000_000_000, 0, 1_800_000), (600_000, 599_500, 1_800_000),
     (.min, 1_700_000_000_000, 1_800_000), (.max, -1, 1_800_000), (.min, .max, 1_800_000),
   ])
-  func `a clock that cannot be right is not believed`(expires: Int64, wall: Int64, left: Int64) {
+  func `an implausible lifetime of a code is replaced by half an hour`(expires: Int64, wall: Int64, left: Int64) {
     #expect(EnablerLink.remaining(expires, now: wall) == left)
   }
 
-  /// The settings that a command line amounts to.
+  /// The settings that result from a command line and environment.
   private func settings(
     _ arguments: [String], _ environment: [String: String]
   ) async throws -> AgentSettings {
@@ -214,14 +214,14 @@ private actor Found<Value: Sendable> {
   func keep(_ result: Result<Value, any Error>) { self.result = result }
 }
 
-@Suite struct `The program` {
-  @Test func `is declared without mistakes`() {
+@Suite struct `The agent's program` {
+  @Test func `the program's declaration has no mistakes`() {
     let program = AgentProgram.program(
       version: "1", buildTime: 0, processID: 1, held: .init([]))
     #expect(program.declarationProblems == [])
   }
 
-  @Test func `holds its signals before it does anything else`() throws {
+  @Test func `main.swift blocks the held signals before anything else`() throws {
     let main = String(
       decoding: try readFile("\(packageFolder())/Sources/regent/main.swift"), as: UTF8.self)
     let statements = main.split(separator: "\n").filter {
@@ -231,7 +231,7 @@ private actor Found<Value: Sendable> {
   }
 
   @Test(arguments: ["regent.service", "regent-pair@.service"])
-  func `runs in a sandbox`(unit: String) throws {
+  func `the systemd units run in a sandbox`(unit: String) throws {
     guard installedProgram("systemd-analyze") != nil else { return }
     let result = try run(
       "systemd-analyze",

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import DeviceAgent
 
-/// `regent` in a terminal of its own.
+/// Runs `regent` in a tmux session of its own.
 final class Terminal {
   private let server: String
   private let folder: String
@@ -15,7 +15,7 @@ final class Terminal {
     try self.init(box.folder, line, size)
   }
 
-  /// A shell with job control, where `pair` is the program; the prompt is `here>`.
+  /// A shell with job control, where `pair` runs the program; the prompt is `here>`.
   convenience init(shell: String, of box: Box, _ size: WindowSize) throws {
     let program = "\(box.folder)/pair"
     let script = "echo $$ >\(box.folder)/pid; exec \(try builtProgram("regent")) pair"
@@ -41,7 +41,7 @@ final class Terminal {
     ])
   }
 
-  /// The path of the terminal itself, once it is there.
+  /// Waits for the path of the terminal device.
   func device() async throws -> String {
     try await eventually("the terminal") {
       let path = try tmux(["display-message", "-p", "#{pane_tty}"]).dropLast()
@@ -49,7 +49,7 @@ final class Terminal {
     }
   }
 
-  /// What can be read, line by line.
+  /// The text of each line.
   func lines(_ size: WindowSize) throws -> [String] {
     var lines = try capture().split(separator: "\n", omittingEmptySubsequences: false).map {
       var line = $0
@@ -68,14 +68,14 @@ final class Terminal {
 
   func press(_ keys: String...) throws { _ = try tmux(["send-keys"] + keys) }
 
-  /// Types a line of shell.
+  /// Types a line into the shell.
   func type(_ line: String) throws { _ = try tmux(["send-keys", line, "Enter"]) }
 
   func resize(_ size: WindowSize) throws {
     _ = try tmux(["resize-window", "-x", String(size.columns), "-y", String(size.rows)])
   }
 
-  /// Waits until the screen has that text.
+  /// Waits until the screen shows this text.
   func shows(_ text: String) async throws -> String {
     var last = ""
     do {

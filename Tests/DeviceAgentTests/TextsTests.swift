@@ -3,9 +3,9 @@ import Testing
 
 @testable import DeviceAgent
 
-@Suite struct `The words of the screen` {
+@Suite struct `Texts of the screen` {
   @Test(arguments: Language.allCases)
-  func `are complete and say the same`(language: Language) {
+  func `every language has every phrase with the same placeholders`(language: Language) {
     let texts = Texts(language)
     let english = Texts(.english)
     for phrase in Phrase.allCases {
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: Language.allCases.filter { $0 != .english })
-  func `are not left in English`(language: Language) {
+  func `no phrase is left in English`(language: Language) {
     let same = Phrase.allCases.filter { Texts(language)[$0] == Texts(.english)[$0] }
     #expect(same.isEmpty, "\(same)")
   }
@@ -30,27 +30,27 @@ import Testing
       (nil, ["LANG": "de_DE.UTF-8"], .english), (nil, ["LANGUAGE": "de:it:en"], .italian),
       (nil, [:], .english), ("xx", ["LANG": "ko"], .korean), (nil, ["LANG": "C.UTF-8"], .english),
     ] as [(String?, [String: String], Language)])
-  func `are in the viewer's language`(
+  func `the language comes from the option or the environment`(
     asked: String?, environment: [String: String], expected: Language
   ) {
     #expect(Language(asked: asked) { environment[$0] } == expected)
   }
 
-  @Test func `places are filled in once`() {
+  @Test func `placeholders in inserted text are not replaced`() {
     #expect(Texts(.english)[.signedInAs, ["name": "{name} {x"]] == "Signed in as {name} {x")
   }
 
   @Test(arguments: [
     ("Canal Éxito", "canal exito"), ("Łódź TV", "lodz tv"), ("한국", "한국"), ("KANAL", "kanal"),
   ])
-  func `a search forgives case and accents`(text: String, expected: String) {
+  func `a search ignores case and accents`(text: String, expected: String) {
     #expect(searchForm(of: text) == expected)
   }
 
   @Test(arguments: [
     ("¿Código caducó?", "?Codigo caduco?"), ("…", "."), ("한국", "????"), ("plain", "plain"),
   ])
-  func `ASCII keeps every width`(text: String, expected: String) {
+  func `the ASCII form keeps the width of a text`(text: String, expected: String) {
     #expect(asciiForm(of: text) == expected)
     #expect(displayWidth(asciiForm(of: text)) == displayWidth(text))
   }

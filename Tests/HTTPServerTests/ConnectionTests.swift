@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
   ])
-  func `a request that is the last is answered and the connection closed`(text: String) async throws {
+  func `the last request of a connection is answered and the connection is closed`(text: String) async throws {
     try await withServer(echo) { _, address in
       let connection = try WireConnection(address)
       try connection.send(bytes(text + "\r\n"))
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `HEAD has the head of GET and no body`() async throws {
+  @Test func `a reply to HEAD has the head of the reply to GET and no body`() async throws {
     try await withServer(echo) { _, address in
       let connection = try WireConnection(address)
       try connection.send(bytes("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n") + get("/after"))
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [204, 304] as [UInt16])
-  func `a status without a body has neither body nor length`(code: UInt16) async throws {
+  func `a reply whose status forbids a body has neither a body nor a length`(code: UInt16) async throws {
     let handler = ClosureHandler { _ in .now(Response(Status(code), body: [1, 2, 3])) }
     try await withServer(handler) { _, address in
       let connection = try WireConnection(address)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `100 Continue is sent to who waits for it, and only then`() async throws {
+  @Test func `the server sends 100 Continue only to a client that waits for it`() async throws {
     try await withServer(echo, { $0.bodyBytes = 100 }) { _, address in
       let waiting = try WireConnection(address)
       let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
@@ -64,10 +64,10 @@ import Testing
       #expect(try waiting.response().status == 100)
       try waiting.send(bytes("abc"))
       #expect(try waiting.response().text == "POST / abc")
-      // The body came along: no need to say go on.
+      // The body arrives together with the head, so the server sends no 100 Continue.
       try waiting.send(bytes(head + "abc"))
       #expect(try waiting.response().text == "POST / abc")
-      // Too large a body is refused before it is sent.
+      // The server refuses a body that is too large before the client sends it.
       try waiting.send(bytes(head.replacing("Length: 3", with: "Length: 101")))
       #expect(try waiting.response().status == 413)
       #expect(try waiting.rest().isEmpty)
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 100_000])
-  func `bodies arrive whole however they are cut`(size: Int) async throws {
+  func `a request body arrives complete, however the network splits it`(size: Int) async throws {
     let text = String(repeating: "0123456789", count: 300)
     let chunked =
       "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a client that ends its side after the request still gets the reply`() async throws {
+  @Test func `a client that shuts down its sending side still gets its replies`() async throws {
     try await withServer(echo) { server, address in
       let connection = try WireConnection(address)
       try connection.send(get("/a") + get("/b"))
@@ -116,13 +116,13 @@ import Testing
     }
   }
 
-  @Test func `a reply larger than every buffer arrives whole`() async throws {
+  @Test func `a reply larger than every buffer arrives complete`() async throws {
     let large = [UInt8]((0..<9_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
     let handler = ClosureHandler { _ in .now(Response(.ok, body: large)) }
     try await withServer(handler) { server, address in
       let connection = try WireConnection(address)
       try connection.send(get("/1") + get("/2") + get("/3", "Connection: close\r\n"))
-      // Every buffer on the way is full when the loop has turned to somebody else: nothing was read here.
+      // The loop serves another connection here, so all buffers are full: this client has read nothing.
       try eventually("the first request") { server.statistics.requests == 1 }
       let other = try WireConnection(address)
       try other.send(bytes("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"))
@@ -132,26 +132,26 @@ import Testing
     }
   }
 
-  @Test func `a pipeline whose replies nobody reads is not worked off into memory`() async throws {
+  @Test func `the server stops handling a pipeline whose client reads no replies`() async throws {
     let large = [UInt8](repeating: 7, count: 1_000_000)
     let handler = ClosureHandler { _ in .now(Response(.ok, body: large)) }
     try await withServer(handler) { server, address in
       let connection = try WireConnection(address)
       try connection.send((0..<200).flatMap { get("/\($0)") })
       try eventually("the first request") { server.statistics.requests > 0 }
-      // The loop could have worked on while it answered somebody else this often.
+      // While the loop answers another client this often, it could have continued with the pipeline.
       let other = try WireConnection(address)
       for _ in 0..<50 {
         try other.send(bytes("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"))
         #expect(try other.response(toHead: true).status == 200)
       }
-      // The socket takes a few; the rest waits until those are read.
+      // The socket buffers hold some replies. The other requests wait until those are read.
       #expect(server.statistics.requests < 50 + 30)
       for _ in 0..<200 { #expect(try connection.response().body.count == large.count) }
     }
   }
 
-  @Test func `the client of a refused upload sees the refusal`() async throws {
+  @Test func `the client of a refused upload receives the refusal`() async throws {
     try await withServer(echo, { $0.bodyBytes = 1000 }) { server, address in
       let connection = try WireConnection(address)
       let upload = String(repeating: "x", count: 400_000)
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `TRACE never reaches a handler`() async throws {
+  @Test func `a TRACE request never reaches a handler`() async throws {
     let recording = try RecordingServer()
     let outcome = await offPool {
       Result<TestResponse, any Error> {
@@ -179,7 +179,7 @@ import Testing
     #expect(recording.seen.isEmpty)
   }
 
-  @Test func `an unsafe header value becomes a 500, not a header`() async throws {
+  @Test func `a header value with a line break turns the reply into a 500`() async throws {
     let handler = ClosureHandler { request in
       var response = Response.text(.ok, "fine")
       let name = request.path == bytes("/own") ? HeaderName.contentLength : HeaderName.location
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `a prepared reply is the same as a fresh one`() async throws {
+  @Test func `a prepared reply is sent like a newly made one`() async throws {
     var made = Response.text(.notFound, "gone")
     made.addHeader(.cacheControl, "no-store")
     let (fresh, prepared) = (made, PreparedResponse(made))

@@ -4,9 +4,11 @@ import HTTPTestSupport
 import TestSupport
 import Testing
 
-/// Deadlines here are short or absent; nothing is asserted about how long anything takes, only what comes of it.
+/// Deadlines are short here or absent.
+///
+/// The tests check what happens and not how long it takes.
 @Suite struct DeadlineTests {
-  @Test func `a silent client is cut off`() async throws {
+  @Test func `a client that sends nothing is disconnected`() async throws {
     try await withServer(echo, { $0.deadlines.header = .milliseconds(80) }) { server, address in
       let connection = try WireConnection(address)
       #expect(try connection.rest().isEmpty)
@@ -14,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a head that comes drop by drop is refused`() async throws {
+  @Test func `a request head that arrives too slowly is refused`() async throws {
     try await withServer(echo, { $0.deadlines.header = .milliseconds(150) }) { server, address in
       let connection = try WireConnection(address)
       try dripUntilRefused(connection, bytes("GET / HTTP/1.1\r\nHost: a\r\nX: "), server)
@@ -23,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `so is the head of a later request`() async throws {
+  @Test func `a slow head of a later request is refused as well`() async throws {
     try await withServer(echo, { $0.deadlines.header = .milliseconds(150) }) { server, address in
       let connection = try WireConnection(address)
       try connection.send(get("/"))
@@ -36,7 +38,7 @@ import Testing
   @Test(arguments: [
     "Content-Length: 200000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n30000\r\n",
   ])
-  func `a body that comes drop by drop is refused`(framing: String) async throws {
+  func `a request body that arrives too slowly is refused`(framing: String) async throws {
     try await withServer(echo, { $0.deadlines.body = .milliseconds(150) }) { server, address in
       let connection = try WireConnection(address)
       try dripUntilRefused(connection, bytes("POST / HTTP/1.1\r\nHost: a\r\n\(framing)"), server)
@@ -55,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a reply that does not come is a 503, and the handler is told`() async throws {
+  @Test func `a reply that takes too long becomes a 503, and the handler is told`() async throws {
     let parking = Parking()
     try await withServer(parking, { $0.deadlines.reply = .milliseconds(80) }) { server, address in
       let connection = try WireConnection(address)
@@ -68,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a client that does not read is cut off`() async throws {
+  @Test func `a client that does not read its reply is disconnected`() async throws {
     let large = [UInt8](repeating: 1, count: 20_000_000)
     let handler = ClosureHandler { _ in .now(Response(.ok, body: large)) }
     try await withServer(handler, { $0.deadlines.write = .milliseconds(100) }) { server, address in
@@ -79,17 +81,17 @@ import Testing
     }
   }
 
-  @Test func `an idle connection is closed, a busy one is not`() async throws {
+  @Test func `an idle connection is closed, and a busy one is not`() async throws {
     try await withServer(echo, { $0.deadlines.idle = .milliseconds(500) }) { server, address in
-      // On a machine that stands still for so long the busy one is idle, too: then it is tried again.
-      try eventually("a busy connection outlives an idle one") {
-        try eventually("no open connection") { server.statistics.open == 0 }
+      // A machine that stalls for half a second makes the busy connection idle, too. Then the test tries again.
+      try eventually("a busy connection to outlive an idle one") {
+        try eventually("no connection to be open") { server.statistics.open == 0 }
         let idle = try WireConnection(address)
         let busy = try WireConnection(address)
         try idle.send(get("/"))
         _ = try idle.response()
         do {
-          try eventually("the end of the idle one") {
+          try eventually("the idle connection to be closed") {
             try busy.send(get("/"))
             _ = try busy.response()
             return server.statistics.open == 1
@@ -107,18 +109,18 @@ import Testing
     }
   }
 
-  @Test func `a refused client that never stops sending is cut off`() async throws {
+  @Test func `a refused client that never stops sending is disconnected`() async throws {
     try await withServer(echo, { $0.deadlines.lingering = .milliseconds(100) }) { server, address in
       let connection = try WireConnection(address)
       try connection.send(bytes("NONSENSE\r\n"))
       #expect(try connection.response().status == 501)
-      try eventually("the connection is cut") {
+      try eventually("the connection to be closed") {
         try? connection.send([0x61])
         return server.statistics.open == 0
       }
       let flood = try WireConnection(address)
       try flood.send(bytes("NONSENSE\r\n"))
-      try eventually("the connection is cut") {
+      try eventually("the connection to be closed") {
         try? flood.send([UInt8](repeating: 0x61, count: 100_000))
         return server.statistics.open == 0
       }

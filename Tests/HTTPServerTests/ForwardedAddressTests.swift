@@ -4,28 +4,28 @@ import HTTPTestSupport
 import Testing
 
 @Suite struct ForwardedAddressTests {
-  /// The proxies of these tests: one network of ours, one machine of the content network in front.
+  /// The trusted proxies of these tests: two internal networks, and one server of a content delivery network.
   private static let trusted = ["10.0.0.0/8", "fd00::/8", "198.51.100.7"]
 
   @Test(arguments: [
-    // What a stranger writes is not read at all.
+    // The header of an untrusted peer is ignored.
     ("203.0.113.9", ["1.1.1.1"], "203.0.113.9", 0),
     ("10.0.0.1", [], "10.0.0.1", 0), ("10.0.0.1", ["203.0.113.5"], "203.0.113.5", 1),
-    // The client may have written anything to the left of what our proxy appended.
+    // The client may have written anything to the left of what the trusted proxy appended.
     ("10.0.0.1", ["1.1.1.1, 203.0.113.5"], "203.0.113.5", 1),
     ("10.0.0.1", ["10.0.0.99, 203.0.113.5"], "203.0.113.5", 1),
     ("10.0.0.1", ["1.1.1.1", "203.0.113.5"], "203.0.113.5", 1),
     ("10.0.0.1", ["203.0.113.5, 198.51.100.7"], "203.0.113.5", 2),
     ("10.0.0.1", ["203.0.113.5", "198.51.100.7, 10.2.3.4"], "203.0.113.5", 3),
     ("10.0.0.1", ["10.9.9.9"], "10.9.9.9", 1), ("10.0.0.1", ["10.9.9.9, 10.8.8.8"], "10.9.9.9", 2),
-    // Whatever is no address ends the walk at the last fact.
+    // An entry that is no address ends the walk at the last trusted hop.
     ("10.0.0.1", ["unknown"], "10.0.0.1", 0), ("10.0.0.1", ["203.0.113.5,"], "10.0.0.1", 0),
     ("10.0.0.1", ["203.0.113.5, _hidden"], "10.0.0.1", 0), ("10.0.0.1", [""], "10.0.0.1", 0),
     ("10.0.0.1", ["203.0.113.5, evil, 10.2.3.4"], "10.2.3.4", 1),
     ("10.0.0.1", ["203.0.113.256"], "10.0.0.1", 0),
     ("10.0.0.1", ["203.0.113.5 1.1.1.1"], "10.0.0.1", 0),
     ("10.0.0.1", ["203.0.113.05"], "10.0.0.1", 0), ("10.0.0.1", ["localhost"], "10.0.0.1", 0),
-    // Spellings.
+    // Addresses in other spellings.
     ("10.0.0.1", ["203.0.113.5:4711"], "203.0.113.5", 1),
     ("10.0.0.1", ["2001:db8::5"], "2001:db8::5", 1),
     ("10.0.0.1", ["[2001:db8::5]:443"], "2001:db8::5", 1),
@@ -34,7 +34,7 @@ import Testing
     ("fd00::1", [" \t203.0.113.5\t "], "203.0.113.5", 1),
     ("10.0.0.1", ["203.0.113.5,::ffff:10.2.3.4"], "203.0.113.5", 2),
   ])
-  func `X-Forwarded-For is read from the right while the hop is trusted`(
+  func `X-Forwarded-For is read from the right as long as the hops are trusted proxies`(
     peer: String, lines: [String], expected: String, hops: Int
   ) throws {
     let origin = try origin(peer, ForwardedHeaders(forwardedFor: lines))
@@ -61,10 +61,10 @@ import Testing
     ("10.0.0.1", ["for"], "10.0.0.1", "http"),
     ("10.0.0.1", ["for=203.0.113.5, for=\"1.1.1.1"], "10.0.0.1", "http"),
     ("10.0.0.1", [""], "10.0.0.1", "http"),
-    // A comma inside quotes must not make a second entry.
+    // A comma inside of quotes does not separate entries.
     ("10.0.0.1", ["for=1.1.1.1;x=\",for=2.2.2.2\""], "1.1.1.1", "http"),
   ])
-  func `Forwarded is read the same way`(
+  func `the Forwarded header is read from the right as long as the hops are trusted proxies`(
     peer: String, lines: [String], expected: String, scheme: String
   ) throws {
     let origin = try origin(peer, ForwardedHeaders(forwarded: lines))
@@ -76,7 +76,7 @@ import Testing
     (["https"], "https"), (["HTTPS"], "https"), (["http"], "http"), ([], "http"), (["ftp"], "http"),
     (["https, http"], "http"), (["http", "https"], "https"), (["https,"], "http"), ([""], "http"),
   ])
-  func `the scheme is what the nearest proxy wrote last`(lines: [String], expected: String) throws {
+  func `the scheme comes from the last entry, which the nearest proxy wrote`(lines: [String], expected: String) throws {
     let headers = ForwardedHeaders(forwardedFor: ["203.0.113.5"], forwardedProto: lines)
     #expect(try origin("10.0.0.1", headers).scheme.rawValue == expected)
     #expect(try origin("203.0.113.9", headers).scheme == .http)
@@ -87,9 +87,9 @@ import Testing
 
   @Test(arguments: [
     "for=1.1.1.1", "for=unknown", "for=_hidden", "for=\"[::1]\"", "for=1.1.1.1;proto=https;host=evil",
-    "for=10.0.0.1", "proto=https", ";;;", "for=1.1.1.1, for=2.2.2.2", "for=",
+    "for=10.0.0.1", "proto=https", ";;;", "for=1.1.1.1, for=2.2.2.2", "for=", "for=203.0.113.5;proto=https;host=evil",
   ])
-  func `a client that writes Forwarded hides behind no proxy that writes X-Forwarded-For`(
+  func `a client cannot hide its address with a Forwarded header behind a proxy that writes X-Forwarded-For`(
     line: String
   ) throws {
     let claimed = ForwardedHeaders(
@@ -99,18 +99,18 @@ import Testing
     #expect(found.address?.description == "203.0.113.5")
     #expect(found.scheme == .http)
     #expect(found.forwardedHost == HostAndPort(parsing: "tv.example"))
-    // And nobody who is no proxy is believed at all.
+    // A peer that is no trusted proxy is never believed.
     #expect(try origin("203.0.113.9", claimed).address?.description == "203.0.113.9")
   }
 
-  @Test func `two headers that agree are one`() throws {
+  @Test func `Forwarded and X-Forwarded-For are combined if they agree`() throws {
     let agree = ForwardedHeaders(
       forwarded: ["for=203.0.113.5;proto=https"], forwardedFor: ["203.0.113.5"])
     #expect(try origin("10.0.0.1", agree).address?.description == "203.0.113.5")
     #expect(try origin("10.0.0.1", agree).scheme == .https)
   }
 
-  @Test func `the host is believed from a trusted proxy only`() throws {
+  @Test func `a forwarded host is accepted from a trusted proxy only`() throws {
     let common = ForwardedHeaders(forwardedFor: ["203.0.113.5"], forwardedHost: ["TV.example:8443"])
     #expect(try origin("10.0.0.1", common).forwardedHost == HostAndPort(parsing: "tv.example:8443"))
     #expect(try origin("203.0.113.9", common).forwardedHost == nil)
@@ -122,13 +122,13 @@ import Testing
     }
   }
 
-  @Test func `a list of a thousand hops is not walked to its end`() throws {
+  @Test func `at most sixteen hops of a forwarding header are read`() throws {
     let lines = [Array(repeating: "10.0.0.2", count: 1000).joined(separator: ",")]
     let origin = try origin("10.0.0.1", ForwardedHeaders(forwardedFor: lines))
     #expect(origin.hops <= 16)
   }
 
-  @Test func `a Unix socket is trusted only when said so`() throws {
+  @Test func `the peer of a Unix socket is a trusted proxy only if configured`() throws {
     let socket = ClientOrigin(address: nil, scheme: .http)
     let headers = ForwardedHeaders(forwardedFor: ["203.0.113.5"])
     #expect(TrustedProxies().origin(of: socket, claimed: headers).address == nil)
@@ -136,7 +136,7 @@ import Testing
     #expect(trusting.origin(of: socket, claimed: headers).address == IPAddress("203.0.113.5"))
   }
 
-  @Test func `a request shows its handler where it really comes from`() async throws {
+  @Test func `a handler sees the address, scheme and host of the original client`() async throws {
     let inner = ClosureHandler { request in
       let address = request.clientAddress.map { "\($0)" } ?? "-"
       let host = request.forwardedHost.map { "\($0.host)" } ?? "-"

@@ -4,9 +4,9 @@ import HTTPTestSupport
 import TestSupport
 import Testing
 
-/// One address that sends one good request on each connection, and then fills the memory.
+/// An attacker at one address sends one valid request on each connection and then tries to fill the server's memory.
 @Suite struct HeldBytesTests {
-  /// What the attacker leaves unfinished after a good request.
+  /// The unfinished requests that the attacker sends after a valid one.
   static let unfinished: [[UInt8]] = [
     bytes("GET / HTTP/1.1\r\nHost: a\r\nX: "),
     bytes("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\na"),
@@ -14,7 +14,8 @@ import Testing
   ]
 
   @Test(arguments: unfinished)
-  func `what is unfinished counts for its address again`(request: [UInt8]) async throws {
+  func `a connection with an unfinished request counts towards its address's limit again`(request: [UInt8]) async throws
+  {
     try await withServer(echo, { $0.unprovenConnectionsPerSource = 3 }) { server, address in
       let honest = try proven(address)
       let (late, later) = (try proven(address), try proven(address))
@@ -24,18 +25,18 @@ import Testing
       try late.send(request)
       #expect(try late.response().status == 503)
       #expect(server.statistics.shed == 1)
-      // Whose requests are whole is served however many others hold, and what is given up is free again.
+      // Complete requests are served however many others are unfinished, and closing a connection frees its place.
       try honest.send(get("/honest"))
       #expect(try honest.response().text == "GET /honest ")
       held.removeLast()
-      try eventually("the end of two") { server.statistics.open == 4 }
+      try eventually("two connections to be closed") { server.statistics.open == 4 }
       try later.send(request)
       try turnLoop(honest)
       #expect(server.statistics.shed == 1 && server.statistics.open == 4 && held.count == 2)
     }
   }
 
-  @Test func `a source may have half of what may be buffered, and another is served meanwhile`() async throws {
+  @Test func `one address may use half of the buffer memory, and others are served meanwhile`() async throws {
     try await withServer(
       echo,
       {
@@ -46,23 +47,23 @@ import Testing
       let body = [UInt8](repeating: 0x61, count: 100_000)
       let honest = try proven(address)
       var kept: [WireConnection] = []
-      try eventually("a connection over the share") {
+      try eventually("a connection to exceed the share") {
         let connection = try proven(address)
         try connection.send(bytes("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n") + body)
         kept.append(connection)
         return server.statistics.shed > 0
       }
-      // Twice a body's bytes at most, because of how arrays grow.
+      // An array may reserve up to twice the bytes of the body.
       #expect((2...10).contains(kept.count), "\(kept.count)")
-      // The same address with a small form in two pieces, and another address with a large body.
+      // The same address still gets a small form in two pieces through.
       let small = try proven(address)
       try small.send(bytes("POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname"))
       try turnLoop(honest)
       try small.send(bytes("=anna"))
       #expect(try small.response().text == "POST /form name=anna")
-      // What is given up is free again.
+      // Closing the connections frees their memory.
       kept = []
-      try eventually("room") {
+      try eventually("free memory") {
         let again = try proven(address)
         try again.send(bytes("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n") + body + body)
         return try again.response().status == 200
@@ -70,28 +71,28 @@ import Testing
     }
   }
 
-  @Test func `readers that never read count, and are closed beyond the share`() async throws {
+  @Test func `clients that do not read their replies count, and those beyond the share are closed`() async throws {
     let large = [UInt8](repeating: 0x61, count: 20_000_000)
     let shared = PreparedResponse(Response(.ok, body: large))
     let handler = ClosureHandler { $0.path == bytes("/large") ? .now(Response(shared)) : .now(.text(.ok, "small")) }
     try await withServer(handler, { $0.bufferedBytes = 640 * 1024 }) { server, address in
       let other = try proven(address)
       var readers: [WireConnection] = []
-      try eventually("a reader over the share") {
+      try eventually("a client to exceed the share") {
         let reader = try proven(address)
         try reader.send(get("/large"))
         readers.append(reader)
         try turnLoop(other)
         return server.statistics.shed > 0
       }
-      // 60 KiB of the kernel each, and half of 640 KiB for one address.
+      // The kernel buffers 60 KiB for each, and one address may have half of 640 KiB.
       #expect(readers.count == 6)
       try other.send(get("/"))
       #expect(try other.response().text == "small")
     }
   }
 
-  @Test func `a request that is being answered counts, and no more when it was`() async throws {
+  @Test func `the body of a request counts until the request is answered`() async throws {
     let parking = Parking()
     try await withServer(parking, { $0.bufferedBytes = 600_000 }) { server, address in
       let body = String(repeating: "a", count: 200_000)

@@ -5,8 +5,9 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-/// What makes a proxy and the engine lose count of whose answer comes next: everything that ends otherwise than in the
-/// middle of the road, one after another over the few connections that a proxy keeps.
+/// Tries everything that could make a proxy and the server disagree about which response belongs to which request:
+/// replies without a body, refusals and aborted requests, one after another over the few connections that a proxy
+/// keeps open.
 @Suite struct KeepAliveDesyncTests {
   private final class Planted: Sendable {
     private let count = Locked(0)
@@ -20,11 +21,13 @@ import Testing
   }
 
   @Test(arguments: ReverseProxy.Kind.installed)
-  func `each client gets its own answer, whatever others did on the connection`(kind: ReverseProxy.Kind) async throws {
+  func `each client behind a proxy gets its own response, whatever others did on the connection`(
+    kind: ReverseProxy.Kind
+  ) async throws {
     let result = await offPool { Result { try Self.play(kind) } }
     let (strangers, planted) = try result.get()
     #expect(strangers == [])
-    #expect(planted == 0, "a body was taken for a request")
+    #expect(planted == 0, "the server treated a body as a request")
   }
 
   private static func play(_ kind: ReverseProxy.Kind) throws -> ([String], Int) {
@@ -50,7 +53,7 @@ import Testing
       defer { server.stop() }
       let proxy = try ReverseProxy(kind, folder: folder, before: server.addresses[0])
       var strangers: [String] = []
-      // Neighbours are what counts: each act comes before and after each other one, in some order.
+      // The acts may affect each other, so this order has each act before and after different ones.
       let order =
         Act.allCases + Act.allCases.reversed()
         + Act.allCases.enumerated().sorted {
@@ -70,7 +73,9 @@ import Testing
     }
   }
 
-  /// Does it, and says what came that was not its own.
+  /// Performs one act.
+  ///
+  /// Returns a wrong response, or nil.
   private static func perform(
     _ act: Act, _ number: Int, _ address: ListenAddress, _ parking: Parking
   ) throws -> String? {
@@ -98,7 +103,7 @@ import Testing
     case .tooLarge:
       try client.send(post(path, String(repeating: "a", count: 20_000)))
       let status = try client.response().status
-      // A proxy that was still sending may have seen the end before the answer.
+      // A proxy that was still sending may have seen the end of the connection before the response.
       return [413, 502, 503].contains(status) ? nil : "\(status)"
     case .requestInBody:
       let inner = "GET /planted HTTP/1.1\r\nHost: a\r\n\r\n"

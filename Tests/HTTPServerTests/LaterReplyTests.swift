@@ -12,7 +12,7 @@ import Testing
     try await withServer(parking) { _, address in
       let connection = try WireConnection(address)
       try connection.send(get("/later/1") + get("/a") + get("/later/2") + get("/b"))
-      // The second waits for the first, so that a request sees what the one before it changed.
+      // The second request waits for the first, so that it sees what the first one changed.
       try parking.take("/later/1").complete(.text(.ok, "one"))
       #expect(try connection.response().text == "one")
       #expect(try connection.response().text == "now /a")
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `requests that come while a reply is owed wait in the socket`() async throws {
+  @Test func `requests that arrive while a reply is pending wait in the socket`() async throws {
     let parking = Parking()
     try await withServer(parking) { server, address in
       let connection = try WireConnection(address)
@@ -30,7 +30,7 @@ import Testing
       let reply = try parking.take("/later/1")
       try connection.send(get("/a"))
       try connection.send(get("/b"))
-      // The only loop has turned since they came: it has answered somebody else.
+      // Wait until the only loop has served another connection, so it has had a chance to read these requests.
       try turnLoop(address)
       #expect(server.statistics.requests == 1 + turns)
       reply.complete(.text(.ok, "one"))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `replies may be completed on the spot`() async throws {
+  @Test func `a handler may complete a pending reply at once`() async throws {
     let handler = ClosureHandler { _ in .later { $0.complete(.text(.ok, "at once")) } }
     try await withServer(handler) { _, address in
       let connection = try WireConnection(address)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a handler hears that its client went away, and its reply is dropped`() async throws {
+  @Test func `a handler is told that its client has disconnected, and its reply is dropped`() async throws {
     let parking = Parking()
     try await withServer(parking) { server, address in
       var connection: WireConnection? = try WireConnection(address)
@@ -55,18 +55,18 @@ import Testing
       let reply = try parking.take("/later/1")
       #expect(!reply.isAbandoned)
       connection = nil
-      try eventually("the handler hears of it") { parking.abandoned == 1 }
+      try eventually("the handler to be told") { parking.abandoned == 1 }
       #expect(reply.isAbandoned)
       #expect(!reply.complete(.text(.ok, "too late")))
       #expect(server.statistics.abandoned == 1 && server.statistics.open == 0)
-      // Who asks too late is told at once.
+      // A callback that is registered too late runs at once.
       let told = Locked(false)
       reply.onAbandoned { told.withLock { $0 = true } }
       #expect(told.withLock { $0 })
     }
   }
 
-  @Test func `a reply for a client that left never reaches the next one`() async throws {
+  @Test func `a reply for a disconnected client never reaches the next client`() async throws {
     let parking = Parking()
     try await withServer(parking) { _, address in
       for _ in 0..<50 {
@@ -74,7 +74,7 @@ import Testing
         try gone?.send(get("/later/old"))
         let old = try parking.take("/later/old")
         gone = nil
-        // The next connection likely gets the same slot and descriptor.
+        // The next connection probably gets the same slot and file descriptor.
         let next = try WireConnection(address)
         try next.send(get("/later/new"))
         let new = try parking.take("/later/new")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a forgotten reply is a 500, a second one is ignored`() async throws {
+  @Test func `a forgotten reply becomes a 500, and a second reply is ignored`() async throws {
     let handler = ClosureHandler { request in
       .later { reply in
         guard request.path != bytes("/forgotten") else { return }
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `the request outlives its connection's next ones`() async throws {
+  @Test func `a request stays valid after later requests of its connection`() async throws {
     let kept = Locked<[Request]>([])
     let handler = ClosureHandler { request in
       kept.withLock { $0.append(request) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct LimitTests {
-  @Test func `connections over the limit are told so, and the others served`() async throws {
+  @Test func `connections over the limit get a 503, and the others are served`() async throws {
     let parking = Parking()
     try await withServer(parking, { $0.connections = 3 }) { server, address in
       var connections = try (0..<3).map { _ in try WireConnection(address) }
@@ -16,7 +16,7 @@ import Testing
       #expect(try fourth.rest().isEmpty)
       #expect(server.statistics.shed == 1 && server.statistics.evicted == 0)
       connections.removeLast()
-      try eventually("2 open connections") { server.statistics.open == 2 }
+      try eventually("two connections to be open") { server.statistics.open == 2 }
       let fifth = try WireConnection(address)
       try fifth.send(get("/five"))
       #expect(try fifth.response().text == "now /five")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `idle connections make room for new ones, busy ones stay`() async throws {
+  @Test func `idle connections are closed to make room for new ones, and busy ones are not`() async throws {
     let parking = Parking()
     try await withServer(parking, { $0.connections = 4 }) { server, address in
       let busy = try WireConnection(address)
@@ -36,9 +36,9 @@ import Testing
         _ = try connection.response()
         return connection
       }
-      // Somebody who holds idle connections open keeps nobody out for longer than one attempt.
+      // A client that holds idle connections open delays another client by one attempt at most.
       for round in 0..<8 {
-        let text: String = try eventually("a place") {
+        let text: String = try eventually("a free place") {
           let next = try WireConnection(address)
           try next.send(get("/\(round)"))
           let response = try next.response()
@@ -46,13 +46,13 @@ import Testing
         }
         #expect(text == "now /\(round)")
       }
-      try eventually("an eviction") { server.statistics.evicted > 0 }
+      try eventually("an idle connection to be closed") { server.statistics.evicted > 0 }
       reply.complete(.text(.ok, "kept"))
       #expect(try busy.response().text == "kept" && idle.count == 3)
     }
   }
 
-  @Test func `a body that is too long is refused in the words of its path`() async throws {
+  @Test func `a body that is too long is refused in the format of its path`() async throws {
     let json = Response(.contentTooLarge, type: "application/json", body: Array("{}".utf8))
     try await withServer(
       echo,
@@ -75,16 +75,16 @@ import Testing
         #expect((answer.header("content-type") == "application/json") == path.hasPrefix("/json"))
         #expect(answer.header("connection") == "close")
       }
-      // What is no request has no path.
+      // A malformed request has no path.
       let connection = try WireConnection(address)
       try connection.send(Array("POST /json/x HTTP/1.1\r\nHost: x\r\nContent-Length: y\r\n\r\n".utf8))
       #expect(try connection.response().status == 400)
     }
   }
 
-  @Test func `a source counts until its connections prove themselves`() async throws {
+  @Test func `a connection counts towards its address's limit until it has sent a valid request`() async throws {
     try await withServer(echo, { $0.unprovenConnectionsPerSource = 2 }) { server, address in
-      // Many that did complete a request, as behind one household's address.
+      // Connections that completed a request do not count, as with many clients behind one address.
       let proven = try (0..<10).map { _ in
         let connection = try WireConnection(address)
         try connection.send(get("/"))
@@ -92,13 +92,13 @@ import Testing
         return connection
       }
       var silent: [WireConnection] = try (0..<2).map { _ in try WireConnection(address) }
-      try eventually("12 open connections") { server.statistics.open == 12 }
+      try eventually("twelve connections to be open") { server.statistics.open == 12 }
       #expect(try WireConnection(address).response().status == 503)
-      // A malformed request proves nothing.
+      // A malformed request does not lift the limit.
       try silent[0].send(bytes("NONSENSE\r\n"))
       #expect(try silent[0].response().status == 501)
       silent.removeAll()
-      try eventually("10 open connections") { server.statistics.open == 10 }
+      try eventually("ten connections to be open") { server.statistics.open == 10 }
       let next = try WireConnection(address)
       try next.send(get("/"))
       #expect(try next.response().status == 200)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a source that is excepted does not count`() async throws {
+  @Test func `an exempt address is not limited`() async throws {
     try await withServer(
       echo,
       {
@@ -115,12 +115,12 @@ import Testing
       }
     ) { server, address in
       let silent = try (0..<5).map { _ in try WireConnection(address) }
-      try eventually("5 open connections") { server.statistics.open == 5 }
+      try eventually("five connections to be open") { server.statistics.open == 5 }
       #expect(silent.count == 5 && server.statistics.shed == 0)
     }
   }
 
-  @Test func `heads are limited as configured`() async throws {
+  @Test func `request heads are limited as configured`() async throws {
     let small = HeadLimits(line: 100, fields: 200, count: 4)
     try await withServer(echo, { $0.head = small }) { _, address in
       let long = String(repeating: "a", count: 300)

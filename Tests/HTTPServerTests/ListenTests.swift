@@ -18,10 +18,10 @@ import Testing
     ("::1:80", nil), ("[127.0.0.1]:80", nil), ("example.com:80", nil), (":80", nil), ("", nil),
   ]
 
-  @Test("addresses are read from text", arguments: texts)
+  @Test("a listen address is parsed from text", arguments: texts)
   func reads(text: String, expected: ListenAddress?) { #expect(ListenAddress(text) == expected) }
 
-  @Test func `a port somebody answers on is a clear error`() async throws {
+  @Test func `listening on a port that is in use fails with a clear error`() async throws {
     try await withServer(echo) { _, address in
       #expect(throws: ServerError.addressInUse(address)) {
         try Server([Listener(address, handler: echo)])
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `nothing stays bound when one listener fails`() async throws {
+  @Test func `no socket stays bound if one of the listeners fails`() async throws {
     try await withServer(echo) { _, taken in
       try withTemporaryFolder { folder in
         let first = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `listeners have handlers of their own, and IPv6 is served`() async throws {
+  @Test func `each listener has its own handler, and IPv6 works`() async throws {
     let outcome = await offPool {
       Result<Void, any Error> {
         let handlers = ["one", "two"].map { name in
@@ -83,7 +83,7 @@ import Testing
     return .now(.text(.ok, "\(who.process) \(who.user) \(who.group)"))
   }
 
-  @Test func `the peer's process and user are known`() async throws {
+  @Test func `a handler knows the process, user and group at the other end of a Unix socket`() async throws {
     try await withFolder { folder in
       let address = ListenAddress.local(path: "\(folder)/s", mode: 0o640, group: getgid())
       let server = try Server([Listener(address, handler: UnixSocketTests.whoIsThere)])
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a user has its share of the places, and keeps it while it is connected`()
+  @Test func `a user may have a share of the connections, even with valid requests`()
     async throws
   {
     try await withFolder { folder in
@@ -108,21 +108,21 @@ import Testing
       var mine = try (0..<2).map { _ in
         let connection = try WireConnection(address)
         try connection.send(get("/"))
-        // A valid request frees no place of a user.
+        // Over a Unix socket a valid request does not free the user's place.
         #expect(try connection.response().status == 200)
         return connection
       }
       #expect(try WireConnection(address).response().status == 503)
       #expect(server.statistics.shed == 1)
       mine.removeLast()
-      try eventually("1 open connections") { server.statistics.open == 1 }
+      try eventually("one connection to be open") { server.statistics.open == 1 }
       let next = try WireConnection(address)
       try next.send(get("/next"))
       #expect(try next.response().text == "GET /next ")
     }
   }
 
-  @Test func `a favoured user has every place`() async throws {
+  @Test func `a favoured user may have all connections`() async throws {
     try await withFolder { folder in
       let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
       var configuration = ServerConfiguration()
@@ -131,13 +131,13 @@ import Testing
       let server = try Server([Listener(address, handler: echo)], configuration: configuration)
       defer { server.stop() }
       let all = try (0..<8).map { _ in try WireConnection(address) }
-      try eventually("8 open connections") { server.statistics.open == 8 }
+      try eventually("eight connections to be open") { server.statistics.open == 8 }
       #expect(all.count == 8 && server.statistics.shed == 0)
     }
   }
 
-  /// A range of /etc/subuid is 65,536 users of one person.
-  @Test func `users whom the settings do not name leave places for those they name`() {
+  /// One person may have a range of 65,536 users in /etc/subuid.
+  @Test func `users that are not in the settings leave connections for those that are`() {
     var configuration = ServerConfiguration()
     configuration.connections = 40
     let limiter = SourceLimiter(configuration)
@@ -149,7 +149,7 @@ import Testing
     #expect(limiter.admit(.stranger(100_500)) && !limiter.admit(.stranger(100_501)))
   }
 
-  @Test func `a user whom the settings do not name is turned away when those have their share`() async throws {
+  @Test func `a user that is not in the settings is refused once those users have their share`() async throws {
     for named in [NamedUsers(users: [], groups: []), NamedUsers(users: [geteuid()], groups: [])] {
       try await withFolder { folder in
         let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
@@ -160,14 +160,14 @@ import Testing
         let server = try Server([Listener(address, handler: echo)], configuration: configuration)
         defer { server.stop() }
         let mine = try (0..<2).map { _ in try WireConnection(address) }
-        try eventually("2 open connections") { server.statistics.open == 2 }
+        try eventually("two connections to be open") { server.statistics.open == 2 }
         #expect(try WireConnection(address).response().status == 503)
         #expect(mine.count == 2)
       }
     }
   }
 
-  @Test func `all users together leave a quarter of the places`() {
+  @Test func `all users together leave a quarter of the connections free`() {
     var configuration = ServerConfiguration()
     configuration.connections = 40
     let limiter = SourceLimiter(configuration)
@@ -179,14 +179,14 @@ import Testing
     #expect(limiter.admit(.user(7)) && !limiter.admit(.user(8)))
   }
 
-  @Test func `a dead server's file is replaced, a living one's is not`() async throws {
+  @Test func `the socket file of a dead server is replaced, and that of a running one is not`() async throws {
     try await withFolder { folder in
       let address = ListenAddress.local(path: "\(folder)/s", mode: 0o600, group: nil)
       let first = try Server([Listener(address, handler: echo)])
       #expect(throws: ServerError.addressInUse(address)) {
         try Server([Listener(address, handler: echo)])
       }
-      // What a killed server leaves behind: the name without anybody listening.
+      // A killed server leaves its socket file behind, without a listener.
       move("\(folder)/s", to: "\(folder)/kept")
       first.stop()
       move("\(folder)/kept", to: "\(folder)/s")
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is no socket is left alone`() async throws {
+  @Test func `a file that is no socket is left unchanged`() async throws {
     try await withFolder { folder in
       let path = "\(folder)/precious"
       try writeFile(path, bytes("data"))
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `a path that cannot be a socket's is an error`() async throws {
+  @Test func `an invalid socket path is an error`() async throws {
     try await withFolder { folder in
       for path in ["\(folder)/" + String(repeating: "x", count: 200), "\(folder)/missing/s"] {
         #expect(throws: ServerError.self) {

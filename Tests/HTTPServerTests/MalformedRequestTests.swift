@@ -4,21 +4,21 @@ import Testing
 
 @Suite struct MalformedRequestTests {
   @Test(arguments: WireCase.all)
-  func `malformed bytes are refused and nothing behind them is served`(
+  func `malformed bytes are refused, and the request after them is not served`(
     wire: WireCase
   ) async throws {
     let outcome = try await exchange(wire, pieces: [wire.bytes + WireCase.follower])
     expect(outcome, of: wire)
   }
 
-  /// The verdict must not depend on how the network cuts the bytes.
+  /// The result must not depend on how the network splits the bytes.
   @Test(arguments: WireCase.all.filter { $0.bytes.count < 600 })
-  func `and neither when they come byte by byte`(wire: WireCase) async throws {
+  func `malformed bytes that arrive one by one are refused as well`(wire: WireCase) async throws {
     let outcome = try await exchange(wire, pieces: (wire.bytes + WireCase.follower).map { [$0] })
     expect(outcome, of: wire)
   }
 
-  @Test func `the table is as long as was asked for and has no name twice`() {
+  @Test func `the table of malformed requests has at least 150 cases with distinct names`() {
     #expect(WireCase.all.count >= 150)
     #expect(Set(WireCase.all.map(\.name)).count == WireCase.all.count)
   }
@@ -37,14 +37,14 @@ import Testing
         defer { server.stop() }
         let connection = try WireConnection(server.address)
         for piece in pieces { try connection.send(piece) }
-        // Waits for the end of the connection: one that stays open fails here.
+        // Waits for the end of the connection. A connection that stays open fails here.
         var rest = try connection.rest()
         var responses: [TestResponse] = []
         while let response = try TestResponse.take(from: &rest, toHead: false, isEnded: true) {
           responses.append(response)
         }
         guard rest.isEmpty else {
-          throw WireError("behind the responses: \(String(decoding: rest, as: UTF8.self))")
+          throw WireError("bytes after the responses: \(String(decoding: rest, as: UTF8.self))")
         }
         return Outcome(responses: responses, seen: server.seen)
       }

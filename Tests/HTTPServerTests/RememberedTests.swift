@@ -4,13 +4,15 @@ import HTTPTestSupport
 import RegentEncodings
 import Testing
 
-/// What a handler leaves with a connection.
+/// A value that a handler stores with a connection.
 private final class Note: Sendable {
   let text: String
   init(_ text: String) { self.text = text }
 }
 
-/// Answers with what was remembered; `/keep/…` leaves its path, `/later/…` is answered later.
+/// Replies with the remembered value.
+///
+/// `/keep/…` remembers its path; `/later/…` is answered asynchronously.
 private let handler = ClosureHandler { request in
   let path = String(decoding: request.path, as: UTF8.self)
   var response = Response.text(.ok, (request.remembered as? Note)?.text ?? "nothing")
@@ -19,8 +21,8 @@ private let handler = ClosureHandler { request in
   return .later { [response] in $0.complete(response) }
 }
 
-@Suite struct `What a connection keeps for a handler` {
-  @Test func `comes with its next requests, and with nobody else's`() async throws {
+@Suite struct `Values that a connection remembers for a handler` {
+  @Test func `a remembered value comes with the connection's next requests and with no other's`() async throws {
     try await withServer(handler) { _, address in
       let connection = try WireConnection(address)
       for (path, answer) in [
@@ -36,7 +38,7 @@ private let handler = ClosureHandler { request in
     }
   }
 
-  @Test func `is gone with a reply that comes later`() async throws {
+  @Test func `an asynchronous reply discards the remembered value`() async throws {
     try await withServer(handler) { _, address in
       let connection = try WireConnection(address)
       try connection.send(get("/keep/1") + get("/later/1") + get("/a"))
@@ -45,7 +47,7 @@ private let handler = ClosureHandler { request in
   }
 }
 
-@Suite struct `The words of a request` {
+@Suite struct `Comparison with a remembered request head` {
   private func request(_ head: String, body: String = "") throws -> Request {
     try Request(
       head: Array((head + "\r\n\r\n").replacing("\n", with: "\r\n").replacing("\r\r", with: "\r").utf8),
@@ -58,7 +60,7 @@ private let handler = ClosureHandler { request in
     (first, RememberedHead.Likeness.same),
     (first.replacing("one", with: "another"), .otherCredentials),
     (first.replacing("one", with: "o\"e, x=y"), .otherCredentials),
-    // Layout around the value is another word, and so is another case of a name.
+    // Another spelling of the header name or other spaces around the value make the head different.
     (first.replacing("one", with: "one "), .other), (first.replacing("one", with: " one"), .other),
     (first.replacing("one", with: ""), .other), (first.replacing("Authorization", with: "authorization"), .other),
     (first.replacing("a?b=c", with: "a?b=d"), .other), (first.replacing("GET", with: "HEAD"), .other),
@@ -66,13 +68,15 @@ private let handler = ClosureHandler { request in
     (first.replacing("one\nZ: z", with: "one"), .other), (first + "\nY: y", .other),
     (first.replacing("X: y\n", with: ""), .other), (first.replacing("HTTP/1.1", with: "HTTP/1.0"), .other),
   ])
-  func `are the same, have other credentials, or differ`(head: String, likeness: RememberedHead.Likeness) throws {
+  func `two request heads are the same, differ only in the credentials, or differ`(
+    head: String, likeness: RememberedHead.Likeness
+  ) throws {
     let known = try #require(RememberedHead(try request(Self.first), atMost: 1024))
     #expect(known.likeness(of: try request(head)) == likeness)
   }
 
   @Test(arguments: ["one", "another", "o"])
-  func `lend the credentials of both`(value: String) throws {
+  func `the credentials of both request heads are returned`(value: String) throws {
     for tail in ["", "\nZ: z"] {
       let first = Self.first.replacing("\nZ: z", with: tail)
       let known = try #require(RememberedHead(try request(first), atMost: 1024))
@@ -85,7 +89,7 @@ private let handler = ClosureHandler { request in
     }
   }
 
-  @Test func `with a body are never the same, and not kept with two credentials or too many bytes`() throws {
+  @Test func `a request with a body, two credentials or too many bytes is not remembered`() throws {
     let known = try #require(RememberedHead(try request(Self.first), atMost: 1024))
     #expect(known.likeness(of: try request(Self.first, body: "b=d")) == .other)
     #expect(RememberedHead(try request(Self.first, body: "b=d"), atMost: 1024) == nil)

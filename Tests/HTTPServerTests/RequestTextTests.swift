@@ -3,7 +3,7 @@ import HTTPServer
 import Testing
 
 @Suite struct RequestTextTests {
-  @Test func `query, form, cookies and single headers are read`() throws {
+  @Test func `the query, form, cookies and headers of a request are read`() throws {
     let request = try request(
       "POST /x?a=1&b=%20&a=2",
       [
@@ -23,7 +23,7 @@ import Testing
     #expect(throws: RequestTextError.repeatedHeader(.cookie)) { try request.singleHeader(.cookie) }
   }
 
-  @Test func `what is not there is empty`() throws {
+  @Test func `missing query, form and cookies are empty`() throws {
     let request = try request("GET /x", [])
     #expect(try request.queryParameters().isEmpty)
     #expect(try request.form().isEmpty)
@@ -37,18 +37,18 @@ import Testing
     "application/json", "text/plain", "multipart/form-data; boundary=x", "", "form",
     "application/x-www-form-urlencoded; charset=latin1",
   ])
-  func `a body of another kind is no form`(type: String) throws {
+  func `a body of another media type is not read as a form`(type: String) throws {
     let request = try request("POST /x", ["Content-Type: \(type)"], body: "a=b")
     #expect(throws: RequestTextError.notAForm) { try request.form() }
     #expect(RequestTextError.notAForm.status == .unsupportedMediaType)
   }
 
-  @Test func `a body without a type is no form`() throws {
+  @Test func `a body without a media type is not read as a form`() throws {
     let request = try request("POST /x", [], body: "a=b")
     #expect(throws: RequestTextError.notAForm) { try request.form() }
   }
 
-  @Test func `faults carry their status`() throws {
+  @Test func `each error of a request's text has an HTTP status`() throws {
     let broken = try request("GET /x?a=%zz", [])
     let fault = #expect(throws: RequestTextError.self) { try broken.queryParameters() }
     #expect(fault?.status == .badRequest)
@@ -62,7 +62,7 @@ import Testing
     #expect(throws: RequestTextError.repeatedHeader(.contentType)) { try repeated.form() }
   }
 
-  @Test func `a header that is not UTF-8 is not silently changed`() throws {
+  @Test func `a header that is not UTF-8 is refused and not silently changed`() throws {
     let head = Array("GET / HTTP/1.1\r\nHost: a\r\nOrigin: ".utf8) + [0xFF] + Array("\r\n\r\n".utf8)
     let request = try Request(head: head)
     #expect(throws: RequestTextError.headerNotText(.origin)) { try request.singleHeader(.origin) }

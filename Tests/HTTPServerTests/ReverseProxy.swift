@@ -2,14 +2,16 @@ import HTTPServer
 import HTTPTestSupport
 import TestSupport
 
-/// A reverse proxy of somebody else in front of a server: what it forwarded is known from its own log.
+/// A third-party reverse proxy in front of a server.
+///
+/// Its log shows what it forwarded.
 final class ReverseProxy {
   enum Kind: String, CaseIterable, CustomStringConvertible {
     case nginx
-    /// nginx that passes bodies on while they arrive, and headers it would otherwise drop.
+    /// nginx that forwards bodies while they arrive, and header fields that it would drop by default.
     case nginxStreaming
     case haproxy
-    /// haproxy told to let invalid requests pass.
+    /// haproxy that accepts invalid requests.
     case haproxyLax
 
     var program: String { rawValue.hasPrefix("nginx") ? "nginx" : "haproxy" }
@@ -21,9 +23,9 @@ final class ReverseProxy {
   struct Forwarded: Equatable {
     let method: String
     let target: String
-    /// The status of the server behind; nil when the request was not forwarded or not answered.
+    /// The status of the server's response; nil if the request was not forwarded or not answered.
     let status: Int?
-    /// nil when the proxy does not know it.
+    /// Nil if the proxy does not log it.
     let body: [UInt8]?
   }
 
@@ -32,7 +34,7 @@ final class ReverseProxy {
   private let log: String
   private let program: RunningProgram
 
-  /// Starts a proxy that listens on a Unix socket in `folder`, so that no port can be taken by somebody else.
+  /// Starts a proxy that listens on a Unix socket in `folder`, so that it needs no free port.
   init(_ kind: Kind, folder: String, before server: ListenAddress) throws {
     self.kind = kind
     let socket = "\(folder)/\(kind).sock"
@@ -51,14 +53,13 @@ final class ReverseProxy {
         "haproxy", ["-db", "-f", file], standardOutput: log, standardError: "\(folder)/\(kind).err")
     }
     do {
-      try eventually("\(kind) listens") { try? readyConnection() }
+      try eventually("\(kind) to listen") { try? readyConnection() }
     } catch {
       let said = String(decoding: try readFile("\(folder)/\(kind).err"), as: UTF8.self)
       throw TestSupportError("\(error); it said: \(said)")
     }
   }
 
-  /// Everything logged so far.
   func logged() throws -> [Forwarded] {
     let text = String(decoding: try readFile(log), as: UTF8.self)
     return text.split(separator: "\n").compactMap { line in
@@ -136,7 +137,7 @@ final class ReverseProxy {
     """
   }
 
-  /// nginx writes what is not printable, quotes and backslashes as `\xHH`.
+  /// Decodes nginx's log format, where quotes, backslashes and unprintable bytes are written as `\xHH`.
   private static func unescaped(_ text: String) -> [UInt8] {
     if text == "-" { return [] }
     var bytes: [UInt8] = []

@@ -3,16 +3,16 @@ import HTTPTestSupport
 import TestSupport
 import Testing
 
-/// The malformed bytes once more, through other people's proxies.
+/// Sends the malformed requests through third-party proxies.
 ///
-/// What these make of them is what reaches us in the field. Whatever a proxy forwards, it and the engine must agree on
-/// how many requests that was and what was in them.
+/// What a proxy makes of them is what reaches the server in practice. The proxy and the server must agree on the
+/// number of forwarded requests and on their content.
 @Suite struct ReverseProxyTests {
   @Test(
     .enabled(
       if: installedProgram("nginx") != nil, "nginx is not installed: run deploy/bootstrap --test"),
     arguments: [ReverseProxy.Kind.nginx, .nginxStreaming])
-  func `behind nginx the engine sees exactly what was forwarded`(
+  func `behind nginx the server sees exactly the requests that nginx forwarded`(
     kind: ReverseProxy.Kind
   ) async throws {
     try await check(kind)
@@ -23,7 +23,7 @@ import Testing
       if: installedProgram("haproxy") != nil,
       "haproxy is not installed: run deploy/bootstrap --test"),
     arguments: [ReverseProxy.Kind.haproxy, .haproxyLax])
-  func `behind haproxy the engine sees exactly what was forwarded`(
+  func `behind haproxy the server sees exactly the requests that haproxy forwarded`(
     kind: ReverseProxy.Kind
   ) async throws {
     try await check(kind)
@@ -33,11 +33,11 @@ import Testing
     let findings = await offPool { Result { try Self.findings(kind) } }
     let (disagreements, forwarded) = try findings.get()
     #expect(disagreements.isEmpty)
-    // A proxy that forwarded nothing would agree with everybody.
+    // Make sure that the proxy forwards at all, because otherwise both would agree on nothing.
     #expect(forwarded > 30)
   }
 
-  /// Sends every case over a connection of its own, all through one proxy that keeps its connections to the engine.
+  /// Sends each case over its own connection to one proxy, which keeps its connections to the server open.
   private static func findings(_ kind: ReverseProxy.Kind) throws -> ([String], Int) {
     try withTemporaryFolder { folder in
       var configuration = ServerConfiguration()
@@ -52,10 +52,10 @@ import Testing
         server.forget()
         let connection = try WireConnection(proxy.address, patience: 2)
         try connection.send(wire.bytes + WireCase.follower)
-        // A proxy that waits for more is no fault of the engine: this client gives up then.
+        // If the proxy waits for more bytes, that is no fault of the server, so give up after the patience.
         _ = try? connection.rest()
 
-        // The next one on the same connection to the engine must get its own answer and nothing else.
+        // The next request on the same proxy connection must get its own response and nothing else.
         let canary = try WireConnection(proxy.address)
         try canary.send(
           Array("GET /canary HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
@@ -64,10 +64,10 @@ import Testing
           disagreements.append("\(wire): the next client got \(answer.status) \(answer.text)")
         }
 
-        // Proxies write their log when they are done with a connection, which may be after its client is.
+        // A proxy writes its log when it is done with a connection, which may be after its client is.
         let seen = server.seen
         var lines: [ReverseProxy.Forwarded] = []
-        let agrees: Bool? = try? eventually("the log agrees", within: 3) {
+        let agrees: Bool? = try? eventually("the log to agree", within: 3) {
           lines = Array(try proxy.logged().dropFirst(logged))
           return agree(lines.filter { $0.status == 200 }, seen) ? true : nil
         }
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// Proxies forward a URL as its path, with a slash when it has none.
+  /// A proxy logs the full URL of a request but forwards its path, or a slash if it has none.
   private static func pathsAgree(_ logged: String, _ seen: String) -> Bool {
     guard logged.hasPrefix("http://") else { return logged == seen }
     let path = logged.dropFirst(7).drop { $0 != "/" }

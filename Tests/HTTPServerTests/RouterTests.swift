@@ -19,7 +19,7 @@ import Testing
     ("GET", "/reggie/v1/R/regcode/special", "literal wins"),
     ("GET", "/D/BCDFGHJK", "page BCDFGHJK"), ("GET", "/d/bcdfghjk", "page bcdfghjk"),
     ("GET", "/D/BCDF-GHJK/", "page with slash BCDF-GHJK"),
-    // Decoded once, and only after routing.
+    // Path parameters are decoded once, after routing.
     ("GET", "/D/a%20b", "page a b"), ("GET", "/D/%2541", "page %41"), ("GET", "/D/a+b", "page a+b"),
     ("GET", "/D/%E2%82%AC", "page €"), ("GET", "/D/%2e%2e%2e", "page ..."),
     ("GET", "/D/.a", "page .a"),
@@ -27,7 +27,7 @@ import Testing
     ("GET", "/static/css/site.css", "static css/site.css"), ("GET", "/static/a", "static a"),
     ("GET", "/a/b/c", "deep"), ("GET", "/a/x/d", "other x"), ("GET", "/a/b/d", "other b"),
   ])
-  func `a request finds its route`(method: String, target: String, expected: String) async throws {
+  func `a request reaches its route`(method: String, target: String, expected: String) async throws {
     let response = try await client().send(TestRequest(method, target))
     #expect(response.status == 200)
     #expect(response.text == expected)
@@ -43,7 +43,7 @@ import Testing
     "/D/%ff", "/D/%ed%a0%80", "/static/a%2f..%2fb", "/static/../b", "/static/a/%2e%2e/b",
     "/static/%ff",
   ])
-  func `a path that can be read in two ways is refused`(target: String) async throws {
+  func `an ambiguous path is refused`(target: String) async throws {
     let response = try await client().get(target)
     #expect(response.status == 400)
   }
@@ -55,7 +55,7 @@ import Testing
     "/form/..x",
     "/a/x", "/a/", "/a",
   ])
-  func `an unknown path is 404`(target: String) async throws {
+  func `an unknown path gets a 404`(target: String) async throws {
     let response = try await client().get(target)
     #expect(response.status == 404)
     #expect(response.header("Allow") == nil)
@@ -64,11 +64,11 @@ import Testing
   @Test(arguments: [
     ("POST", "/healthz", "GET, HEAD, OPTIONS"), ("GET", "/form", "POST, OPTIONS"),
     ("PUT", "/reggie/v1/R/regcode/X", "GET, HEAD, DELETE, OPTIONS"),
-    // The suffix is allowed for GET only; DELETE has the same path as a code that ends so.
+    // The suffix is allowed for GET only. For DELETE the path is a code that ends with the suffix.
     ("PUT", "/reggie/v1/R/regcode/X.json", "GET, HEAD, DELETE, OPTIONS"),
     ("GET", "/reggie/v1/R/regcode.json", "POST, OPTIONS"),
   ])
-  func `a wrong method is 405 and names the right ones`(
+  func `a method that a path does not allow gets a 405 with the allowed methods`(
     method: String, target: String, allowed: String
   ) async throws {
     let response = try await client().send(TestRequest(method, target))
@@ -76,7 +76,7 @@ import Testing
     #expect(response.header("Allow") == allowed)
   }
 
-  @Test func `OPTIONS is answered where no route takes it`() async throws {
+  @Test func `OPTIONS is answered automatically unless a route handles it`() async throws {
     let client = try client()
     let plain = try await client.send(TestRequest("OPTIONS", "/healthz"))
     #expect(plain.status == 204)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: TestTransport.allCases)
-  func `a late answer arrives as well, on either way`(transport: TestTransport) async throws {
+  func `an asynchronous reply arrives in-process and over a socket`(transport: TestTransport) async throws {
     var routes = Routes()
     routes.get("/later/{name}") { _, parameters in
       let name = parameters["name"]
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `the program can say errors in its own words`() async throws {
+  @Test func `the program can define the bodies of the router's error replies`() async throws {
     let router = try Router(Routes()) { _, refusal in
       var response = Response(refusal.status, body: Array("mine".utf8))
       response.addHeader(.cacheControl, "no-store")
@@ -125,7 +125,7 @@ import Testing
     "/*",
     "/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}", "/a\\b",
   ])
-  func `a pattern that means nothing is refused at start`(pattern: String) {
+  func `an invalid route pattern is refused at start`(pattern: String) {
     var routes = Routes()
     routes.get(pattern) { _, _ in .now(Response(.ok)) }
     #expect(throws: RouteError.self) { try Router(routes) }
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `each part mounts itself below a prefix`() async throws {
+  @Test func `routes can be mounted below a prefix`() async throws {
     var routes = Routes()
     routes.below("/api/v1") { routes in
       routes.get("/config/{requestor}") { _, it in .now(.text(.ok, it["requestor"])) }
@@ -158,8 +158,8 @@ import Testing
     #expect(try await client.get("/after").text == "after")
   }
 
-  @Test func `matching a hundred routes takes steps, not guesses`() async throws {
-    // Adversarial: many captures side by side with literals, so that wrong branches are entered and left.
+  @Test func `a hundred similar routes are matched correctly`() async throws {
+    // Many parameters beside literals at the same place, so that the router must leave wrong branches again.
     var routes = Routes()
     for index in 0..<100 {
       routes.get("/a/{x}/a/{y}/a/{z}/end\(index)") { _, it in

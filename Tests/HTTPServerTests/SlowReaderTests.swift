@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SlowReaderTests {
   @Test(arguments: [16_383, 16_384, 65_536, 3_000_000])
-  func `large bodies arrive whole, in order, also pipelined`(size: Int) async throws {
+  func `large replies arrive complete and in order, even pipelined`(size: Int) async throws {
     let result = await offPool { Result { try Self.pipelined(size) } }
     let bodies = try result.get()
     #expect(bodies.count == 6)
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// Asks for a large and a small body in turn, sends everything at once, and reads only then.
+  /// Requests a large and a small body in turn, sends all requests at once, and reads only then.
   private static func pipelined(_ size: Int) throws -> [[UInt8]] {
     let large = PreparedResponse(Response(.ok, body: [UInt8](repeating: 0x61, count: size)))
     let handler = ClosureHandler { request in
@@ -32,10 +32,10 @@ import Testing
       requests += "GET /\(number.isMultiple(of: 2) ? "large" : "small") HTTP/1.1\r\nHost: a\r\n\r\n"
     }
     try connection.send(Array(requests.utf8))
-    // Others are served while this one reads nothing.
+    // Another client is served while this one does not read.
     let other = try WireConnection(server.addresses[0])
     try other.send(Array("GET /small HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
-    guard try other.response().text == "small" else { throw WireError("the other got nothing") }
+    guard try other.response().text == "small" else { throw WireError("the other client got no reply") }
     return try (0..<6).map { _ in try connection.response().body }
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct StopTests {
-  @Test func `what is in flight is finished, what is idle is closed`() async throws {
+  @Test func `stopping finishes the requests in progress and closes idle connections`() async throws {
     let parking = Parking()
     try await withServer(parking) { server, address in
       let idle = try WireConnection(address)
@@ -17,13 +17,13 @@ import Testing
       let half = try WireConnection(address)
       let request = post("/half", "body")
       try half.send(Array(request.dropLast(2)))
-      try eventually("three open connections") { server.statistics.open == 3 }
-      // Now the loop has seen the half request.
+      try eventually("three connections to be open") { server.statistics.open == 3 }
+      // After this the loop has read the half request.
       try turnLoop(idle)
 
       startThread { server.stop(within: .seconds(8)) }
       #expect(try idle.rest().isEmpty)
-      try eventually("nobody is let in any more") { (try? WireConnection(address)) == nil }
+      try eventually("the server to refuse new connections") { (try? WireConnection(address)) == nil }
       reply.complete(.text(.ok, "finished"))
       let last = try waiting.response()
       #expect(last.text == "finished" && last.header("connection") == "close")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what does not finish is cut, and its handler told`() async throws {
+  @Test func `stopping cuts off requests that do not finish in time and tells their handlers`() async throws {
     let parking = Parking()
     try await withServer(parking) { server, address in
       let connection = try WireConnection(address)
@@ -48,31 +48,31 @@ import Testing
     }
   }
 
-  @Test func `a loop that is stuck does not answer the watchdog`() async throws {
+  @Test func `a blocked loop does not answer the watchdog`() async throws {
     let stuck = Turnstile()
     let handler = ClosureHandler { request in
-      // What a handler must never do.
+      // Blocks the loop, which a handler must never do.
       if request.path == Array("/block".utf8) { stuck.block() }
       return .now(.text(.ok, "done"))
     }
     try await withServer(handler) { server, address in
       #expect(server.answersPulse())
-      try eventually("the loop's pulse") { server.answersPulse() }
+      try eventually("the loop to answer") { server.answersPulse() }
       let connection = try WireConnection(address)
       try connection.send(get("/block"))
-      try eventually("the loop is stuck") { stuck.isBlocking }
+      try eventually("the loop to be blocked") { stuck.isBlocking }
       _ = server.answersPulse()
       #expect(!server.answersPulse())
       stuck.letGo()
       _ = try connection.response()
-      try eventually("the loop's pulse") { server.answersPulse() }
+      try eventually("the loop to answer") { server.answersPulse() }
     }
   }
 
-  @Test func `a stopped server's port is free at once`() async throws {
+  @Test func `the port of a stopped server can be used again at once`() async throws {
     let outcome = await offPool {
       Result<Void, any Error> {
-        // An address that no other test uses: otherwise one of them may be given the port in between.
+        // An address that no other test uses. Otherwise another test might get the port in between.
         let address = try #require(ListenAddress("127.0.0.77:0"))
         let first = try Server([Listener(address, handler: echo)])
         let taken = first.addresses[0]

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct TLSTests {
-  /// A server with a certificate of its own, and what openssl's client says to it.
+  /// A server with its own certificate, and openssl's client to connect to it.
   private struct Site: Sendable {
     let folder: String
     let server: Server
@@ -16,11 +16,11 @@ import Testing
       TLSFiles(certificate: "\(folder)/cert.pem", key: "\(folder)/key.pem")
     }
 
-    /// Sends `input` and gives everything the client printed, its own words included.
+    /// Sends `input` and returns everything that the client printed, its own messages included.
     func connect(_ options: [String] = ["-quiet"], _ input: [UInt8]) throws -> String {
       guard case .network(_, let port) = server.addresses[0] else { return "" }
       let common = ["s_client", "-nameopt", "RFC2253", "-connect", "127.0.0.1:\(port)"]
-      // Letters at the start of a line are commands to this client, unless it is to ignore the end of its input.
+      // Without -ign_eof the client treats some letters at the start of a line as commands.
       let manner = options.contains("-no_ign_eof") ? [] : ["-ign_eof"]
       let finished = try run("openssl", common + manner + options, input: input, deadline: 30)
       return finished.outputText + finished.errorText
@@ -53,7 +53,7 @@ import Testing
   private static let last = "Connection: close\r\n"
 
   @Test(arguments: ["-tls1_2", "-tls1_3"])
-  func `requests are served, and known to be encrypted`(version: String) async throws {
+  func `requests over TLS are served and marked as encrypted`(version: String) async throws {
     let handler = ClosureHandler { request in
       .now(.text(.ok, "\(request.isTLS) \(request.isSecure) \(request.body.count)"))
     }
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a reply larger than every buffer arrives whole`() async throws {
+  @Test func `a reply over TLS that is larger than every buffer arrives complete`() async throws {
     let large = String(repeating: "0123456789", count: 400_000)
     let handler = ClosureHandler { _ in .now(.text(.ok, large)) }
     try await withSite(handler) { site in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `replies may come later`() async throws {
+  @Test func `replies over TLS may be asynchronous`() async throws {
     let handler = ClosureHandler { request in
       .later { reply in
         startThread { reply.complete(.text(.ok, "later \(request.body.count)")) }
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `http/1.1 is the only protocol`() async throws {
+  @Test func `the server negotiates no application protocol but HTTP/1.1`() async throws {
     try await withSite { site in
       let both = try site.connect(["-alpn", "h2,http/1.1"], get("/", TLSTests.last))
       #expect(both.contains("ALPN protocol: http/1.1") && both.contains("200 OK"))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `old versions, old ciphers and renegotiation are refused`() async throws {
+  @Test func `old TLS versions, weak ciphers and renegotiation are refused`() async throws {
     try await withSite { site in
       for options in [
         ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"], ["-tls1_2", "-cipher", "AES128-SHA"],
@@ -106,13 +106,13 @@ import Testing
       ] {
         #expect(!(try site.connect(options, get("/", TLSTests.last))).contains("200 OK"))
       }
-      // A line with R alone makes this client ask for a new handshake.
+      // A line with only the letter R makes this client request a renegotiation.
       let asked = try site.connect(["-tls1_2", "-no_ign_eof"], bytes("R\n"))
       #expect(asked.contains("RENEGOTIATING") && asked.contains("no renegotiation"))
     }
   }
 
-  @Test func `a new certificate is taken without a restart, a bad one is not`() async throws {
+  @Test func `a new certificate is loaded without a restart, and an invalid one is not`() async throws {
     try await withSite { site in
       let request = get("/", TLSTests.last)
       #expect(try site.connect([], request).contains("CN=first.example"))
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a client that never shakes hands is cut off, one that talks nonsense too`()
+  @Test func `a client that sends no or no valid TLS handshake is disconnected`()
     async throws
   {
     try await withSite(echo, { $0.deadlines.header = .milliseconds(100) }) { site in
@@ -136,15 +136,15 @@ import Testing
       let plain = try WireConnection(site.server.addresses[0])
       try plain.send(get("/"))
       #expect(!String(decoding: try plain.rest(), as: UTF8.self).contains("HTTP/1.1 200"))
-      try eventually("a failed handshake") { site.server.statistics.failedHandshakes == 1 }
-      try eventually("no open connection") { site.server.statistics.open == 0 }
+      try eventually("the handshake to fail") { site.server.statistics.failedHandshakes == 1 }
+      try eventually("no connection to be open") { site.server.statistics.open == 0 }
     }
   }
 
-  @Test func `a client that sends without a pause does not keep others waiting`() async throws {
-    let mayGoOn = Flag("the others are there")
+  @Test func `a client that floods a TLS connection does not delay other clients`() async throws {
+    let mayGoOn = Flag("the other request has been sent")
     let order = Locked<[String]>([])
-    // The loop stands still in the first request, until the others are there.
+    // The loop is blocked in the first request until the other client has sent its request.
     let handler = ClosureHandler { request in
       let path = String(decoding: request.path, as: UTF8.self)
       let isFirst = order.withLock { order in
@@ -169,21 +169,21 @@ import Testing
       startThread {
         _ = try? flooding.connect(["-quiet"], Array(repeatElement(flood, count: 100).joined()))
       }
-      try eventually("the flood begins") { order.withLock { $0.contains("/flood") } }
+      try eventually("the flood to begin") { order.withLock { $0.contains("/flood") } }
       try quiet.send(get("/quiet"))
-      // What the kernel takes of the flood while nobody reads it; with less of it the test only shows less.
-      _ = try? eventually("the flood in the socket", within: 5) {
+      // Let the flood fill the socket buffer. If it does not, the test proves less but does not fail.
+      _ = try? eventually("the flood to fill the socket", within: 5) {
         bytesReceived(at: server.addresses[0]) >= 60_000
       }
       mayGoOn.raise()
       #expect(try quiet.response().text == "/quiet")
-      // What one record completes is answered, then it is the other's turn.
+      // The requests in one TLS record are answered, and then it is the other client's turn.
       let before = order.withLock { $0.prefix { $0 != "/quiet" }.count }
       #expect(before < 8)
     }
   }
 
-  @Test func `files that cannot be used are named`() async throws {
+  @Test func `the error of an unusable certificate or key names the file`() async throws {
     try await withSite { site in
       try withTemporaryFolder { other in
         try makeCertificate(in: other, name: "other.example")
@@ -206,13 +206,13 @@ import Testing
   }
 }
 
-/// The bytes that the kernel holds for the connections of a port of this machine, until the program reads them.
+/// How many bytes the kernel holds for the connections of this port until the program reads them.
 private func bytesReceived(at address: ListenAddress) -> Int {
   guard case .network(_, let port) = address, let table = try? readFile("/proc/net/tcp") else { return 0 }
   let digits = String(port, radix: 16, uppercase: true)
   let wanted = ":" + String(repeating: "0", count: 4 - digits.count) + digits
   return String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst().reduce(0) { sum, line in
-    // Number, own address, other address, state (01: connected), bytes to send : bytes received.
+    // The fields: number, local address, remote address, state (01: connected), send queue:receive queue.
     let fields = line.split(separator: " ")
     guard fields.count > 4, fields[1].hasSuffix(wanted), fields[3] == "01" else { return sum }
     return sum + (fields[4].split(separator: ":").last.flatMap { Int($0, radix: 16) } ?? 0)
@@ -230,7 +230,6 @@ private func makeCertificate(in folder: String, name: String) throws {
 }
 
 extension String {
-  /// How often `part` occurs.
   fileprivate func components(of part: String) -> Int {
     var count = 0
     var rest = self[...]

@@ -6,7 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Runs `body`, which may block, with a server of one loop; stops the server afterwards.
+/// Runs `body` with a server that has one loop, and stops the server afterwards.
+///
+/// `body` may block.
 func withServer<Value: Sendable>(
   _ handler: some Handler, _ configure: (inout ServerConfiguration) -> Void = { _ in },
   _ body: @escaping @Sendable (Server, ListenAddress) throws -> Value
@@ -26,14 +28,14 @@ func withServer<Value: Sendable>(
   return try outcome.get()
 }
 
-/// Answers with the method, the path and the body.
+/// Replies with the method, the path and the body.
 let echo = ClosureHandler { request in
   let path = String(decoding: request.path, as: UTF8.self)
   let body = String(decoding: request.body, as: UTF8.self)
   return .now(.text(.ok, "\(request.method) \(path) \(body)"))
 }
 
-/// Holds pending replies until the test completes them, by path.
+/// A handler that keeps the replies to `/later…` pending until the test completes them.
 final class Parking: Handler {
   struct Parked: Sendable {
     let path: String
@@ -54,7 +56,7 @@ final class Parking: Handler {
 
   var abandoned: Int { abandonments.load(ordering: .relaxed) }
 
-  /// Waits for a reply to be owed for `path` and takes it out.
+  /// Waits for a pending reply for `path` and removes it from the list.
   func take(_ path: String) throws -> PendingReply {
     try eventually("a reply owed for \(path)") {
       parked.withLock { parked in
@@ -67,39 +69,39 @@ final class Parking: Handler {
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// A GET with keep-alive.
 func get(_ path: String, _ fields: String = "") -> [UInt8] {
   bytes("GET \(path) HTTP/1.1\r\nHost: test.example\r\n\(fields)\r\n")
 }
 
-/// A POST with a Content-Length.
 func post(_ path: String, _ body: String, _ fields: String = "") -> [UInt8] {
   bytes(
     "POST \(path) HTTP/1.1\r\nHost: test.example\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
   )
 }
 
-/// Holds a thread until the test lets it go.
+/// Blocks a thread until the test releases it.
 final class Turnstile: Sendable {
-  private let blocks = Flag("the thread stands in the turnstile")
-  private let opened = Flag("the test lets go")
+  private let blocks = Flag("the thread is blocked")
+  private let opened = Flag("the test releases the thread")
 
   var isBlocking: Bool { blocks.isRaised }
 
   func block() {
     blocks.raise()
-    // A handler cannot throw; the test that never lets go fails by what it asks next.
+    // A handler cannot throw. If the test never releases it, the test's next request fails.
     _ = try? opened.block()
   }
 
   func letGo() { opened.raise() }
 }
 
-/// How often ``turnLoop(_:)`` asks.
+/// How many requests ``turnLoop(_:)`` sends.
 let turns = 2
 
-/// Waits until the server's only loop has looked at what is there already: it answers somebody else twice, and what
-/// came before the second question it must have seen when it heard that.
+/// Waits until the server's only loop has read everything that had arrived before.
+///
+/// It sends two requests on another connection: when the second is read, the loop has seen everything that came
+/// before it.
 func turnLoop(_ connection: WireConnection) throws {
   for _ in 0..<turns {
     try connection.send(get("/turn"))

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct TimerWheelTests {
-  @Test func `deadlines fire never early and at most one tick late`() {
+  @Test func `a deadline never fires early and at most two ticks late`() {
     var random = SystemRandomNumberGenerator()
     var wheel = TimerWheel(now: 1000)
     var wanted: [UInt64?] = []
@@ -26,7 +26,7 @@ import Testing
         #expect(at <= now && now - at <= 2 * TimerWheel.tick, "slot \(slot)")
         wanted[slot] = nil
       }
-      // Some move meanwhile, later or earlier, and some are cancelled.
+      // Move some deadlines meanwhile, later or earlier, and cancel some.
       let slot = Int(random.next(upperBound: UInt64(500)))
       if wanted[slot] != nil {
         let at = now + random.next(upperBound: UInt64(150_000))
@@ -42,7 +42,7 @@ import Testing
     #expect(wanted.allSatisfy { $0 == nil })
   }
 
-  @Test func `a long sleep loses nothing`() {
+  @Test func `no deadline is lost when the wheel advances far at once`() {
     var wheel = TimerWheel(now: 0)
     wheel.set(1, at: 200)
     wheel.set(2, at: 90_000)

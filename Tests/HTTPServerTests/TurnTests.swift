@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct TurnTests {
-  @Test func `who waits is served in the order of coming, round by round`() {
+  @Test func `waiting connections are served in order of arrival, round by round`() {
     var order = TurnOrder()
     func expectNext(_ wanted: UInt64?) {
       let next = order.take()
@@ -16,7 +16,7 @@ import Testing
     expectNext(nil)
     for id: UInt64 in [3, 1, 2] { order.append(id) }
     expectNext(3)
-    // Comes again while others wait.
+    // Waits again while others are still waiting.
     order.append(3)
     expectNext(1)
     expectNext(2)
@@ -26,7 +26,7 @@ import Testing
     expectNext(nil)
   }
 
-  @Test func `who was served in this round or the last comes soon, and nobody else`() {
+  @Test func `a connection that was served in this or the last round is served soon, and no other`() {
     var order = TurnOrder()
     #expect(!order.comesSoon(0))
     let mark = order.mark
@@ -35,7 +35,7 @@ import Testing
     _ = order.take()
     #expect(order.comesSoon(mark))
     order.append(1)
-    // Somebody waits still: the round goes on, however often the sockets are looked at.
+    // As long as a connection waits, the round goes on, however often the sockets are polled.
     for _ in 0..<5 {
       let somebodyWaits = order.endLook()
       #expect(somebodyWaits)
@@ -51,12 +51,12 @@ import Testing
     #expect(!order.comesSoon(later))
   }
 
-  @Test func `who asks now and then goes before those who ask without a pause`() async throws {
+  @Test func `an occasional client is served before clients that send without a pause`() async throws {
     let blocking = BlockingHandler()
     let handler = ClosureHandler { request in
       .now(.text(.ok, blocking.pass(String(decoding: request.path, as: UTF8.self))))
     }
-    // Over a Unix socket what was sent has arrived when the call returns.
+    // Over a Unix socket, sent bytes have arrived when the call returns.
     try await withUnixServer(handler) { address in
       let box = try WireConnection(address)
       let flood = try (0..<8).map { _ in try WireConnection(address) }
@@ -65,7 +65,7 @@ import Testing
         try connection.send(get("/first"))
         #expect(try connection.response().status == 200)
       }
-      // All of the flood is served in one look, a look after the box, and the last of them holds the loop.
+      // The whole flood is served in one poll, after the box's request, and its last request blocks the loop.
       try box.send(get("/shut/1"))
       try blocking.await("/shut/1")
       for (number, connection) in flood.enumerated() {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a body larger than what is read at once arrives whole, however it is cut`() async throws {
+  @Test func `a body larger than one read arrives complete, however the network splits it`() async throws {
     let text = String(repeating: "abcdefgh", count: 25_000)
     try await withServer(echo) { _, address in
       let connection = try WireConnection(address)
@@ -97,7 +97,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 40]) func `a client that left with its last words is not waited for`(count: Int) async throws {
+  @Test(arguments: [1, 40]) func `a client that disconnects right after its last request is not waited for`(count: Int)
+    async throws
+  {
     let parking = Parking()
     try await withServer(parking) { server, address in
       for _ in 0..<20 {
@@ -106,15 +108,17 @@ import Testing
         #expect(try connection.response().text == "now /now")
         try connection.send((1..<count).flatMap { _ in get("/now") } + get("/later"))
         connection.finishSending()
-        try eventually("the connection's end") { server.statistics.open == 0 }
+        try eventually("the connection to be closed") { server.statistics.open == 0 }
       }
-      // The handler hears of it a moment after the connection is gone.
-      try eventually("all twenty are abandoned") { parking.abandoned == 20 }
+      // The handler is told a moment after the connection is closed.
+      try eventually("all twenty replies to be abandoned") { parking.abandoned == 20 }
     }
   }
 }
 
-/// Lets requests pass in the order in which they come; those to `/shut/…` are held, with the loop that brought them.
+/// Records the order of requests.
+///
+/// Requests to `/shut/…` block the loop until the test opens them.
 private final class BlockingHandler: Sendable {
   private struct State {
     var passed: [String] = []
@@ -131,7 +135,7 @@ private final class BlockingHandler: Sendable {
     }
     state.withLock { _ = $0.held.insert(path) }
     do {
-      try eventually("\(path) is opened") { state.withLock { $0.opened.contains(path) } }
+      try eventually("\(path) to be opened") { state.withLock { $0.opened.contains(path) } }
     } catch {
       return "\(error)"
     }
@@ -139,7 +143,7 @@ private final class BlockingHandler: Sendable {
   }
 
   func await(_ path: String) throws {
-    try eventually("\(path) is asked for") { state.withLock { $0.held.contains(path) } }
+    try eventually("a request for \(path)") { state.withLock { $0.held.contains(path) } }
   }
 
   func open(_ path: String) { state.withLock { _ = $0.opened.insert(path) } }

@@ -1,2 +1,2 @@
-// HTTPTestSupport: what tests of HTTP share: a client that is the same in-process and over a socket, raw connections,
-// and the table of malformed requests. Plain throwing functions: `import Testing` stays in the test targets.
+// HTTPTestSupport: shared by tests of HTTP: a client that works in-process and over a socket, raw connections, and
+// the table of malformed requests. Its functions only throw; `import Testing` stays in the test targets.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Runs something that blocks on a thread of its own: the pool of the concurrency runtime has a thread per core only.
+/// Runs blocking work on its own thread, because the thread pool of Swift concurrency has one thread for each core.
 public func offPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     startThread { continuation.resume(returning: work()) }
@@ -12,9 +12,9 @@ private final class Job: Sendable {
   init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }
 
-/// Runs work on a thread of its own.
+/// Runs work on its own thread.
 ///
-/// Tests that block share the concurrency pool with everything else: a task may have to wait for all of them.
+/// A blocking test on the pool of Swift concurrency would delay all other tasks.
 public func startThread(_ work: @escaping @Sendable () -> Void) {
   let job = unsafe Unmanaged.passRetained(Job(work))
   var thread = pthread_t()
@@ -22,7 +22,7 @@ public func startThread(_ work: @escaping @Sendable () -> Void) {
   if failed == 0 {
     pthread_detach(thread)
   } else {
-    // No thread to be had: better slow than not at all.
+    // Without a new thread, run the work here: slow, but it runs.
     unsafe job.takeRetainedValue().work()
   }
 }

@@ -2,17 +2,14 @@ internal import RegentHTTPCodec
 public import HTTPServer
 internal import RegentPlatform
 
-/// A server that remembers every request its handler gets, and answers with what it understood.
+/// A server that records every request its handler gets, and replies with what it understood.
 public final class RecordingServer: Sendable {
-  /// One request as the handler saw it.
   public struct Seen: Sendable, Equatable, CustomStringConvertible {
     public let method: String
-    /// The request target as it was sent.
     public let target: String
-    /// The body, chunks put together.
+    /// The body without the chunked encoding.
     public let body: [UInt8]
 
-    /// One line.
     public var description: String {
       "\(method) \(target) \(String(decoding: body.prefix(40), as: UTF8.self)) (\(body.count))"
     }
@@ -41,15 +38,13 @@ public final class RecordingServer: Sendable {
       [Listener(.network(.loopback, port: 0), handler: handler)], configuration: configuration)
   }
 
-  /// Where it listens.
   public var address: ListenAddress { server.addresses[0] }
 
-  /// What its handler got so far.
+  /// The requests that reached the handler.
   public var seen: [Seen] { record.seen.withLock { $0 } }
 
-  /// Forgets what its handler got.
   public func forget() { record.seen.withLock { $0 = [] } }
 
-  /// Stops the server; blocks until its threads have ended.
+  /// Stops the server, and returns when its threads have ended.
   public func stop() { server.stop() }
 }

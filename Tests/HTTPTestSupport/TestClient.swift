@@ -3,21 +3,19 @@ public import HTTPServer
 internal import RegentPlatform
 internal import TestSupport
 
-/// Sends requests to a handler: directly or through a server, so that one test shows both.
+/// Sends requests to a handler, directly or through a server, so that one test can check both.
 public protocol TestClient: Sendable {
-  /// Sends one request and waits for its response.
   func send(_ request: TestRequest) async throws -> TestResponse
 }
 
 extension TestClient {
-  /// GET.
   public func get(
     _ target: String, headers: [(name: String, value: String)] = []
   ) async throws -> TestResponse {
     try await send(TestRequest("GET", target, headers: headers))
   }
 
-  /// POST of a form.
+  /// Sends a form with POST.
   public func post(
     _ target: String, form: [(name: String, value: String)] = [],
     headers: [(name: String, value: String)] = []
@@ -29,15 +27,15 @@ extension TestClient {
   }
 }
 
-/// The two ways to reach a handler.
 public enum TestTransport: Sendable, CaseIterable, CustomStringConvertible {
   case inProcess
   case socket
 
-  /// The name of the way.
   public var description: String { self == .inProcess ? "in-process" : "over a socket" }
 
-  /// Runs `body` with a client of `handler`; a server that is needed for it is stopped afterwards.
+  /// Runs `body` with a client of `handler`.
+  ///
+  /// A server that this needs is stopped afterwards.
   public func withClient<Result>(
     of handler: some Handler, isolation: isolated (any Actor)? = #isolation,
     _ body: (any TestClient) async throws -> Result
@@ -62,9 +60,11 @@ public enum TestTransport: Sendable, CaseIterable, CustomStringConvertible {
   }
 }
 
-/// Calls a handler directly; what it answers goes through the same writer as on a socket.
+/// Calls a handler directly.
 ///
-/// All requests are as on one connection: what the handler remembers of it comes back to it.
+/// Its reply is serialized by the same code as on a socket.
+///
+/// All requests belong to one connection: a value that the handler remembers comes back with the next request.
 public struct InProcessClient: TestClient {
   private let handler: any Handler
   private let peer: Peer
@@ -75,7 +75,7 @@ public struct InProcessClient: TestClient {
     let remembered = Locked<(any AnyObject & Sendable)?>(nil)
   }
 
-  /// A client that seems to come from `peer`.
+  /// Creates a client whose requests seem to come from `peer`.
   public init(
     _ handler: any Handler, peer: Peer = .network(.loopback, port: 1), isTLS: Bool = false
   ) {
@@ -84,7 +84,6 @@ public struct InProcessClient: TestClient {
     self.isTLS = isTLS
   }
 
-  /// Sends one request and waits for its response.
   public func send(_ test: TestRequest) async throws -> TestResponse {
     let bytes = try await wireBytes(test)
     var rest = bytes
@@ -120,16 +119,14 @@ public struct InProcessClient: TestClient {
   }
 }
 
-/// Sends each request over a connection of its own.
+/// Sends each request over its own connection.
 public struct SocketClient: TestClient {
   private let address: ListenAddress
 
-  /// A client of the server that listens there.
   public init(_ address: ListenAddress) {
     self.address = address
   }
 
-  /// Sends one request and waits for its response.
   public func send(_ request: TestRequest) async throws -> TestResponse {
     let outcome = await offPool {
       Result<TestResponse, any Error> {

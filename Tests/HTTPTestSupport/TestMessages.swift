@@ -1,12 +1,15 @@
-/// A request of a test.
 public struct TestRequest: Sendable {
-  /// The method's token, which need not be one that exists.
+  /// The method, which need not exist.
   public var method: String
   /// The request target as it is sent.
   public var target: String
-  /// The header lines, in order; Host is added when it is missing.
+  /// The header fields in order.
+  ///
+  /// Host is added if it is missing.
   public var headers: [(name: String, value: String)]
-  /// The body; Content-Length is added when there is one.
+  /// The body.
+  ///
+  /// Content-Length is added if it is not empty.
   public var body: [UInt8]
 
   public init(
@@ -19,7 +22,7 @@ public struct TestRequest: Sendable {
     self.body = body
   }
 
-  /// The request line and the field lines with the empty line behind them.
+  /// The request line and the header fields with the empty line after them.
   var head: [UInt8] {
     var lines = "\(method) \(target) HTTP/1.1\r\n"
     if !has("host") { lines += "Host: test.example\r\n" }
@@ -33,43 +36,38 @@ public struct TestRequest: Sendable {
   private func has(_ name: String) -> Bool { headers.contains { $0.name.lowercased() == name } }
 }
 
-/// A response as a client sees it.
 public struct TestResponse: Sendable {
-  /// The status code.
   public let status: UInt16
-  /// The header lines in order, names as they were sent.
+  /// The header fields in order, with their names as they were sent.
   public let headers: [(name: String, value: String)]
-  /// The body, chunks put together.
+  /// The body without the chunked encoding.
   public let body: [UInt8]
 
-  /// What stands where no response has come yet.
+  /// A placeholder until a response arrives.
   public static var nothing: TestResponse { TestResponse(status: 0, headers: [], body: []) }
 
-  /// The value of the only header with that name; nil when there is none or more than one.
+  /// The value of the header with this name; nil if there is none or more than one.
   public func header(_ name: String) -> String? {
     let found = headers(name)
     return found.count == 1 ? found.first : nil
   }
 
-  /// The values of all headers with that name.
   public func headers(_ name: String) -> [String] {
     headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
   }
 
-  /// The body as text.
   public var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// What was wrong with bytes that should have been a response.
+/// Bytes that are not a valid response.
 public struct NotAResponse: Error, CustomStringConvertible {
-  /// A sentence with the beginning of the bytes.
   public let description: String
 }
 
 extension TestResponse {
-  /// Takes the first complete response off the front of `bytes`; nil when more bytes are needed.
+  /// Removes the first complete response from `bytes`; nil if more bytes are needed.
   ///
-  /// Written apart from RegentHTTPCodec, so that a mistake there is not repeated here.
+  /// It does not use RegentHTTPCodec, so that a mistake there is not repeated here.
   public static func take(
     from bytes: inout [UInt8], toHead: Bool, isEnded: Bool
   ) throws -> TestResponse? {
@@ -113,9 +111,9 @@ extension TestResponse {
   }
 }
 
-/// Takes a chunked body apart in the plainest way; nil when it is not complete or not well formed.
+/// Decodes a chunked body in the simplest way; nil if it is incomplete or malformed.
 ///
-/// The reference that decoders are compared with: it knows no extensions but skips to the line's end, and no trailers.
+/// Decoders are compared with this reference. It skips chunk extensions and supports no trailers.
 public func referenceChunks(_ bytes: [UInt8]) -> (body: [UInt8], length: Int)? {
   var body: [UInt8] = []
   var position = 0

@@ -1,49 +1,51 @@
-/// Bytes as a client might send them, and what a strict server does with them.
+/// Bytes that a client might send, and what a strict server does with them.
 public struct WireCase: Sendable, CustomStringConvertible {
-  /// What becomes of the bytes.
   public enum Outcome: Sendable, Equatable {
-    /// One answer with this status, no handler called, the connection closed, nothing behind the fault looked at.
+    /// One response with this status, after which the connection is closed. No handler is called, and nothing after
+    /// the fault is read.
     case refused(UInt16)
-    /// So many requests are served, and then the one that follows.
+    /// This many requests are served, and then the one that follows.
     case served(Int)
-    /// One request is served, and the connection closed without looking at what follows.
+    /// One request is served and the connection closed without reading what follows.
     case servedLast
   }
 
-  /// What the case is about; also its name in the output of the tests.
+  /// The name in the output of the tests.
   public let name: String
-  /// What is sent.
   public let bytes: [UInt8]
-  /// What must come of it.
   public let outcome: Outcome
 
-  /// A case; each character of `text` below U+0100 is one byte.
+  /// Creates a case.
+  ///
+  /// Each character of `text` is one byte and must be below U+0100.
   public init(_ name: String, _ text: String, _ outcome: Outcome) {
     self.name = name
     bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     self.outcome = outcome
   }
 
-  /// The name.
   public var description: String { name }
 
-  /// The request that stands behind the fault: whoever serves it has lost track of where requests end.
+  /// The request after the fault.
+  ///
+  /// A server that serves it has lost track of where requests end.
   public static let follower = Array(
     "GET /smuggled HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n\r\n".utf8)
 }
 
-/// A request of the given request line and field lines; Host is added.
+/// A request with this request line and these header fields.
+///
+/// Host is added.
 private func request(_ line: String, _ fields: String...) -> String {
   "\(line)\r\nHost: test.example\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
 }
 
 extension WireCase {
-  /// Everything: the lines of RFC 9112 and RFC 9110 that servers are known to get wrong, and what a strict one answers.
+  /// All cases: the parts of RFC 9112 and RFC 9110 that servers are known to get wrong, and the right response.
   public static let all =
     requestLines + targets + hosts + fieldLines + lengths + codings + chunks + sizes + wellFormed
     + lastOnes
 
-  /// The first line.
   public static let requestLines: [WireCase] = [
     WireCase("no version (HTTP/0.9)", "GET /case\r\nHost: test.example\r\n\r\n", .refused(400)),
     WireCase("only a method", "GET\r\n\r\n", .refused(400)),
@@ -90,7 +92,6 @@ extension WireCase {
       "response instead of request", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .refused(400)),
   ]
 
-  /// The request target.
   public static let targets: [WireCase] = [
     WireCase("space in the target", request("GET /ca se HTTP/1.1"), .refused(400)),
     WireCase("tab in the target", request("GET /ca\tse HTTP/1.1"), .refused(400)),
@@ -122,7 +123,6 @@ extension WireCase {
       .refused(400)),
   ]
 
-  /// The Host header.
   public static let hosts: [WireCase] = [
     WireCase("no Host", "GET /case HTTP/1.1\r\n\r\n", .refused(400)),
     WireCase(

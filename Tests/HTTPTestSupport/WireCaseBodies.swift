@@ -1,4 +1,4 @@
-// The rows of the table that are about where a body ends, about sizes, and about what must go on being served.
+// The cases about the length of bodies, about sizes, and about requests that must be served.
 
 private func post(_ fields: String..., body: String = "") -> String {
   "POST /case HTTP/1.1\r\nHost: test.example\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
@@ -10,7 +10,6 @@ private func chunked(_ body: String) -> String {
 }
 
 extension WireCase {
-  /// Content-Length.
   public static let lengths: [WireCase] = [
     WireCase(
       "two different lengths", post("Content-Length: 3", "Content-Length: 4", body: "abcd"),
@@ -52,7 +51,6 @@ extension WireCase {
       "length hidden behind a NUL", post("X-A: b\0Content-Length: 50", body: ""), .refused(400)),
   ]
 
-  /// Transfer-Encoding.
   public static let codings: [WireCase] = [
     WireCase(
       "length, then chunked",
@@ -106,7 +104,9 @@ extension WireCase {
     ),
   ]
 
-  /// The chunks themselves: the head is in order, so the fault is found while the body is read.
+  /// Faults in the chunks.
+  ///
+  /// The head is valid, so the fault is found while the body is read.
   public static let chunks: [WireCase] = [
     WireCase("chunk size with 0x", chunked("0x3\r\nabc\r\n0\r\n\r\n"), .refused(400)),
     WireCase("negative chunk size", chunked("-3\r\nabc\r\n0\r\n\r\n"), .refused(400)),
@@ -194,7 +194,7 @@ extension WireCase {
           + "0\r\n\r\n"), .refused(413)),
   ]
 
-  /// What a strict server still serves: refusing too much is a fault as well.
+  /// Requests that a strict server must serve, because refusing too much is a fault as well.
   public static let wellFormed: [WireCase] = [
     WireCase("plain GET", "GET /case HTTP/1.1\r\nHost: test.example\r\n\r\n", .served(1)),
     WireCase(
@@ -246,7 +246,7 @@ extension WireCase {
     WireCase("query with brackets", "GET /case?a[]=1 HTTP/1.1\r\nHost: a\r\n\r\n", .served(1)),
   ]
 
-  /// What is served as the last request of its connection.
+  /// Requests that are served as the last one of their connection.
   public static let lastOnes: [WireCase] = [
     WireCase("HTTP/1.0", "GET /case HTTP/1.0\r\nHost: test.example\r\n\r\n", .servedLast),
     WireCase("HTTP/1.0 without Host", "GET /case HTTP/1.0\r\n\r\n", .servedLast),

@@ -3,22 +3,23 @@ internal import RegentHTTPCodec
 public import HTTPServer
 public import TestSupport
 
-/// What went wrong on a connection.
 public struct WireError: Error, CustomStringConvertible {
-  /// A sentence.
   public let description: String
 
   public init(_ description: String) { self.description = description }
 }
 
-/// A connection that sends any bytes and shows what comes back; it blocks, so tests use it off the pool.
+/// A connection that sends any bytes and returns what it receives.
+///
+/// It blocks, so tests use it outside of the thread pool.
 public final class WireConnection {
   private let descriptor: Int32
   private var received: [UInt8] = []
-  /// Whether the other side has closed the connection.
   public private(set) var isEnded = false
 
-  /// Connects; waits for bytes at most `patience` seconds each time.
+  /// Connects.
+  ///
+  /// Each wait for bytes is limited to `patience` seconds.
   public init(_ address: ListenAddress, patience: Int = TestSupport.patience) throws {
     let family: Int32
     switch address {
@@ -32,7 +33,7 @@ public final class WireConnection {
     let size = socklen_t(MemoryLayout<timeval>.size)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-    // Pieces go out as they are sent, so that a test decides how bytes are cut.
+    // Sends each piece at once, so that a test decides how the bytes are split.
     var on: Int32 = 1
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
     guard Self.connect(descriptor, address) else {
@@ -42,7 +43,9 @@ public final class WireConnection {
 
   deinit { close(descriptor) }
 
-  /// Sends everything; a connection that the other side closes meanwhile is no error.
+  /// Sends all bytes.
+  ///
+  /// It is no error if the other side closes the connection meanwhile.
   public func send(_ bytes: [UInt8]) throws {
     var done = 0
     while done < bytes.count {
@@ -61,10 +64,9 @@ public final class WireConnection {
     }
   }
 
-  /// Says that nothing more will be sent.
+  /// Shuts down the sending side.
   public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Waits for the next response.
   public func response(toHead: Bool = false) throws -> TestResponse {
     while true {
       let taken = try TestResponse.take(from: &received, toHead: toHead, isEnded: isEnded)
@@ -77,7 +79,7 @@ public final class WireConnection {
     }
   }
 
-  /// Waits until the other side closes and gives every byte that came and was not taken as a response.
+  /// Waits until the other side closes the connection, and returns the bytes that no response has used.
   public func rest() throws -> [UInt8] {
     while !isEnded { try receive() }
     return received

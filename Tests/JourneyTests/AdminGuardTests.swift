@@ -10,13 +10,13 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite struct `The admin guard` {
+@Suite struct `The admin socket` {
   @Test(
     arguments: [
       (0, 0, [], true), (1000, 1000, [], true), (1001, 1001, [], false), (1001, 77, [], true),
       (1001, 1001, [5, 77], true), (1001, 1001, [5], false),
     ] as [(UInt32, UInt32, [UInt32], Bool)])
-  func `lets in root, the service's user and one group`(
+  func `the admin socket admits root, the user of the service and members of one group`(
     user: UInt32, group: UInt32, others: [UInt32], isAdmitted: Bool
   ) async throws {
     let admin = try await Admin(ownUser: 1000, group: 77)
@@ -29,7 +29,7 @@ import Testing
     #expect(error.message.contains("may not use the admin socket"))
   }
 
-  @Test func `lets nobody in without a group, and nobody from the network`() async throws {
+  @Test func `without a configured group, strangers and network peers are refused`() async throws {
     let admin = try await Admin(ownUser: 1000, group: nil)
     let stranger = Credentials(process: 1, user: 5, group: 0, supplementaryGroups: [0, 77])
     for path in ["/v1/requestors", "/metrics", "/nothing", "/v1/backups/x"] {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["/v1/nothing", "/v1/requestors/a%2fb", "/v1/requestors/..", "/v2/stats"])
-  func `answers what there is not with a document`(path: String) async throws {
+  func `an unknown path is answered with an error document`(path: String) async throws {
     let admin = try await Admin()
     let answer = try await admin.send("GET", path)
     #expect(answer.status == 404 || answer.status == 400)
@@ -60,7 +60,7 @@ import Testing
     ("POST", "/v1/codes/BCDFGHJK/approve", "{}"), ("POST", "/v1/tokens/verify", "{}"),
     ("POST", "/v1/temporary-passes/reset", #"{"requestor":"REF30"}"#),
   ])
-  func `refuses what it cannot understand, and changes nothing`(
+  func `a malformed request is refused and changes nothing`(
     method: String, target: String, body: String
   ) async throws {
     let admin = try await Admin()
@@ -71,7 +71,7 @@ import Testing
     #expect(try await admin.service.core.store.provisioning() == before)
   }
 
-  @Test func `writes every act into the audit log with its operator`() async throws {
+  @Test func `each change is written to the audit log with the name of the operator`() async throws {
     let admin = try await Admin()
     _ = try await admin.send("PUT", "/v1/requestors/acme", #"{"name":"Acme"}"#)
     _ = try await admin.send("POST", "/v1/requestors/acme/keys")
@@ -83,14 +83,14 @@ import Testing
       ])
     for line in lines {
       guard case .operator(let name) = line.actor else {
-        Issue.record("somebody else: \(line)")
+        Issue.record("the line names no operator: \(line)")
         continue
       }
       #expect(name.text == "root")
     }
   }
 
-  @Test func `warns of a service that nobody backs up`() async throws {
+  @Test func `doctor warns when the service has no recent backup`() async throws {
     let admin = try await Admin()
     func finding(after days: Int) async throws -> [Finding] {
       let made = admin.service.clock.now - .seconds(days * 86_400)
@@ -115,7 +115,7 @@ import Testing
     #expect(old.fix?.hasPrefix("regentctl backup") == true)
   }
 
-  @Test func `tells a waiting box at once what an operator did`() async throws {
+  @Test func `a box sees the decision of an operator with its next request`() async throws {
     let admin = try await Admin()
     let client = InProcessClient(try admin.service.router())
     let made = try await admin.service.call(
@@ -127,7 +127,7 @@ import Testing
     let token = try await admin.service.call(
       client, "GET", "/api/v1/tokens/authn.json?deviceId=box")
     #expect(token.status == 200)
-    // And out again.
+    // The same holds for signing the box out.
     let ended = try await admin.send("DELETE", "/v1/devices?id=box")
     #expect(ended.text == #"{"count":1}"#)
     let gone = try await admin.service.call(
@@ -135,7 +135,7 @@ import Testing
     #expect(gone.status == 404)
   }
 
-  @Test func `revoking with rows signs every box out, and new ones come in`() async throws {
+  @Test func `revoking a key with its rows signs every box out, and boxes can still get new codes`() async throws {
     let admin = try await Admin()
     let client = InProcessClient(try admin.service.router())
     func regcode() async throws -> TestResponse {
@@ -154,7 +154,7 @@ import Testing
   }
 }
 
-/// A service with sample data and its admin socket.
+/// A service with sample data and its admin socket, called in process.
 private struct Admin {
   let service: TestService
   private let socket: AdminSocket

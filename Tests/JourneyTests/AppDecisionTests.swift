@@ -9,9 +9,11 @@ import Testing
 
 @testable import PairingService
 
-/// What a viewer decides on the phone about the apps of a box, and how the box hears of it.
-@Suite struct `apps are decided about on my screens` {
-  @Test func `the phone lists what the box told, and its decision reaches the box that waits`() async throws {
+/// The decisions that a viewer makes on the phone about the apps of a box, and how the box learns of them.
+@Suite struct `Decisions about apps on the page My screens` {
+  @Test func `the phone lists the apps that the box reported, and its decision completes the long poll of the box`()
+    async throws
+  {
     try await withBox { stage, phone in
       #expect(try await stage.decide("granted") == 204)
       #expect(try await stage.decide("asked", app: "video") == 204)
@@ -24,13 +26,13 @@ import Testing
 
       let known = try await stage.permissions()
       #expect(known.status == 200)
-      #expect(try known.decisions() == ["kodi": "granted"], "a question is no decision")
+      #expect(try known.decisions() == ["kodi": "granted"], "an app that only asked is not listed")
       let tag = try #require(known.header("etag"))
       #expect(try await stage.permissions(tag).status == 304)
       let waiting = stage
       async let held = waiting.permissions(tag, wait: 55)
-      try await eventually("a held answer") { waiting.service.core.waiters.count == 1 }
-      // Another box's decision is none of this one's.
+      try await eventually("the long poll is parked") { waiting.service.core.waiters.count == 1 }
+      // A decision about another box does not complete this long poll.
       try await stage.service.core.boxDecisions.decide(
         PlatformPermissionRecord(
           device: stage.service.core.hasher.device(try named("another-box")), app: "kodi",
@@ -51,9 +53,10 @@ import Testing
     }
   }
 
-  @Test func `the phone's no ends the app at its next check, and keeps it out`() async throws {
+  @Test func `a denial on the phone ends the sign-in of the app at its next check and refuses later ones`() async throws
+  {
     try await withBox { stage, phone in
-      // In by the box, which has told nothing of the decision yet.
+      // The box assertion lets the app in, although the box has not yet reported its decision.
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
       try await phone.open(try await stage.appsPage())
       #expect(phone.page.text.contains("kodi"))
@@ -62,29 +65,35 @@ import Testing
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "permission")
       stage.service.clock.pass(.milliseconds(1))
       try await phone.send("apps", ["permission": "undetermined"])
-      #expect(try await stage.permissions().decisions() == ["kodi": "undetermined"], "the box hears of it")
+      #expect(try await stage.permissions().decisions() == ["kodi": "undetermined"], "the box receives the reset")
       stage.service.clock.pass(.milliseconds(1))
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
     }
   }
 
-  @Test func `a box that was offline tells when the viewer decided, and the later word holds`() async throws {
+  @Test func `decisions are ordered by the time at which they were made, also when an offline box reports late`()
+    async throws
+  {
     try await withBox { stage, phone in
       #expect(try await stage.decide("asked") == 204)
       stage.service.clock.pass(.seconds(100))
       try await phone.open(try await stage.appsPage())
       try await phone.send("apps", ["permission": "denied"])
       stage.service.clock.pass(.seconds(50))
-      // On the box a minute ago: before the phone's no.
+      // The box decided a minute ago, which is before the denial on the phone.
       #expect(try await stage.decide("granted", [("decisionAge", "60000")]) == 204)
       #expect(try await stage.permissions().decisions() == ["kodi": "denied"])
       #expect(try await stage.decide("granted", [("decisionAge", "50002")]) == 204)
-      #expect(try await stage.permissions().decisions() == ["kodi": "denied"], "of two at once the no holds")
-      // From before there was a clock: earlier than everything but a question.
+      #expect(
+        try await stage.permissions().decisions() == ["kodi": "denied"],
+        "of two decisions made at the same time the denial wins")
+      // The box had no valid clock then: this counts as older than every decision, but newer than a question.
       #expect(try await stage.decide("granted", [("decisionAge", "\(Int64(1) << 52)")]) == 204)
       #expect(try await stage.permissions().decisions() == ["kodi": "denied"])
       #expect(try await stage.decide("asked") == 204)
-      #expect(try await stage.permissions().decisions() == ["kodi": "denied"], "a question changes nothing")
+      #expect(
+        try await stage.permissions().decisions() == ["kodi": "denied"],
+        "a report that the app asked changes no decision")
       #expect(try await stage.decide("granted", [("decisionAge", "50004")]) == 204)
       #expect(try await stage.permissions().decisions() == ["kodi": "granted"])
       for age in ["-1", "x", "1e3", "99999999999999999999"] {
@@ -93,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `only the viewer of a box decides, and about its apps alone`() async throws {
+  @Test func `only the viewer of a box decides, and only about apps of this box`() async throws {
     try await withBox { stage, phone in
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
       let page = try await stage.appsPage()
@@ -106,7 +115,7 @@ import Testing
         try await phone.open(page)
         #expect(try await phone.post(page, made.merging(["csrf": phone.formToken]) { old, _ in old }).status == 404)
       }
-      // Without the form's token, and by an app's own screen.
+      // A form without its CSRF token is refused, and an app's own screen has no page for decisions.
       let deny = ["app": "kodi", "requestor": Sample.requestor, "permission": "denied"]
       #expect(try await phone.post(page, deny).status == 403)
       let child = try #require(try await stage.signIns(at: Sample.requestor).first)
@@ -118,16 +127,16 @@ import Testing
     }
   }
 
-  @Test func `only a box that is signed in is told, and its newer wait takes the place of the older`() async throws {
+  @Test func `only a signed-in box reads decisions, and its newer long poll replaces the older`() async throws {
     try await withBox { stage, _ in
       #expect(try await stage.asApp("GET", Paths.platformPermissions).status == 403)
       let tag = try #require(try await stage.permissions().header("etag"))
       let waiting = stage
       async let first = waiting.permissions(tag, wait: 55)
-      try await eventually("a held answer") { waiting.service.core.waiters.count == 1 }
+      try await eventually("the first long poll is parked") { waiting.service.core.waiters.count == 1 }
       async let second = waiting.permissions(tag, wait: 55)
       #expect(try await first.status == 304)
-      try await eventually("the other held answer") { waiting.service.core.waiters.count == 1 }
+      try await eventually("only the second long poll is parked") { waiting.service.core.waiters.count == 1 }
       stage.service.core.waiters.stop()
       #expect(try await second.status == 304)
       #expect(try await stage.asBox("DELETE", "/api/v1/logout").status == 204)
@@ -135,17 +144,17 @@ import Testing
     }
   }
 
-  @Test func `a permission that is taken back between answer and exchange lets nobody in`() async throws {
+  @Test func `a permission withdrawn between assertion and exchange refuses the app`() async throws {
     try await withBox { stage, _ in
       #expect(try await stage.decide("granted") == 204)
       let word = try stage.word(try await stage.request())
       #expect(try await stage.decide("undetermined") == 204)
       #expect(try await stage.verdict(word) == "permission")
-      // Allowed again, of which the service need not have heard: a new request is enough.
+      // The viewer allows it again and the box need not report that: a new request of the app is enough.
       stage.service.clock.pass(.milliseconds(1))
       #expect(try await stage.verdict(word) == "permission")
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
-      // A no in between, and a yes over it: the earlier answer counts, as the app is let in.
+      // A denial between assertion and exchange refuses the app. After a later grant the same assertion counts again.
       let early = try stage.word(try await stage.request(device: "app-2"))
       #expect(try await stage.decide("denied") == 204)
       #expect(try await stage.verdict(early, device: "app-2") == "permission")
@@ -155,13 +164,13 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a box that waits hears at once that its sign-in has ended`(isByItself: Bool) async throws {
+  func `the long poll of a box completes at once when its sign-in ends`(isByItself: Bool) async throws {
     try await withBox { stage, phone in
       let tag = try #require(try await stage.permissions().header("etag"))
       let waiting = stage
       async let held = waiting.permissions(tag, wait: 55)
-      try await eventually("a held answer") { waiting.service.core.waiters.count == 1 }
-      // An app's end is none of the box's.
+      try await eventually("the long poll is parked") { waiting.service.core.waiters.count == 1 }
+      // The end of an app's sign-in does not complete the long poll of the box.
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
       #expect(try await stage.asApp("DELETE", "/api/v1/logout").status == 204)
       #expect(stage.service.core.waiters.count == 1)
@@ -201,7 +210,7 @@ extension PlatformStage {
       AuthenticationFilter(requestor: try named(requestor)), after: nil, limit: 10, at: service.core.clock.now)
   }
 
-  /// Where the phone decides about the apps of the box.
+  /// The path of the page on which the phone decides about the apps of the box.
   fileprivate func appsPage() async throws -> String {
     let box = try #require(try await signIns(at: Self.maker).first)
     return "/screens/\(box.authentication.id)/apps"
@@ -209,7 +218,7 @@ extension PlatformStage {
 }
 
 extension TestResponse {
-  /// The permissions that a box is told, by the names of its apps.
+  /// The permissions in the response to the box, by app name.
   fileprivate func decisions() throws -> [String: String] {
     let entries = try #require(try JSONValue(reading: Array(text.utf8))["permissions"]?.array)
     return try Dictionary(

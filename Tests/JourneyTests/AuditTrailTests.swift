@@ -7,21 +7,21 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `lines of the audit log that strangers cause` {
+@Suite struct `Audit lines that unauthenticated callers cause` {
   private func lines(_ service: TestService) async throws -> [String] {
-    try await eventually("the lines are written") { service.core.audit.linesUnderWay == 0 }
+    try await eventually("all audit lines are written") { service.core.audit.linesUnderWay == 0 }
     return try await service.core.store.audit(after: 0, limit: 100_000).map(\.entry.subject)
   }
 
   private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-  @Test func `are bounded for one noisy address, and leave out nobody else's`() async throws {
+  @Test func `a noisy address gets a bounded number of lines and displaces no lines of other addresses`() async throws {
     let service = try await TestService()
     let (noisy, quiet) = (try address("198.51.100.7"), try address("203.0.113.9"))
     for number in 0..<6000 {
       service.core.audit.note(.service, "session.start", "noise", .refused, onceFor: "\(number)", from: noisy)
     }
-    // By chance two networks of 256 buckets share one: of three, two are enough.
+    // Two networks of 256 buckets may share a bucket by chance, so two of three are enough.
     for third in 113...115 {
       let other = third == 113 ? quiet : try address("203.0.\(third).9")
       service.core.audit.note(.service, "session.start", "quiet-\(third)", .refused, once: true, from: other)
@@ -29,13 +29,13 @@ import Testing
     let written = try await lines(service)
     #expect((1...64).contains(written.count { $0 == "noise" }))
     #expect(written.count { $0.hasPrefix("quiet-") } >= 2)
-    // A minute later the noisy one is heard again.
+    // After a minute the noisy address may cause lines again.
     service.clock.pass(.seconds(61))
     service.core.audit.note(.service, "session.start", "later", .refused, once: true, from: noisy)
     #expect(try await lines(service).contains("later"))
   }
 
-  @Test func `of an app's flood are so many, the rest is one line with a count, and another app has its own`()
+  @Test func `each app has its own budget of lines, and the lines above it are summed up with a count`()
     async throws
   {
     let service = try await TestService()
@@ -45,17 +45,17 @@ import Testing
       audit.strangerEntry(
         .service, "client.register", "client-\(number)", detail: "", at: requestor, from: try address(text)) != nil
     }
-    // One address, then one address after another.
+    // First one address sends everything, then each request comes from another address.
     let alone = try (0..<12_019).count { try isListed($0, at: noisy, from: "198.51.100.7") }
     #expect(alone == 100)
     let many = try (0..<12_019).count { try isListed($0, at: noisy, from: "10.\($0 / 250).\($0 % 250).1") }
     #expect((800...900).contains(many))
-    // By chance one of them shares a meter with the noisy one, never all three.
+    // By chance one of the quiet apps may share a meter with the noisy one, but never all three.
     let quiet = try ["QUIET", "CALM", "STILL"].contains { name in
       try isListed(1, at: try #require(RequestorID(name)), from: "203.0.\(name.utf8.count).9")
     }
     #expect(quiet)
-    // Not told before ten minutes are over, then once.
+    // The line with the count is written after ten minutes, and only once.
     await audit.tellCounted()
     #expect(try await lines(service).isEmpty)
     service.clock.pass(.seconds(600))
@@ -64,15 +64,15 @@ import Testing
     let line = try #require(told.first { $0.subject == "NOISY" })
     #expect(told.count { $0.subject == "NOISY" } == 1 && line.action == "client.register")
     #expect(line.detail == "\(24_038 - alone - many) more within 600 seconds: counted, not listed")
-    // The share comes back by one a minute.
+    // The budget recovers by one line a minute.
     let later = try (0..<100).count { try isListed($0, at: noisy, from: "198.51.100.7") }
     #expect(later == 10)
-    // A service that ends tells what it has counted.
+    // A service that stops writes the counts that it has not yet reported.
     await Upkeep(service.core).keepEverything()
     #expect(try await service.core.store.audit(after: 0, limit: 10).contains { $0.entry.detail.hasPrefix("90 more") })
   }
 
-  @Test func `are counted apart for a thousand apps, and together beyond`() throws {
+  @Test func `a thousand apps are counted separately, and all further apps together`() throws {
     var budgets = AuditBudgets()
     for number in 0..<2000 {
       let requestor = try #require(RequestorID("A\(number)"))

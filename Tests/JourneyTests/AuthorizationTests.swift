@@ -7,8 +7,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `who may watch what` {
-  /// What is wrong, how it is brought about, and how it is answered.
+@Suite struct `Authorization and permits` {
+  /// One reason for a denial: how a test brings it about, and the response that the client must get.
   struct Denial: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let status: UInt16
@@ -39,7 +39,7 @@ import Testing
     private static let nobody = "User not Authenticated"
 
     static let all = [
-      Denial("nobody allows it", .authorizationDeniedByProvider, resource: "movies"),
+      Denial("no rule allows it", .authorizationDeniedByProvider, resource: "movies"),
       Denial(
         "the provider says why", .authorizationDeniedByProvider, details: "Not in your package"
       ) { service, _ in
@@ -49,7 +49,7 @@ import Testing
         "rated above the account's maximum", .authorizationDeniedByParentalControls,
         details: "rated above what this account may see", resource: fragment),
       Denial(
-        "nobody may at the moment", .authorizationDeniedByDegradationRule,
+        "the operator blocks every title", .authorizationDeniedByDegradationRule,
         details: "nothing can be watched at the moment"
       ) { service, _ in
         try await service.integrate { $0.degradation = .authorizeNobody }
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: Denial.all, [WireFormat.json, .xml])
-  func `every no has its own answer`(denial: Denial, format: WireFormat) async throws {
+  func `each reason for a denial has its own response`(denial: Denial, format: WireFormat) async throws {
     for enhanced in [false, true] {
       let service = try await serving { $0.enhancedErrors = enhanced }
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: Denial.all)
-  func `no media token where there is no permit any more`(denial: Denial) async throws {
+  func `no media token is issued after the reason for a permit has gone`(denial: Denial) async throws {
     let service = try await serving { $0.enhancedErrors = true }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let box = Box(service: service, client: client)
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `a key that is revoked between two steps ends the calls`() async throws {
+  @Test func `a key that is revoked between two calls ends the next call with 401`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let box = Box(service: service, client: client)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `a denial is counted, and written down once a minute`() async throws {
+  @Test func `every denial is counted, and one a minute is written to the audit log`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let box = Box(service: service, client: client)
@@ -164,7 +164,7 @@ import Testing
       let lines = try await service.audit("authorization.deny")
       #expect(lines.map(\.detail) == ["a", "d"].map { "\"\($0)\": authorization_denied_by_mvpd" })
       #expect(lines.allSatisfy { $0.outcome == .refused && !$0.subject.contains("box-1") })
-      // As device list shows it.
+      // The line shows the device by the short name that `device list` prints.
       let device = service.core.hasher.device(try #require(DeviceID("box-1"))).shortName
       #expect(lines.allSatisfy { $0.subject == device })
       guard case .viewer(let viewer) = lines[0].actor else { return #expect(Bool(false)) }
@@ -175,7 +175,7 @@ import Testing
   // MARK: - Permits
 
   @Test(arguments: [WireFormat.json, .xml])
-  func `a permit is looked up, runs out, and is given again`(format: WireFormat) async throws {
+  func `a permit can be looked up, expires, and can be granted again`(format: WireFormat) async throws {
     let service = try await serving { $0.enhancedErrors = true }
     try await service.integrate { $0.settings.authorizationLifetime = .seconds(3600) }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -191,7 +191,7 @@ import Testing
       #expect(none["message"] == "Not Found")
       let first = try await box.authorize("news")
       #expect(try await look("news").text == first.text)
-      // Nothing is written again while most of its life is left.
+      // A permit with much of its lifetime left is not renewed.
       service.clock.pass(.seconds(1800))
       #expect(try await box.authorize("news").text == first.text)
       service.clock.pass(.seconds(1500))
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `a permit never outlives the sign-in`() async throws {
+  @Test func `a permit never outlives its sign-in`() async throws {
     let service = try await TestService()
     try await service.integrate { $0.settings.authenticationLifetime = .seconds(100) }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func `what an operator takes away is gone, though a permit was given`() async throws {
+  @Test func `a title that an operator denies is refused although a permit was granted before`() async throws {
     let service = try await serving { $0.enhancedErrors = true }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let box = Box(service: service, client: client)
@@ -242,7 +242,7 @@ import Testing
 
   // MARK: - Rules
 
-  @Test func `rules, households and line-ups decide`() async throws {
+  @Test func `rules apply by account, household and provider, and a line-up allows its titles`() async throws {
     let service = try await TestService()
     let store = service.core.store
     let rules: [(String, EntitlementScope, EntitlementEffect)] = [
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `a profile changes how long a permit lasts and how many may be asked about`()
+  @Test func `a profile sets the lifetime of permits and the limit of preauthorization`()
     async throws
   {
     let service = try await TestService()
@@ -293,7 +293,7 @@ import Testing
       #expect(permit["expires"] == String((service.clock.now + .seconds(60)).milliseconds))
       #expect(
         try await box.get("/api/v1/preauthorize", ["resource": "news,sports"]).status == 403)
-      // A call may name its own; one that nobody knows changes nothing.
+      // A call may name a profile of its own. An unknown profile changes nothing.
       var other = box
       other.device = "box-2"
       try await other.signIn()

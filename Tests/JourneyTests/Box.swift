@@ -12,14 +12,13 @@ import XML
 
 @testable import PairingService
 
-/// A box as the tests of entitlement play it: it asks in one of the two forms and reads the answers in it.
+/// A box as the entitlement tests play it: it sends requests and reads responses in one of the two formats.
 struct Box {
   let service: TestService
   var client: any TestClient
   var format = WireFormat.json
   var device = "box-1"
 
-  /// A GET about this device.
   func get(
     _ path: String, _ parameters: KeyValuePairs<String, String> = [:],
     headers: [(name: String, value: String)] = []
@@ -27,7 +26,6 @@ struct Box {
     try await send("GET", path, parameters, headers: headers)
   }
 
-  /// A call about this device.
   func send(
     _ method: String, _ path: String, _ parameters: KeyValuePairs<String, String> = [:],
     headers: [(name: String, value: String)] = []
@@ -39,14 +37,14 @@ struct Box {
     return try Reply(response)
   }
 
-  /// Asks for a code and gives it.
+  /// Requests a registration code and returns it.
   func code(_ parameters: KeyValuePairs<String, String> = [:]) async throws -> String {
     let made = try await send("POST", "/reggie/v1/REF30/regcode", parameters)
     #expect(made.status == 201, "\(made.text)")
     return try #require(made["code"])
   }
 
-  /// Is signed in as the sample account.
+  /// Signs the box in as the sample account.
   func signIn() async throws {
     try await service.approve(try await code())
     #expect(try await get("/api/v1/tokens/authn").status == 200)
@@ -60,7 +58,7 @@ struct Box {
     try await get("/api/v1/tokens/media", ["resource": resource])
   }
 
-  /// Which of these may be watched.
+  /// Returns, for each resource of a comma-separated list, whether the viewer may watch it.
   func preauthorize(_ list: String) async throws -> [String: String] {
     let answer = try await get("/api/v1/preauthorize", ["resource": list])
     #expect(answer.status == 200, "\(answer.text)")
@@ -68,7 +66,7 @@ struct Box {
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// Lets the device in with a temporary pass.
+  /// Signs the device in with a temporary pass.
   func preview(_ provider: String, _ parameters: KeyValuePairs<String, String> = [:]) async throws
     -> Reply
   {
@@ -84,7 +82,7 @@ struct Box {
   }
 }
 
-/// A value in a query.
+/// A value, percent-encoded for a query.
 private struct PercentEncoded: CustomStringConvertible {
   let description: String
 
@@ -99,7 +97,7 @@ private struct PercentEncoded: CustomStringConvertible {
   }
 }
 
-/// An answer, read in whichever form it came.
+/// A response, read as JSON or XML by its content type.
 struct Reply {
   let status: UInt16
   let text: String
@@ -112,7 +110,7 @@ struct Reply {
     status = response.status
     text = response.text
     let type = response.header("content-type") ?? ""
-    // Not with `?:`: the `nil` there would be JSON's own.
+    // Not with `?:`, where `nil` would mean JSON's null.
     var json: JSONValue?
     if type.contains("json") {
       json = try JSONValue(reading: response.body, limits: JSONLimits(depth: 16, bytes: 1 << 20))
@@ -129,30 +127,32 @@ struct Reply {
     self.xml = xml
   }
 
-  /// A member's text; a number or truth value as it is written.
+  /// The text of a member.
+  ///
+  /// Numbers and booleans are returned as written.
   subscript(name: String) -> String? {
     guard let json else { return xml?.children(XMLName(name)).first?.text }
     guard let value = json[name], !value.isNull else { return nil }
     return value.string ?? value.description
   }
 
-  /// The members one level down.
+  /// The members of a nested object.
   func object(_ name: String) -> Reply {
     Reply(parent: self, json: json?[name], xml: xml?.children(XMLName(name)).first)
   }
 
-  /// Whether there is a member, whatever its value.
+  /// Whether the member exists, whatever its value.
   func has(_ name: String) -> Bool {
     json.map { $0[name] != nil } ?? (xml?.children(XMLName(name)).isEmpty == false)
   }
 
-  /// The texts of a list.
+  /// The strings of a list.
   func texts(_ name: String) -> [String] {
     if let json { return json[name]?.array?.compactMap(\.string) ?? [] }
     return xml?.children(XMLName(name)).first?.children.map(\.text) ?? []
   }
 
-  /// The objects of a list; in XML it may be the root.
+  /// The objects of a list, which in XML may be the root element.
   func items(_ name: String) -> [Reply] {
     if let json {
       return json[name]?.array?.map { Reply(parent: self, json: $0, xml: nil) } ?? []
@@ -162,7 +162,7 @@ struct Reply {
   }
 }
 
-/// A service whose requestor is another one than the sample.
+/// A service whose sample requestor is changed by `change` before it starts.
 func serving(_ change: (inout Requestor) -> Void) async throws -> TestService {
   try await TestService(options: { _ in }, change)
 }
@@ -170,7 +170,7 @@ func serving(_ change: (inout Requestor) -> Void) async throws -> TestService {
 // MARK: - What operators change
 
 extension TestService {
-  /// Writes records as an operator does.
+  /// Writes a record as an operator would.
   func change(_ record: Provision) async throws {
     let there = try await existing(record.id)
     _ = try await core.store.put(record, replacing: there, audit: nil, at: core.clock.now)
@@ -192,7 +192,7 @@ extension TestService {
     }
   }
 
-  /// A rule about everybody at the sample provider.
+  /// Adds a rule that applies to every account of the sample provider.
   func entitle(_ pattern: String, _ effect: EntitlementEffect) async throws {
     try await change(
       .entitlement(
@@ -201,7 +201,7 @@ extension TestService {
           scope: .everybody, pattern: try #require(ResourcePattern(pattern)), effect: effect)))
   }
 
-  /// Changes how the sample requestor works with a provider.
+  /// Changes the integration of the sample requestor with a provider.
   func integrate(_ provider: String = Sample.provider, _ edit: (inout Integration) -> Void)
     async throws
   {
@@ -213,7 +213,6 @@ extension TestService {
     try await change(.integration(integration))
   }
 
-  /// Changes the sample account.
   func account(_ edit: (inout Account) -> Void) async throws {
     let id: ProvisionID = .account(try named(Sample.provider), try named(Sample.account))
     guard case .account(var account)? = try await existing(id) else {
@@ -223,18 +222,19 @@ extension TestService {
     try await change(.account(account))
   }
 
-  /// Removes a record.
   func remove(_ id: ProvisionID) async throws {
     _ = try await core.store.remove(id, audit: nil, at: core.clock.now)
     try await core.refreshProvisioning()
   }
 
-  /// Waits for the lines that are written behind an answer; each is under way before its answer is out.
+  /// Waits for audit lines that are written after the response.
+  ///
+  /// Each counts as under way before its response is sent.
   func auditIsWritten() async throws {
-    try await eventually("the lines of the audit log") { core.audit.linesUnderWay == 0 }
+    try await eventually("all audit lines are written") { core.audit.linesUnderWay == 0 }
   }
 
-  /// The audit lines of an action.
+  /// The audit lines with this action.
   func audit(_ action: String) async throws -> [AuditEntry] {
     try await core.store.audit(after: 0, limit: 1000).map(\.entry).filter { $0.action == action }
   }
@@ -242,7 +242,9 @@ extension TestService {
 
 struct NotThere: Error { let what: String }
 
-/// A form and a way to send it: every story is told in all of them.
+/// A wire format, transport and error form.
+///
+/// Tests that take it run in every combination.
 struct Telling: CustomTestStringConvertible, Sendable {
   let transport: TestTransport
   let format: WireFormat
@@ -258,7 +260,7 @@ struct Telling: CustomTestStringConvertible, Sendable {
     "\(format.rawValue), \(transport), \(enhanced ? "enhanced" : "generic") errors"
   }
 
-  /// Runs a story with a box that tells it so.
+  /// Runs a test body with a box that uses this combination.
   func run(
     _ service: TestService? = nil, isolation: isolated (any Actor)? = #isolation,
     _ story: (Box) async throws -> Void

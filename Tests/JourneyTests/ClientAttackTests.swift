@@ -10,18 +10,18 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `registration under attack` {
-  /// A text with one of its three parts changed.
+@Suite struct `Attacks on the registration of clients` {
+  /// The statement with its header replaced.
   private func forged(_ statement: String, header: String) -> String {
     let parts = statement.split(separator: ".").map(String.init)
     return [Base64URL.encode(Array(header.utf8)), parts[1], parts[2]].joined(separator: ".")
   }
 
-  @Test func `takes no algorithm but its own, and none at all is none`() async throws {
+  @Test func `a software statement is accepted only with the algorithm RS256`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     let keyID = try #require(try UnverifiedJWS(statement, longest: 8192).keyID)
-    // The public key is known to everybody: as the secret of an HMAC it would let everybody sign.
+    // The public key is known to everyone. If it were accepted as an HMAC secret, anyone could sign.
     for algorithm in ["none", "None", "HS256", "RS384", "RS512", "PS256", "ES256", "", "rs256"] {
       let header = #"{"alg":"\#(algorithm)","kid":"\#(keyID)","typ":"software-statement+jwt"}"#
       #expect(service.core.statements.read(forged(statement, header: header)) == nil, "\(algorithm)")
@@ -30,14 +30,14 @@ import Testing
     for text in ["\(parts[0]).\(parts[1]).", "\(parts[0]).\(parts[1])", "\(statement).", ".\(statement)", "..", ""] {
       #expect(service.core.statements.read(text) == nil, "\(text.prefix(20))")
     }
-    // A key that the header brings along, or another's name for one, is not asked.
+    // A key in the header, or a path in place of the key's id, is not used.
     for more in [#""jwk":{"kty":"RSA"},"#, #""jku":"https://evil.example","#, #""kid":"../../etc/passwd","#] {
       let header = #"{\#(more)"alg":"RS256","typ":"software-statement+jwt"}"#
       #expect(service.core.statements.read(forged(statement, header: header)) == nil, "\(more)")
     }
   }
 
-  @Test func `reads no member twice and no giant, and remembers nothing of them`() async throws {
+  @Test func `duplicate members and oversized bodies are refused and do not count as guesses`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -54,12 +54,12 @@ import Testing
       let giant = #"{"software_statement":"\#(String(repeating: "A", count: 30_000))"}"#
       let refused = try await client.send(jsonRequest("/o/client/register", giant))
       #expect(refused.text.contains("invalid_software_statement"))
-      // What was refused for its form is no guess: the app that shows a right one is let in.
+      // A malformed body is no guess, so the app that shows a valid statement is still let in.
       #expect(try await client.register(statement).status == 201)
     }
   }
 
-  @Test func `shown again and again gives clients of their own, at a rate, and one source's floods are its own`()
+  @Test func `each registration gives a new client, at a limited rate for each source address`()
     async throws
   {
     let service = try await TestService()
@@ -78,14 +78,14 @@ import Testing
     #expect(statuses[429, default: 0] > 300, "a flood is slowed down: \(statuses)")
     #expect(Set(statuses.keys).isSubset(of: [201, 429]))
     #expect(try await honest.register(statement).status == 201)
-    // The registrations go on at their rate; the lines about them do not.
+    // Registrations continue at the allowed rate, while the number of audit lines stays bounded.
     for _ in 0..<60 {
       service.clock.pass(.seconds(1))
       #expect(try await flooder.register(statement).status == 201)
     }
     let listed = try await service.audit("client.register").count
     #expect(listed <= 103, "\(listed) lines")
-    // Wrong ones: so many, and then that source hears nothing of them any more; the right one is heard.
+    // After some wrong statements the source gets only 429 for wrong ones, and the valid one still works.
     let guesser = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xC633_6508), port: 1))
     var wrong = 0
     while wrong < 100, try await guesser.register("\(statement)\(wrong)").status == 400 { wrong += 1 }

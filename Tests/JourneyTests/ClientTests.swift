@@ -13,9 +13,10 @@ import Testing
 private let register = "/o/client/register"
 private let token = "/o/client/token"
 
-@Suite struct `an app registers itself` {
+@Suite struct `Registration of OAuth clients` {
   @Test(arguments: TestTransport.allCases)
-  func `statement, credentials, token, call`(transport: TestTransport) async throws {
+  func `an app registers with its statement, gets a token and calls the service`(transport: TestTransport) async throws
+  {
     let service = try await TestService()
     let statement = try await service.statement()
     try await transport.withClient(of: try service.router()) { client in
@@ -39,7 +40,7 @@ private let token = "/o/client/token"
       #expect(try answer.int64("created_at") == service.clock.now.milliseconds)
       let access = try answer.string("access_token")
 
-      // In the header, in the query, in a form.
+      // The token is accepted in the header, in the query and in a form.
       let asked = "/api/v1/checkauthn?deviceId=box-1&format=json"
       let bearer = (name: "Authorization", value: "Bearer \(access)")
       #expect(try await client.get(asked, headers: [bearer]).status == 403)
@@ -54,7 +55,7 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `a token is good for six hours`() async throws {
+  @Test func `an access token is valid for six hours`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -70,7 +71,7 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `credentials said twice, or of two kinds, are refused`() async throws {
+  @Test func `duplicate or mixed credentials are refused`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -94,7 +95,9 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `a revoked application is told to register again, and cannot`() async throws {
+  @Test func `the client of a revoked application is told to register again, and its statement is refused`()
+    async throws
+  {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -110,7 +113,8 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `statements outlive the keys that signed them, forgeries do not begin`() async throws {
+  @Test func `a software statement stays valid after key rotation, and one of another service is refused`() async throws
+  {
     let service = try await TestService()
     let statement = try await service.statement()
     let keys = service.core.mediaKeys
@@ -128,8 +132,8 @@ private let token = "/o/client/token"
   }
 }
 
-@Suite struct `what registration refuses` {
-  @Test func `every changed byte of a statement`() async throws {
+@Suite struct `Refusals of client registration` {
+  @Test func `a statement with any single byte changed is refused`() async throws {
     let service = try await TestService()
     let statement = Array(try await service.statement().utf8)
     #expect(service.core.statements.read(String(decoding: statement, as: UTF8.self)) != nil)
@@ -153,7 +157,9 @@ private let token = "/o/client/token"
     (#"{"software_statement":"x"}x"#, "invalid_request"),
     (#"{"software_statement":"a.b.c","unknown":[1,{}]}"#, "invalid_software_statement"),
   ])
-  func `bodies`(body: String, reason: String) async throws {
+  func `a registration body that is malformed or has an invalid statement is refused with the documented reason`(
+    body: String, reason: String
+  ) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let answer = try await client.send(jsonRequest(register, body))
@@ -162,7 +168,7 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `other kinds of bodies and addresses`() async throws {
+  @Test func `registration refuses form bodies and redirect URIs that the requestor does not allow`() async throws {
     let service = try await TestService(options: { _ in }) { $0.redirectURIs = ["adbe.app://back"] }
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -183,7 +189,7 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `what is no good request for a token`() async throws {
+  @Test func `a malformed token request is refused with the documented reason`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -215,7 +221,7 @@ private let token = "/o/client/token"
       #expect(
         try await refusal([("client_id", Random.uuid()), good[1], good[2]]) == "invalid_client")
 
-      // HTTP's own way.
+      // HTTP Basic authentication (RFC 6749, section 2.3.1).
       let basic = (
         name: "Authorization", value: "Basic \(Base64.encode(Array("\(id):\(secret)".utf8)))"
       )
@@ -232,7 +238,7 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `a hundred boxes register at once, the next one a second later`() async throws {
+  @Test func `a hundred boxes register at once, and the next one after a second`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -245,7 +251,7 @@ private let token = "/o/client/token"
     }
   }
 
-  @Test func `a source that goes on failing is told to wait, and who has the right one is heard`() async throws {
+  @Test func `a source of wrong statements gets 429, while a valid statement from it is accepted`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -256,7 +262,7 @@ private let token = "/o/client/token"
       #expect(answer.status == 429)
       #expect(answer.header("retry-after") == "600")
       #expect(try answer.json().int64("status") == 429)
-      // Any page can have a browser of the house ask 60 times.
+      // A web page could make a browser of the household send 60 wrong statements.
       #expect(try await client.register(statement).status == 201)
       service.clock.pass(.seconds(600))
       #expect(try await client.register("x").refusal == "invalid_software_statement")
@@ -277,7 +283,7 @@ func jsonRequest(_ path: String, _ body: String) -> TestRequest {
 }
 
 extension TestResponse {
-  /// The documented reason, of a 400.
+  /// The reason in the body of a 400.
   fileprivate var refusal: String? {
     guard status == 400 else { return nil }
     return (try? json())?["error"]?.string

@@ -14,9 +14,9 @@ import Testing
 private let path = "/api/v1/config/REF30"
 private let month: Duration = .seconds(31 * 86_400)
 
-/// What happens to a service whose machine is told another time.
-@Suite struct `a clock that is set` {
-  @Test func `ahead for seconds ends no sign-in and no browser's session`() async throws {
+/// What happens to a service when the clock of its machine is set to another time.
+@Suite struct `Changes of the system clock` {
+  @Test func `a clock that is ahead for seconds ends no sign-in and no browser session`() async throws {
     try await withService { service, client in
       let box = Box(service: service, client: client)
       try await service.approve(try await box.code())
@@ -35,12 +35,12 @@ private let month: Duration = .seconds(31 * 86_400)
       }
       #expect(try await box.get("/api/v1/tokens/authn").status != 200)
       guard case .ahead(let ahead, _) = service.core.clockTrouble else {
-        Issue.record("nobody is told")
+        Issue.record("the clock that is ahead is not reported")
         return
       }
       #expect(ahead == month + month)
       #expect(service.core.metricsText().contains("regent_clock_ahead_seconds 5356800\n"))
-      // The same for a service that starts while the clock is ahead.
+      // The same holds for a service that starts while the clock is ahead.
       await upkeep.keepEverything()
       let later = try await TestService(restarting: service, on: service.core.store).core
       await Upkeep(later).once()
@@ -55,7 +55,7 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
-  @Test func `ahead for good is believed after a day, and what is over is deleted`() async throws {
+  @Test func `a clock that stays ahead for a day is accepted, and expired rows are deleted`() async throws {
     try await withService { service, client in
       let box = Box(service: service, client: client)
       try await service.approve(try await box.code())
@@ -77,7 +77,7 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
-  @Test func `back lets boxes call at once, and says so where it cannot`() async throws {
+  @Test func `after the clock is set back, boxes can call at once`() async throws {
     try await withService { service, client in
       func status(at time: Instant? = nil) async throws -> UInt16 {
         try await client.get(path, headers: [try service.signature("GET", path, at: time)]).status
@@ -98,13 +98,13 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
-  @Test func `wrongly is said by doctor and readyz, in the words of what is the matter`() async throws {
+  @Test func `doctor and readyz say what is wrong with the clock`() async throws {
     let service = try await TestService(options: { $0.limits.nonces = 64 })
     let client = InProcessClient(try Router(ServiceRoutes.devices(service.core), refuse: ServiceRoutes.refuse))
     let admin = try AdminSocket(service.core)
     func said() async throws -> (ready: String, doctor: String) {
       let ready = try await client.get("/readyz")
-      // Boxes can still be served: no reason to take the service out of a pool.
+      // The service can still serve boxes, so a load balancer must not take it out of its pool.
       #expect(ready.status == 200)
       return (ready.text, try await admin.send("GET", "/v1/doctor").text)
     }
@@ -118,7 +118,7 @@ private let month: Duration = .seconds(31 * 86_400)
     #expect(words.ready.contains(#""clock":"ahead: nothing is deleted for its age""#), "\(words.ready)")
     #expect(words.doctor.contains("the machine's clock is 31 days later than this service expects"), "\(words.doctor)")
     #expect(words.doctor.contains("timedatectl"))
-    // A busy service whose nonces of these minutes are forgotten, and a clock that shows them again.
+    // The service has forgotten the nonces of these minutes when the clock shows the same minutes again.
     service.clock.setAhead(.zero)
     service.clock.pass(.seconds(400))
     for _ in 0..<1000 {
@@ -136,12 +136,14 @@ private let month: Duration = .seconds(31 * 86_400)
     #expect(!words.ready.contains("clock") && !words.doctor.contains("set back"))
   }
 
-  @Test func `ahead for seconds costs a box its code, and the next one lives its own time`() async throws {
+  @Test func `a clock that is ahead for seconds ends a pending code, and the next code has its full lifetime`()
+    async throws
+  {
     try await withService { service, client in
       let box = Box(service: service, client: client)
       _ = try await box.code()
       service.clock.setAhead(.seconds(2100))
-      // Nobody may approve it by this clock, so that the box is told at once and shows another.
+      // By this clock the code has expired. The box is told at once and shows another code.
       #expect(try await box.get("/api/v1/tokens/authn").status == 410)
       let next = try await box.code()
       service.clock.setAhead(.zero)
@@ -150,7 +152,7 @@ private let month: Duration = .seconds(31 * 86_400)
       #expect(try await box.get("/api/v1/tokens/authn").status == 404)
       try await service.approve(next)
       #expect(try await box.get("/api/v1/tokens/authn").status == 200)
-      // One that nobody answers is over when its time is, wherever the clock stands.
+      // A code that is never approved expires after its lifetime, however the clock changes.
       _ = try await Box(service: service, client: client, device: "box-2").code()
       service.clock.setAhead(month)
       let late = Box(service: service, client: client, device: "box-3")
@@ -163,7 +165,7 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
-  @Test func `or a service that is started anew takes no header twice`() async throws {
+  @Test func `a restarted service accepts no signed header twice`() async throws {
     try await withService { service, client in
       let lead: [Duration] = [.seconds(1), .seconds(120), .seconds(299)]
       let headers = try lead.map {
@@ -183,24 +185,24 @@ private let month: Duration = .seconds(31 * 86_400)
         }
         let fresh = try service.signature("GET", path, at: service.clock.now + .seconds(120))
         #expect(try await later.get(path, headers: [fresh]).status == 200)
-        // And what the first process wrote is not lost with the second one.
+        // The nonces of the first process survive a restart of the second.
         await Upkeep(core).keepEverything()
         core = try await TestService(restarting: service, on: service.core.store).core
       }
     }
   }
 
-  @Test func `a service that was killed takes no header twice that is dated ahead`() async throws {
+  @Test func `a killed service accepts no header twice that was dated ahead`() async throws {
     try await withService { service, client in
       let running = Task { await Upkeep(service.core).run() }
-      try await eventually("the mark") {
+      try await eventually("the mark of a running service is stored") {
         try await service.core.store.keptNumbers(.running, of: nil) == Upkeep.isRunning
       }
       running.cancel()
       await running.value
       let ahead = try service.signature("GET", path, at: service.clock.now + .seconds(200))
       #expect(try await client.get(path, headers: [ahead]).status == 200)
-      // Killed: nothing is written down.
+      // A killed process writes nothing on its way out.
       service.clock.pass(.seconds(3))
       func restarted() async throws -> (core: ServiceCore, client: InProcessClient) {
         let core = try await TestService(restarting: service, on: service.core.store).core
@@ -213,7 +215,7 @@ private let month: Duration = .seconds(31 * 86_400)
         let answer = try await later.get(path, headers: [header])
         #expect(answer.status == status && answer.header("date") != nil, "\(lead) s")
       }
-      // After one window, and after a stop, clocks may be ahead again.
+      // After one clock-skew window, and after an orderly stop, headers may be dated ahead again.
       service.clock.pass(.seconds(301))
       let header = try service.signature("GET", path, at: service.clock.now + .seconds(200))
       #expect(try await later.get(path, headers: [header]).status == 200)
@@ -241,10 +243,10 @@ private let month: Duration = .seconds(31 * 86_400)
   }
 }
 
-/// One app's secret in the wrong hands.
-@Suite struct `a flood of signed headers` {
+/// Floods by an attacker who has the secret of one app.
+@Suite struct `Floods of signed headers` {
   @Test(arguments: [.seconds(297), .seconds(5), .zero, .seconds(-200)] as [Duration])
-  func `from one source keeps no other out`(lead: Duration) async throws {
+  func `a flood from one source locks out no other source`(lead: Duration) async throws {
     let service = try await TestService(options: { $0.limits.nonces = 1024 })
     let router = try service.router()
     let attacker = InProcessClient(router, peer: .network(try address("198.51.100.1"), port: 1))
@@ -263,13 +265,13 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
-  @Test func `is counted before it takes room`() async throws {
+  @Test func `a request above the rate limit uses up no nonce`() async throws {
     let service = try await TestService(options: { $0.limits.nonces = 1024 })
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let ask = "/api/v1/checkauthn?deviceId=box"
       let header = try service.signature("GET", "/api/v1/checkauthn")
       #expect(try await client.get(ask, headers: [header]).status != 401)
-      // A header that somebody has seen uses nothing of the box's limit.
+      // A replayed header uses nothing of the device's rate limit.
       for _ in 0..<300 { #expect(try await client.get(ask, headers: [header]).status == 401) }
       #expect(try await service.call(client, "GET", ask).status != 429)
       var refused: [(name: String, value: String)] = []
@@ -279,7 +281,7 @@ private let month: Duration = .seconds(31 * 86_400)
       }
       #expect(refused.count > 100)
       service.clock.pass(.seconds(10))
-      // What was turned away has left nothing: its nonce is as good as new.
+      // A request refused with 429 has stored no nonce, so its header can be sent again.
       #expect(try await client.get(ask, headers: [refused[0]]).status != 401)
     }
   }

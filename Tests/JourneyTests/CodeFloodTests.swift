@@ -10,13 +10,15 @@ import Testing
 
 @testable import PairingService
 
-/// What made-up devices that replace their codes leave behind, in memory and on the disk: counted, not timed.
-@Suite struct `a flood of codes` {
+/// What made-up devices that replace their codes leave in memory and on the disk, by count.
+@Suite struct `Floods of registration codes` {
   private func rows(_ store: some Store, _ service: TestService) async throws -> Int {
     try await store.registrations(after: nil, limit: 100_000, at: service.clock.now).count
   }
 
-  @Test func `that replace each other leaves what is stated, over a restart too`() async throws {
+  @Test func `codes that replace each other leave at most the stated number of rows, also after a restart`()
+    async throws
+  {
     try await withFileStore { store in
       let service = try await TestService(
         on: store,
@@ -42,7 +44,7 @@ import Testing
         service.core.options, store: store, clock: service.clock.service)
       #expect(again.codes.remembered <= most)
       #expect(again.codes.pending == devices)
-      // Minutes later only what can be approved is left, ten hours before the end of the others.
+      // Minutes later only codes that can be approved are left, ten hours before the others would have expired.
       service.clock.pass(EndedCodes.withdrawnAge + .seconds(1))
       await Upkeep(again).once()
       #expect(again.codes.remembered == devices)
@@ -50,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `of one device has an end by default, and hurts nobody else`() async throws {
+  @Test func `one device may replace its code 30 times, and other devices are not limited by it`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       func ask(_ device: String) async throws -> TestResponse {
@@ -63,15 +65,15 @@ import Testing
       for number in 2..<200 { #expect(try await ask("box-\(number)").status == 201) }
       service.clock.pass(.seconds(10))
       #expect(try await ask("box-1").status == 201)
-      // An answer that was given is no code that waits: the next one replaces nothing.
+      // A delivered answer is not a pending code, so the next request replaces nothing.
       try await service.approve(try await ask("box-2").json().string("code"))
       for _ in 0..<3 { #expect(try await ask("box-2").status == 201) }
     }
   }
 }
 
-/// What memory keeps of codes when clocks do as they like, and whatever comes.
-@Suite struct `the memory for codes` {
+/// What memory keeps of codes under changing clocks and floods.
+@Suite struct `Registration codes in memory` {
   private let wall = TestClock()
   private let boot = TestClock()
   private var clock: ServiceClock {
@@ -95,7 +97,7 @@ import Testing
         sequence: state == .offered ? 1 : 2))
   }
 
-  @Test func `has room for so many codes that ran out of time, of each requestor`() throws {
+  @Test func `the number of remembered expired codes is bounded for each requestor`() throws {
     let codes = LiveCodes(clock: clock)
     let count = EndedCodes.mostOthers + 5000
     for number in 0..<count {
@@ -109,14 +111,15 @@ import Testing
     #expect(codes.remembered <= EndedCodes.mostOthers + 1)
     #expect(codes.pending == 0)
     #expect(codes.find(try named("registration-0"))?.flow.state == .expired)
-    // Nobody drives out what is another requestor's.
+    // A flood of one requestor evicts no codes of another.
     #expect(codes.find(try named("registration-\(count)"))?.flow.state == .expired)
     let given = codes.takeGiven()
     #expect(given.count == count + 1 - codes.remembered)
     #expect(codes.takeGiven().isEmpty)
   }
 
-  @Test(arguments: [-86_400 * 365, -3600, 0]) func `forgets by the boot clock, wherever the time of day goes`(
+  @Test(arguments: [-86_400 * 365, -3600, 0])
+  func `codes are forgotten by the boot clock, whatever the time of day does`(
     jump: Int
   ) throws {
     let codes = LiveCodes(clock: clock)
@@ -137,7 +140,7 @@ import Testing
     #expect(Set(codes.takeGiven()) == all)
   }
 
-  @Test func `has no notes about codes that are long gone`() throws {
+  @Test func `forgotten codes leave no entries behind`() throws {
     let codes = LiveCodes(clock: clock)
     for number in 0..<60_000 {
       codes.add(try record(number, lifetime: .seconds(36_000), .withdrawn), hasEarlierSignIn: nil)
@@ -151,7 +154,7 @@ import Testing
     #expect(codes.remembered == 0)
   }
 
-  @Test func `takes no more of what devices say than is stated, and every code`() throws {
+  @Test func `the total size of device descriptions is bounded, while every code is accepted`() throws {
     let codes = LiveCodes(clock: clock)
     let about = DeviceDescription(information: String(repeating: "x", count: 60_000))
     for number in 0..<1118 {

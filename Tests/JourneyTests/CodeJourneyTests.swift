@@ -8,9 +8,9 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a box gets a code, and its answer` {
+@Suite struct `From registration code to sign-in` {
   @Test(arguments: TestTransport.allCases)
-  func `pending, approved, delivered`(transport: TestTransport) async throws {
+  func `a code is pending, then approved, then delivered to the box`(transport: TestTransport) async throws {
     let service = try await TestService()
     try await transport.withClient(of: try service.router()) { client in
       let made = try await service.call(
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a box that signs out leaves a line in the audit log, and one that was not in none`()
+  @Test func `a sign-out of a signed-in box writes one audit line, and any other sign-out none`()
     async throws
   {
     let service = try await TestService()
@@ -67,17 +67,17 @@ import Testing
       #expect(try await box.send("DELETE", "/api/v1/logout").status == 204)
       try await box.signIn()
       for _ in 0..<2 { #expect(try await box.send("DELETE", "/api/v1/logout").status == 204) }
-      // The line is written behind the answer.
+      // The line is written after the response.
       try await service.auditIsWritten()
       let lines = try await service.audit("device.sign-out")
       #expect(lines.map(\.actor) == [.device(try named(Sample.requestor))])
       #expect(lines.first?.detail == "\(Sample.provider)/\(Sample.account)")
-      #expect(lines.first?.subject.utf8.count == 16, "the short name of lists")
+      #expect(lines.first?.subject.utf8.count == 16, "the short name that device list prints")
       #expect(try await service.audit("device.sign-out").count == 1)
     }
   }
 
-  @Test func `denied, expired, withdrawn, unknown`() async throws {
+  @Test func `denied, expired, withdrawn and unknown codes have their own responses`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       func code(_ device: String) async throws -> String {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a held reply comes with the change`() async throws {
+  @Test func `a long poll completes when the code is approved`() async throws {
     let service = try await TestService()
     try await TestTransport.socket.withClient(of: try service.router()) { client in
       let made = try await service.call(
@@ -121,7 +121,7 @@ import Testing
       async let held = service.call(
         client, "GET", "/api/v1/tokens/authn.json?deviceId=box-1",
         headers: [("Prefer", "wait=55")])
-      try await eventually("a held reply") { service.core.waiters.count == 1 }
+      try await eventually("the long poll is parked") { service.core.waiters.count == 1 }
       _ = try await service.approve(code)
       let answer = try await held
       #expect(answer.status == 200)
@@ -131,7 +131,6 @@ import Testing
 }
 
 extension TestResponse {
-  /// The body as a JSON object.
   func json() throws -> JSONObject {
     try #require(JSONValue(reading: body, limits: JSONLimits(depth: 16, bytes: 1 << 20)).object)
   }

@@ -6,9 +6,13 @@ import Testing
 
 @testable import PairingService
 
-/// On a PostgreSQL server, with a second handle on the same database in the place of a restart.
+/// Runs a service on a PostgreSQL server.
+///
+/// A second handle on the same database stands for a restarted service.
 @Suite struct `A service on a PostgreSQL database` {
-  @Test func `signs a box in, and the next one goes on from there`() async throws {
+  @Test func `a box signs in, and a second service on the same database continues with its sign-in and code`()
+    async throws
+  {
     try await withDatabaseStores(2) { stores in
       let service = try await TestService(on: stores[0])
       var code = ""

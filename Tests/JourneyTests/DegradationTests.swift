@@ -7,7 +7,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a provider that is out of order` {
+@Suite struct `Degradation of a provider` {
   private func withBox(_ body: (TestService, Box) async throws -> Void) async throws {
     let service = try await serving { $0.enhancedErrors = true }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -15,9 +15,9 @@ import Testing
     }
   }
 
-  /// The ways in which a device says at which provider it is.
+  /// The calls in which a device names a provider.
   @Test(arguments: ["authorize", "tokens/authn", "checkauthn", "preauthorize", "code", "preview"])
-  func `authn-all signs in whoever names the provider`(way: String) async throws {
+  func `authn-all signs in a device that names the provider, in each call that can name one`(way: String) async throws {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authenticateEverybody }
       #expect(try await box.get("/api/v1/tokens/authn").status == 404)
@@ -36,7 +36,7 @@ import Testing
       #expect(try await box.media("anything").status == 200)
       #expect(try await box.preauthorize("x,y") == ["x": "true", "y": "true"])
       #expect(try await box.get("/api/v1/tokens/authn")["userId"] == signedIn["userId"])
-      // In order again: the sign-in ends.
+      // When the provider works again, the sign-in ends.
       try await service.integrate { $0.degradation = nil }
       #expect(try await box.authorize("anything").status == 403)
       #expect(try await box.media("anything").status == 403)
@@ -44,7 +44,9 @@ import Testing
     }
   }
 
-  @Test func `authn-all lets so many devices of one address in, and those again`() async throws {
+  @Test func `authn-all limits how many new devices of one address it signs in, and known devices stay in`()
+    async throws
+  {
     let service = try await TestService(options: {
       $0.limits.newcomers = RateLimit(perSecond: 1, burst: 3)
     })
@@ -57,7 +59,7 @@ import Testing
           "/api/v1/\(way)", ["mvpd": Sample.provider, "resource": "anything"]
         ).status
       }
-      // Guests have five times the room of other newcomers: a hotel is one address.
+      // Guests have five times the limit of other new devices, because all guests of a hotel share one address.
       for device in 1...15 { #expect(try await ask(device) == 200) }
       for way in ["tokens/authn", "checkauthn", "authorize", "preauthorize"] {
         #expect(try await ask(16, way) == 429)
@@ -69,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `authn-all signs in nobody who names another provider, or none`() async throws {
+  @Test func `authn-all does not sign in a device that names another provider or none`() async throws {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authenticateEverybody }
       for named in ["", Sample.pass, "nobody", "LOCAL"] {
@@ -88,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `authn-all takes the place of a sign-in that ran out, and of no other`() async throws {
+  @Test func `authn-all replaces an expired sign-in, but not a valid one or one of a disabled account`() async throws {
     try await withBox { service, box in
       try await box.signIn()
       try await service.integrate { $0.degradation = .authenticateEverybody }
@@ -106,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `authz-all opens everything to who is signed in, authz-none nothing`() async throws {
+  @Test func `authz-all allows every title to signed-in devices, and authz-none allows none`() async throws {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authorizeEverybody }
       #expect(try await box.authorize("anything").status == 403)

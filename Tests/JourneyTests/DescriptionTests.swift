@@ -16,8 +16,8 @@ private func description() throws -> JSONObject {
     JSONValue(reading: bytes, limits: JSONLimits(depth: 32, bytes: 1 << 20)).object)
 }
 
-@Suite struct `the public description` {
-  @Test func `names every route of the protocol, and no other`() async throws {
+@Suite struct `The OpenAPI description` {
+  @Test func `the description names exactly the routes of the protocol`() async throws {
     let service = try await TestService()
     let phone = try await Phone(
       service.core, try PhonePages(WebFiles(readingFolder: packageFolder() + "/web")))
@@ -37,7 +37,7 @@ private func description() throws -> JSONObject {
     #expect(described.subtracting(mounted).sorted() == [])
   }
 
-  @Test func `names the same calls as docs/protocol.md`() throws {
+  @Test func `the description names the same calls as docs/protocol.md`() throws {
     let page = String(decoding: try readFile(packageFolder() + "/docs/protocol.md"), as: UTF8.self)
     var shown: Set<String> = []
     for row in page.split(separator: "\n") where row.hasPrefix("| `") {
@@ -55,9 +55,9 @@ private func description() throws -> JSONObject {
     #expect(shown.subtracting(described).sorted() == [])
   }
 
-  /// The pages for people, which are no part of the protocol.
+  /// Whether this is a page for people, which is not part of the protocol.
   private func isPage(_ path: String) -> Bool {
-    // Where a browser would go if there were such a way: it says that there is none.
+    // A browser that expects an authorization endpoint lands on this page, which says that there is none.
     if path == "/oauth/authorize" { return true }
     let first = path.split(separator: "/").first.map(String.init) ?? ""
     return [
@@ -66,7 +66,7 @@ private func description() throws -> JSONObject {
     ].contains(first)
   }
 
-  @Test func `every reference leads somewhere, every operation has a name`() throws {
+  @Test func `every reference in the description resolves, and every operation has a unique name`() throws {
     let whole = try description()
     var names: Set<String> = []
     func walk(_ value: JSONValue) throws {
@@ -87,7 +87,7 @@ private func description() throws -> JSONObject {
     #expect(names.count > 20)
   }
 
-  @Test func `is served with the pages`() async throws {
+  @Test func `the service serves the description with its pages`() async throws {
     let service = try await TestService()
     let client = InProcessClient(try await service.phoneRouter())
     let answer = try await client.get("/openapi.json")
@@ -96,7 +96,7 @@ private func description() throws -> JSONObject {
     #expect(try answer.body == readFile(packageFolder() + "/web/openapi.json"))
   }
 
-  @Test func `says every reason and every enhanced code's action`() throws {
+  @Test func `the description lists every error reason and every action of an enhanced code`() throws {
     let schemas = try #require(try description()["components"]?["schemas"]?.object)
     let reasons = schemas["ClientError"]?["properties"]?["error"]?["enum"]?.array?
       .compactMap(\.string)

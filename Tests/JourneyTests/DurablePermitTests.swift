@@ -11,9 +11,9 @@ import Testing
 
 @testable import PairingService
 
-/// On the store that a service really has: what is written, and what of it survives.
-@Suite struct `permits on a disk` {
-  @Test func `asking again writes nothing`() async throws {
+/// On the SQLite store of a real service: which calls write, and what survives concurrent calls.
+@Suite struct `Permits on disk` {
+  @Test func `repeated calls for the same permit write nothing`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -33,7 +33,7 @@ import Testing
         guest.device = "box-2"
         #expect(try await guest.preview(Sample.pass).status == 204)
         #expect(try await guest.authorize("a").status == 200)
-        // The audit line of the sign-in is written behind its answer.
+        // The audit line of the sign-in is written after the response.
         try await service.auditIsWritten()
         let opened = store.statistics.requests
         for _ in 0..<5 {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `many devices and many calls at once agree`() async throws {
+  @Test func `concurrent calls of many devices get consistent responses`() async throws {
     try await withFileStore { store in
       let service = try await TestService(
         on: store, options: { $0.limits.device = RateLimit(perSecond: 1000, burst: 1000) })
@@ -60,7 +60,7 @@ import Testing
         }
         #expect(answers.filter { $0.status == 200 }.count == 20)
         #expect(Set(answers.map(\.text)).count == 2)
-        // A pass of two titles that many try to open opens two.
+        // Of many concurrent attempts, a pass for two titles opens two.
         var guest = box
         guest.device = "box-2"
         #expect(try await guest.preview(Sample.promotion, ["generic_data": "me"]).status == 204)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `signing out while authorizing leaves nothing behind`() async throws {
+  @Test func `a sign-out during authorization leaves no permit behind`() async throws {
     try await withFileStore { store in
       let service = try await TestService(
         on: store, options: { $0.limits.device = RateLimit(perSecond: 1000, burst: 1000) })

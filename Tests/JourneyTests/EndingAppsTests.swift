@@ -8,9 +8,9 @@ import Testing
 
 @testable import PairingService
 
-/// Who signs a box out is told which apps end with it, before and afterwards.
-@Suite struct `apps that end with a box's sign-in` {
-  /// A box with an app named kodi, the phone of its viewer, and the operator.
+/// A person who signs a box out is told which apps end with it, before and afterwards.
+@Suite struct `Apps that end with the sign-in of their box` {
+  /// Runs a test body with a box that has an app named kodi, the phone of its viewer, and the admin socket.
   private func withApp(
     _ body: (inout PlatformStage, inout PhoneBrowser, AdminSocket) async throws -> Void
   ) async throws {
@@ -24,7 +24,8 @@ import Testing
     }
   }
 
-  @Test func `are named to the operator who signs a device out, and in the audit log`() async throws {
+  @Test func `the operator who signs a device out, and the audit log, are told the apps that end with it`() async throws
+  {
     try await withApp { stage, _, admin in
       let shown = try await admin.send("GET", "/v1/devices?id=the-box")
       #expect(try appNames(of: shown.body) == ["kodi"])
@@ -35,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `are named to the operator who revokes a sign-in`() async throws {
+  @Test func `the operator who revokes a sign-in is told the apps that end with it`() async throws {
     try await withApp { stage, _, admin in
       let box = try #require(try await stage.signIn(at: PlatformStage.maker))
       let path = "/v1/sign-ins/\(box.authentication.id)"
@@ -47,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `are named on my screens, on the page that asks, and in the audit log`() async throws {
+  @Test func `My screens, the sign-out page and the audit log name the apps that end with a box`() async throws {
     try await withApp { stage, phone, _ in
       let requestor = try #require(
         stage.service.core.provisioning.now.requestor(try named(Sample.requestor))?.name)
@@ -66,8 +67,8 @@ import Testing
     }
   }
 
-  /// An app says nothing of its device, and "Unknown" would stand there for each.
-  @Test func `have the names that the box gives them, and their box's name`() async throws {
+  /// An app reports no device, so its name on the page comes from the box; otherwise each would be "Unknown".
+  @Test func `My screens shows an app under the name that its box gave it, and the name of the box`() async throws {
     try await withApp { stage, phone, _ in
       try await phone.open("/screens")
       #expect(phone.page.text.contains("<h2><bdi>kodi</bdi></h2>"))
@@ -76,11 +77,11 @@ import Testing
       try await phone.send("rename", ["name": "Attic"])
       try await phone.open("/screens")
       #expect(phone.page.text.contains("<h2><bdi>Attic</bdi></h2>"))
-      #expect(phone.page.text.contains("<dd><bdi>Attic</bdi></dd>"), "of which box the app is")
+      #expect(phone.page.text.contains("<dd><bdi>Attic</bdi></dd>"), "the app shows the name of its box")
     }
   }
 
-  @Test func `an app's own end names none`() async throws {
+  @Test func `the sign-out of an app ends no other app`() async throws {
     try await withApp { stage, phone, _ in
       let id = try #require(try await stage.signIn(at: Sample.requestor)).authentication.id
       try await phone.open("/screens/\(id)/sign-out")
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `one line names an app once, and no more than twenty`() async throws {
+  @Test func `one audit line names an app only once, and at most twenty apps`() async throws {
     try await withApp { stage, _, _ in
       for device in 2...4 { try await stage.letIn("kodi", device: "app-\(device)") }
       for app in 1...22 { try await stage.letIn("app\(app)", device: "made-up-\(app)") }
@@ -123,7 +124,7 @@ extension PlatformStage {
     ).first
   }
 
-  /// What the audit log says about the ends of sign-ins.
+  /// The details of the audit lines about ended sign-ins.
   fileprivate func ends(_ action: String = "device.sign-out") async throws -> [String] {
     try await service.core.store.audit(after: 0, limit: 1000).map(\.entry).filter { $0.action == action }.map(\.detail)
   }

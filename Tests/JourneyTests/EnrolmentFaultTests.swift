@@ -12,13 +12,13 @@ import Testing
 
 @testable import PairingService
 
-/// A code is worth one pair to one box, whatever the service's disk or its process does in between.
-@Suite struct `enrolment of boxes, when disk or process fail` {
+/// A code gives one key pair to one box, whatever the disk or the process of the service does in between.
+@Suite struct `Enrolment with a failing disk or process` {
   private let stage: EnrolmentStage
 
   init() throws { stage = try EnrolmentStage() }
 
-  @Test func `on a full disk nobody is invited and nothing is used up`() async throws {
+  @Test func `with a full disk, inviting fails and no enrolment code is used up`() async throws {
     let disk = FaultyDisk()
     try await withFileStore(on: disk) { store in
       let service = try await TestService(on: store)
@@ -33,14 +33,14 @@ import Testing
         for box in UInt8(1)...3 { #expect(try await client.send(stage.request(box)).status == 503) }
         #expect(service.core.provisioning.now.callKeys.count == keys)
         disk.heal()
-        // None of those three has used the code.
+        // None of the three refused boxes has used the code.
         #expect(try await client.send(stage.request(4)).status == 200)
         #expect(try await client.send(stage.request(1)).status == 403)
       }
     }
   }
 
-  @Test func `killed at any write, and after the last, the box gets its pair and no other box does`() async throws {
+  @Test func `after a kill at any write, the invited box gets its pair and no other box does`() async throws {
     let masterKey = Random.secret()
     let writes = try await withTemporaryFolder { folder in
       let disk = FaultyDisk()
@@ -55,8 +55,9 @@ import Testing
         let enrolled = try await enrol(folder, masterKey, disk) {
           if failing <= writes { disk.fail([.write], at: failing, forEver: true) }
         }
-        // The last writes come after the commit (the log is copied back, or a line of the audit log follows), or before
-        // the answer, as it happens: then the box may have been told. Without the first nobody is told, with all it is.
+        // The last writes may come before the answer or after the commit (a checkpoint of the log, or an audit line).
+        // So the box must not have been told when the first write fails, must have been told when none fails, and
+        // either is right in between.
         if failing == 1 { #expect(enrolled.told == nil) }
         if failing > writes { #expect(enrolled.told != nil) }
         for (way, files) in [("kill", enrolled.killed), ("power cut", enrolled.powerCut)] {
@@ -67,11 +68,11 @@ import Testing
     }
   }
 
-  /// A service at which one box enrolled: what the box was told, and what the disk had at that moment.
+  /// A service at which one box enrolled: what the box was told, and what the disk held at that moment.
   private struct Enrolled {
     let service: TestService
     let told: EnrolmentGrant?
-    /// What was written for it.
+    /// The number of writes that the enrolment needed.
     let writes: Int
     let killed: [String: [UInt8]]
     let powerCut: [String: [UInt8]]
@@ -95,7 +96,7 @@ import Testing
       writes: disk.count(of: .write) - before, killed: disk.contents(), powerCut: disk.survivors())
   }
 
-  /// After the restart the same box asks again, as its retries do, and another one tries the code.
+  /// After the restart the same box repeats its request, as its retries do, and another box tries the code.
   private func goesOn(
     _ enrolled: Enrolled, _ folder: String, _ masterKey: Secret
   ) async throws {
@@ -106,7 +107,9 @@ import Testing
       let answer = try await client.send(stage.request(1))
       #expect(answer.status == 200, "\(folder): \(answer.text)")
       let grant = try stage.grant(answer, 1)
-      if let told = enrolled.told { #expect(grant == told, "\(folder): another pair than the box was told") }
+      if let told = enrolled.told {
+        #expect(grant == told, "\(folder): another pair than the one that the box was told")
+      }
       #expect(again.core.provisioning.now.callKeys[grant.publicKey] != nil)
       #expect(try await client.send(stage.request(2)).status == 403)
     }

@@ -7,7 +7,7 @@ import RegentPairingWire
 import ServiceTestSupport
 import Testing
 
-/// An invitation, and what boxes that were given its code send.
+/// An invitation, and the requests of boxes that have its code.
 struct EnrolmentStage {
   let code: EnrolmentCode
   let key: CodeKey

@@ -12,12 +12,12 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `enrolment of boxes` {
+@Suite struct `Enrolment of boxes` {
   private let stage: EnrolmentStage
 
   init() throws { stage = try EnrolmentStage() }
 
-  @Test func `a code gives a box a pair that the service takes, and the same one again`() async throws {
+  @Test func `an enrolment code gives a box a working key pair, and the same pair when it asks again`() async throws {
     let service = try await TestService()
     try await stage.invite(service)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -26,14 +26,14 @@ import Testing
       let grant = try stage.grant(answer, 1)
       #expect(grant.requestor.text == Sample.requestor && grant.service == "https://tv.example.org")
       #expect(service.core.provisioning.now.callKeys[grant.publicKey] != nil)
-      // Neither the pair nor the code is in what went over the wire.
+      // Neither the key pair nor the code is sent in the clear.
       for secret in [grant.secret, grant.publicKey.text, stage.code.secret] { #expect(!answer.text.contains(secret)) }
       #expect(try stage.grant(try await client.send(stage.request(1)), 1) == grant)
       #expect(try await client.send(stage.request(2)).status == 403)
     }
   }
 
-  @Test func `wrong, used, late, revoked and unknown are one answer to the letter`() async throws {
+  @Test func `wrong, used, expired and unknown codes get the same response to the byte`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let unknown = try await client.send(stage.request(1))
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `of 64 boxes at once one gets a pair`() async throws {
+  @Test func `of 64 boxes that use one code at the same time, one gets a pair`() async throws {
     let service = try await TestService()
     try await stage.invite(service)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `who guesses is turned away, and keeps no honest box of his address out`() async throws {
+  @Test func `an address that guesses is limited, while a right code from the same address works`() async throws {
     let service = try await TestService()
     try await stage.invite(service)
     try await TestTransport.socket.withClient(of: try service.router()) { client in
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `who sends a box's request again and again costs no write and reads an invitation alone`() async throws {
+  @Test func `a repeated enrolment request writes nothing and reads only the invitation`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await stage.invite(service)
@@ -84,7 +84,7 @@ import Testing
         for _ in 0..<10 { #expect(try stage.grant(try await client.send(stage.request(1)), 1) == first) }
         #expect(store.statistics.requests == before.requests)
         #expect(store.statistics.reads - before.reads == 10)
-        // A pair that was revoked is not given again.
+        // A revoked pair is not returned again.
         try await store.setState(of: first.publicKey, to: .revoked, audit: nil, at: service.clock.now)
         try await service.core.refreshProvisioning()
         #expect(try await client.send(stage.request(1)).status == 403)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `an answer for another box, another code or by somebody else does not open`() async throws {
+  @Test func `a sealed answer for another box, or one sealed with another code, does not open`() async throws {
     let service = try await TestService()
     try await stage.invite(service, uses: 2)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in

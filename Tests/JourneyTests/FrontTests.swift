@@ -10,7 +10,7 @@ import Testing
 
 private func accept(_ value: String) -> [(name: String, value: String)] { [("Accept", value)] }
 
-@Suite struct `the form of an answer` {
+@Suite struct `Response formats` {
   @Test(
     arguments: [
       ("/api/v1/config/REF30", nil, WireFormat.xml),
@@ -40,7 +40,9 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
       ("/api/v1/config/REF30", "image/png", .xml),
       ("/api/v1/config/REF30", ";;;", .xml),
     ] as [(String, String?, WireFormat)])
-  func `suffix, parameter, Accept`(target: String, accepted: String?, format: WireFormat)
+  func `the suffix, then the format parameter, then the Accept header select the format`(
+    target: String, accepted: String?, format: WireFormat
+  )
     async throws
   {
     let service = try await TestService()
@@ -51,7 +53,7 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
       #expect(answer.header("content-type") == format.contentType)
       #expect(answer.text.hasPrefix(format == .json ? "{" : "<"))
       #expect(answer.header("cache-control") == "no-store")
-      // A refusal comes in the same form.
+      // A refusal has the same format.
       let refused = try await client.get(target, headers: accepted.map(accept) ?? [])
       #expect(refused.status == 401)
       #expect(refused.header("content-type") == format.contentType)
@@ -65,7 +67,9 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
       ("PATCH", "/reggie/v1/REF30/regcode", 405, false),
       ("GET", "/api/v1/config/%FF.json", 400, true), ("GET", "/api/v1/../x.json", 400, true),
     ] as [(String, String, UInt16, Bool)])
-  func `what no route takes`(method: String, target: String, status: UInt16, isJSON: Bool)
+  func `a request that no route matches gets an error document in the format of its path`(
+    method: String, target: String, status: UInt16, isJSON: Bool
+  )
     async throws
   {
     let service = try await TestService()
@@ -82,7 +86,7 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
   }
 }
 
-@Suite struct `parameters and device information` {
+@Suite struct `Request parameters and device information` {
   @Test(
     arguments: [
       ("?deviceId=a", [], 201), ("", [("deviceId", "a")], 201),
@@ -100,7 +104,9 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
       ("?deviceId=\(String(repeating: "a", count: 512))", [], 201),
       ("?deviceId=\(String(repeating: "a", count: 513))", [], 400),
     ] as [(String, [(String, String)], UInt16)])
-  func `in query and form`(query: String, form: [(String, String)], status: UInt16) async throws {
+  func `a parameter given twice, or with an invalid value, is refused in the query and in the form`(
+    query: String, form: [(String, String)], status: UInt16
+  ) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let path = "/reggie/v1/REF30/regcode"
@@ -111,7 +117,7 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
     }
   }
 
-  @Test func `a path of another requestor contradicts the credentials`() async throws {
+  @Test func `a path with another requestor than that of the credentials is refused`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let answer = try await service.call(client, "GET", "/api/v1/config/OTHER.json")
@@ -125,7 +131,7 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
     "eyJwcmltYXJ5SGFyZHdhcmVUeXBlIjoiU2V0VG9wQm94IiwibW9kZWwiOiJNMSIsIm9zTmFtZSI6IkxpbnV4In0",
     "eyJwcmltYXJ5SGFyZHdhcmVUeXBlIjoiU2V0VG9wQm94IiwibW9kZWwiOiJNMSIsIm9zTmFtZSI6IkxpbnV4In0%3D",
   ])
-  func `device information is read in every spelling`(value: String) async throws {
+  func `device information is read in standard, unpadded and percent-encoded Base64`(value: String) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let path = "/api/v1/config/REF30.json"
@@ -140,7 +146,7 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
   @Test(arguments: [
     "", "%%%", "bm90IGpzb24=", "W10=", "e30=", "\u{7F}", String(repeating: "A", count: 9000),
   ])
-  func `device information is never an error`(value: String) async throws {
+  func `malformed device information is never an error`(value: String) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let answer = try await client.post(
@@ -156,8 +162,8 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
   }
 }
 
-@Suite struct `errors in the enhanced form` {
-  @Test func `only for requestors that want it, with a trace`() async throws {
+@Suite struct `Enhanced errors` {
+  @Test func `enhanced errors have a code and a trace, and only requestors that enabled them get them`() async throws {
     for enhanced in [true, false] {
       let service = try await TestService(options: { _ in }) { $0.enhancedErrors = enhanced }
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -180,21 +186,23 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
         let markup = try await service.call(client, "GET", "/api/v1/checkauthn")
         #expect(markup.status == 400)
         #expect(markup.text.contains("<code>invalid_device_id</code>"))
-        // Who calls is not known here, so neither is what it wants.
+        // A request without credentials names no requestor, so the service cannot know whether to send enhanced errors.
         #expect(try await client.get("/api/v1/checkauthn.json").json()["code"] == nil)
       }
     }
   }
 }
 
-@Suite struct `pages of other sites` {
+@Suite struct `Cross-origin requests` {
   @Test(arguments: [
     ("/reggie/v1/REF30/regcode", "POST, OPTIONS"),
     ("/reggie/v1/REF30/regcode/BCDFGHJK", "GET, DELETE, OPTIONS"),
     ("/api/v1/checkauthn.json", "GET, OPTIONS"), ("/api/v1/logout", "DELETE, GET, OPTIONS"),
     ("/o/client/token", "POST, OPTIONS"),
   ])
-  func `may ask before they send`(target: String, methods: String) async throws {
+  func `a CORS preflight request is answered with the allowed methods and headers`(target: String, methods: String)
+    async throws
+  {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let answer = try await client.send(
@@ -215,7 +223,7 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
     }
   }
 
-  @Test func `may read answers and refusals`() async throws {
+  @Test func `pages of other origins may read responses and refusals`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let origin = (name: "Origin", value: "https://login.example.com")

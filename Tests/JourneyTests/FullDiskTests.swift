@@ -11,8 +11,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `A service whose disk is full` {
-  @Test func `is not ready as long as nothing can be written, and then again`() async throws {
+@Suite struct `A service with a full disk` {
+  @Test func `readyz reports 503 while nothing can be written, and 200 afterwards`() async throws {
     let disk = FaultyDisk()
     try await withFileStore(on: disk) { store in
       let service = try await TestService(on: store)
@@ -22,7 +22,7 @@ import Testing
           return (answer.status, answer.text)
         }
         #expect(try await ready().status == 200)
-        // Nobody writes anything; the probe alone finds it.
+        // No request writes anything, so only the probe of readyz can find the full disk.
         disk.fail([.write], at: 1, forEver: true, with: .full)
         service.clock.pass(.seconds(31))
         let full = try await ready()
@@ -30,7 +30,7 @@ import Testing
         #expect(full.text.contains("the disk is full: nothing can be written"))
         let refusals = store.statistics.diskFull
         for _ in 1...20 { #expect(try await ready().status == 503) }
-        // Whoever asks often does not wear the disk out.
+        // Frequent calls of readyz do not cause a write each.
         #expect(store.statistics.diskFull == refusals)
         disk.heal()
         service.clock.pass(.seconds(2))
@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test func `exchanges nothing and decides nothing, and the same request counts afterwards`() async throws {
+  @Test func `with a full disk no exchange and no decision happens, and the same requests work afterwards`()
+    async throws
+  {
     let disk = FaultyDisk()
     try await withFileStore(on: disk) { store in
       let service = try await TestService(on: store)
@@ -53,8 +55,8 @@ import Testing
         #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 404)
         disk.heal()
         let decisions = try await store.decisions(of: service.core.hasher.device(try named("the-box")))
-        #expect(decisions.map(\.isGranted) == [true], "half a decision")
-        #expect(try await stage.verdict(word) == "204", "used up by a refusal")
+        #expect(decisions.map(\.isGranted) == [true], "a refused decision must not be stored in part")
+        #expect(try await stage.verdict(word) == "204", "the refusal must not use up the assertion")
         #expect(try await stage.verdict(word) == "used")
         #expect(try await stage.decide("denied") == 204)
         #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 403)

@@ -9,15 +9,15 @@ import Testing
 
 @testable import PairingService
 
-/// Guessers with as many addresses as they like: how many of their codes are looked at.
-@Suite struct `a crowd with an address for each guess` {
-  /// Guesses, each from a network of its own; returns how many were looked at.
+/// Attackers with any number of addresses: how many of their guesses the service looks up.
+@Suite struct `Guesses from many addresses` {
+  /// Sends guesses, each from a network of its own, and returns how many the service looked up.
   private func guesses(_ numbers: Range<Int>, _ service: TestService, _ router: some Handler) async throws
     -> Int
   {
     var seen = 0
     for number in numbers {
-      // 2001:db8:… with another /48 for each.
+      // Addresses in 2001::/16, each in a /48 of its own.
       let high = 0x2001_0000_0000_0000 | UInt64(number) << 16 | 1
       let client = InProcessClient(
         router, peer: .network(IPAddress(high: high, low: 1), port: 1))
@@ -30,7 +30,7 @@ import Testing
     return seen
   }
 
-  @Test func `gets about sixty looked at a minute, and never more than 92`()
+  @Test func `guesses from many addresses are looked up about 60 times a minute, and at most 92 at once`()
     async throws
   {
     let service = try await TestService()
@@ -42,11 +42,11 @@ import Testing
       service.clock.pass(.seconds(1))
       all += try await guesses(10_000 + second * 5..<10_000 + second * 5 + 5, service, router)
     }
-    // Which sources share a place is drawn anew in each process: 730 to 751 were seen.
+    // The hash that assigns networks to buckets is random for each process: 730 to 751 were measured.
     #expect(all <= 11 * 72)
-    // What is told about it is as little.
+    // The metric counts only the guesses that were looked up.
     #expect(service.core.metrics.now[.wrongCodes] == all)
-    // Whoever makes it with one app's secret makes it at no other app, and not for the phones.
+    // An attacker with the secret of one app exhausts neither the budget of other apps nor that of the phones.
     let viewer = InProcessClient(
       try await service.phoneRouter(), peer: .network(try address("198.51.100.7"), port: 1))
     let code = try await newCode(service, viewer)
@@ -55,7 +55,7 @@ import Testing
     #expect(phone.address == "/D/\(code)/approve")
   }
 
-  @Test func `leaves who is signed in her own tries`() async throws {
+  @Test func `a flood of guesses leaves a signed-in viewer her own attempts`() async throws {
     let service = try await TestService()
     let router = try await service.phoneRouter()
     let now = service.clock.service.uptime
@@ -73,7 +73,7 @@ import Testing
     try await phone.open("/")
     try await phone.send("/code", ["code": code])
     #expect(phone.address == "/D/\(code)/approve")
-    // And everybody a minute later, when the crowd is gone.
+    // A minute after the flood, guests can enter codes again, too.
     service.clock.pass(.seconds(61))
     #expect(service.clock.service.uptime > now)
     let other = try await newCode(service, viewer, device: "box-2")
@@ -83,8 +83,8 @@ import Testing
   }
 }
 
-@Suite struct `lines that strangers cause` {
-  @Test func `have an end, each kind for itself, and what was left out is told`() {
+@Suite struct `Log lines that unauthenticated requests cause` {
+  @Test func `log lines are limited for each kind of event, and the log says how many were left out`() {
     let clock = TestClock()
     let lines = Locked<[String: Int]>([:])
     let told = Locked<[String]>([])
@@ -103,7 +103,7 @@ import Testing
     #expect(lines.withLock { $0["store"] } == 1)
   }
 
-  @Test func `of refused forms are not as many as the forms`() async throws {
+  @Test func `refused forms cause at most 200 log lines at once, while the metric counts all`() async throws {
     let lines = Locked(0)
     let service = try await TestService(
       log: ServiceLog { _, event, _ in

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PairingService
 
-/// From the yes to a box that waits for it.
-@Suite struct `a waiting box` {
+/// From the approval to the long poll of the box.
+@Suite struct `Handing an approval to a waiting box` {
   private let authn = "/api/v1/tokens/authn.json?deviceId=box-1"
 
   @Test func `an approval reaches the waiting box before its delivery is written`() async throws {
@@ -18,13 +18,13 @@ import Testing
       async let authentication = service.call(client, "GET", authn, headers: [("Prefer", "wait=55")])
       async let check = service.call(
         client, "GET", "/api/v1/checkauthn.json?deviceId=box-1", headers: [("Prefer", "wait=55")])
-      try await eventually("two held replies") { service.core.waiters.count == 2 }
+      try await eventually("both long polls are parked") { service.core.waiters.count == 2 }
       let id = try await service.approve(code)
       let answer = try await authentication
       #expect(answer.status == 200)
       #expect(try await check.json() == answer.json())
-      // Written once for both, by nobody's asking again.
-      try await eventually("the delivery") {
+      // The delivery is written once for both long polls, without a further request.
+      try await eventually("the delivery is written") {
         service.core.codes.find(id)?.flow.state.status == .delivered
       }
       #expect(service.core.metrics.now[.codesDelivered] == 1)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `who was signed out since is not told of the approval`() async throws {
+  @Test func `an approval is not handed over when its sign-in has expired or was ended`() async throws {
     let service = try await TestService()
     let code = try await service.code(InProcessClient(try service.router()))
     let id = try await service.approve(code)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PairingService
 
-/// A text that is not printed as it is: reports of tests go to terminals.
+/// A text that is printed escaped, because test reports go to terminals.
 struct HostileText: CustomTestStringConvertible, ExpressibleByStringLiteral, Sendable {
   let text: String
 
@@ -22,7 +22,7 @@ struct HostileText: CustomTestStringConvertible, ExpressibleByStringLiteral, Sen
   }
 }
 
-/// Names as strangers choose them.
+/// Names that an attacker could choose.
 private let hostileNames: [HostileText] = [
   "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onmouseover='x",
   "&#x3c;b&#x3e;",
@@ -34,7 +34,7 @@ private let hostileNames: [HostileText] = [
   "javascript:alert(1)", "]]><!--", "\\u003cscript\\u003e", "\u{E0001}\u{E0041}\u{1D173}",
 ]
 
-/// What must not be in any page, whoever named what.
+/// Expects that a page contains none of what a hostile name tries to inject.
 private func expectHarmless(_ page: TestResponse, _ hostile: String) {
   let text = page.text
   let name = HostileText(hostile).testDescription
@@ -43,7 +43,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
     let isThere = text.contains(bad)
     #expect(!isThere, "\(bad) of \(name)")
   }
-  // Our own isolates are the only direction marks there are.
+  // The service's own isolates are the only direction marks that a page may contain.
   let ours: Set<Unicode.Scalar> = ["\u{2068}", "\u{2069}"]
   for scalar in text.unicodeScalars where !ours.contains(scalar) && scalar != "\n" {
     let category = scalar.properties.generalCategory
@@ -56,9 +56,11 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
   #expect(page.body.count < 20_000, "\(page.body.count) bytes of \(name)")
 }
 
-@Suite struct `names that strangers choose` {
+@Suite struct `Names that attackers choose` {
   @Test(arguments: hostileNames)
-  func `do no harm on any page, whoever has them`(hostile: HostileText) async throws {
+  func `a hostile name of a requestor, provider, device or account does no harm on any page`(hostile: HostileText)
+    async throws
+  {
     let name = hostile.text
     let service = try await TestService(options: { _ in }) { $0.name = name }
     let provider = Provider(id: try named("named"), name: name, kind: .local, featured: true)
@@ -110,7 +112,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
         ).first?.authentication.id.text)
       try await phone.open("/screens/\(screen)/rename")
       expectHarmless(phone.page, name)
-      // A form with a NUL in it is no form.
+      // A form with a NUL is refused, so the name is sent without it.
       let new = name.replacing("\u{0}", with: "").prefix(40)
       try await phone.send("rename", ["name": String(new)])
       expectHarmless(phone.page, name)
@@ -121,8 +123,8 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
     }
   }
 
-  /// Whoever reads the audit log must not take a box's name for what the service says.
-  @Test func `cannot look like a sentence of the audit log`() async throws {
+  /// A reader of the audit log must not mistake the name of a box for words of the service.
+  @Test func `the name of a box is quoted in the audit log and cannot imitate its sentences`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let forged = #"TV" (refused): acme for cable/bob, device 0011 "\x"#
@@ -137,9 +139,9 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
     }
   }
 
-  /// A program's name goes to the page, the audit log and from there to terminals.
+  /// The name of an OAuth client appears on pages, in the audit log, and from there in terminals.
   @Test(arguments: hostileNames)
-  func `of programs do no harm where they are taken at all`(hostile: HostileText) async throws {
+  func `a hostile client name is refused or does no harm on any page`(hostile: HostileText) async throws {
     let service = try await TestService(options: { _ in }) { $0.registration = .open }
     try await withPhone(service) { client in
       let members: JSONObject = [
@@ -156,7 +158,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
       let steers = hostile.text.unicodeScalars.contains {
         $0.properties.generalCategory == .control || ($0.properties.generalCategory == .format && $0 != "\u{200D}")
       }
-      #expect(!steers, "a name was taken that steers a terminal: \(hostile.testDescription)")
+      #expect(!steers, "a name with terminal control characters was accepted: \(hostile.testDescription)")
       let id = try made.json().string("client_id")
       let code = try await client.post("/oauth/device_authorization", form: [("client_id", id)]).json()
       var phone = PhoneBrowser(client)
@@ -175,7 +177,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
   }
 }
 
-@Suite struct `a program without a name that is seen` {
+@Suite struct `Client names without visible characters` {
   private static let unseen: [HostileText] = [
     "", " ", "\u{A0}\u{2003}\u{3000}", "\u{200B}\u{200D}\u{FEFF}", "\u{202E}\u{2066}", "\u{3164}", "\u{115F}\u{1160}",
     "\u{2800}\u{2800}", "\u{FFA0} \u{3164}", "\u{FE0F}", "\u{301}\u{302}", "\u{E000}", "\u{E0100}", "\u{34F}",
@@ -183,7 +185,9 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
   ]
 
   @Test(arguments: unseen)
-  func `is not taken, by nobody and by no operator`(name: HostileText) async throws {
+  func `registration, update and the admin socket refuse a client name without visible characters`(name: HostileText)
+    async throws
+  {
     let service = try await TestService(options: { _ in }) { $0.registration = .open }
     let admin = try AdminSocket(service.core)
     try await withPhone(service) { client in
@@ -198,7 +202,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
       }
       let refused = try await send("POST", "/oauth/register", nil, members)
       #expect(refused.error == "invalid_client_metadata", "\(refused.text)")
-      // Nor afterwards.
+      // An update to such a name is refused, too.
       var named = members
       named["client_name"] = "Named"
       let made = try await send("POST", "/oauth/register", nil, named).json()
@@ -215,9 +219,11 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
     }
   }
 
-  /// A client of an earlier version, or of nobody that said a name.
+  /// A client that an earlier version stored with such a name, or one that never gave a name.
   @Test(arguments: [OAuthClientRecord.Origin.itself, .operator])
-  func `is called by its id where somebody decides`(origin: OAuthClientRecord.Origin) async throws {
+  func `a stored client with an invisible name is shown by its id on the pages`(origin: OAuthClientRecord.Origin)
+    async throws
+  {
     let service = try await TestService()
     try await withPhone(service) { client in
       let box = try await OAuthBox(service, client, name: "Kodi", origin: origin)
@@ -238,7 +244,7 @@ private func expectHarmless(_ page: TestResponse, _ hostile: String) {
     }
   }
 
-  @Test func `registers without one, and is called by its id`() async throws {
+  @Test func `a client registers without a name and is shown by its id`() async throws {
     let service = try await TestService(options: { _ in }) { $0.registration = .open }
     try await withPhone(service) { client in
       let members: JSONObject = ["token_endpoint_auth_method": "none", "id_token_signed_response_alg": "ES256"]

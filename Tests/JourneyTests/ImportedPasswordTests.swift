@@ -13,8 +13,8 @@ import Testing
 
 @testable import PairingService
 
-/// Accounts that come from elsewhere, by the admin socket, on the store that a service really has.
-@Suite struct `an account with a password that another program hashed` {
+/// Accounts with imported password hashes, added over the admin socket to a SQLite store.
+@Suite struct `Accounts with a password hash of another program` {
   private static let password = "correct-horse-1"
   private static let bcrypt = "$2b$05$N9qo8uLOickgx2ZMRZoMyejr5xuJVHga.4XdaiMQSdYw9UXN/LLAC"
   private static let django = "pbkdf2_sha256$1000$0123456789abcdef$tCK6hGlAUX+S3wqmp1+SgHNTOMutbamyT+S+FkaxDUA="
@@ -53,7 +53,7 @@ import Testing
     bcrypt, django, sha512,
     "$argon2id$v=19$m=128,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$TBX7fddPYRUd/vDJhwTq4VAzEejtpMN7jH3sItxgtQo",
   ])
-  func `signs in, and has a hash of ours from then on`(given: String) async throws {
+  func `an imported hash signs the viewer in and is replaced by an argon2id hash`(given: String) async throws {
     try await withFileStore { store in
       let hotel = try await Hotel(on: store)
       let answer = try await hotel.save([("anna", given)])
@@ -77,17 +77,18 @@ import Testing
         try await other.send("sign-in/local", ["user": "anna", "password": Self.password])
         #expect(other.address == "/screens")
         #expect(try await hotel.stored("anna") == own)
-        // What was imported comes again, as after a failure: a password that is there stays.
+        // Importing the account again, as after a failed import, does not replace its password.
         #expect(try await hotel.save([("anna", given)]) == (200, #"{"outcomes":["unchanged"]}"#))
         #expect(try await hotel.stored("anna") == own)
-        // With the last of its kind its cost is gone, too.
+        // When the last hash of this kind is gone, sign-ins no longer compute one.
         try await hotel.service.core.passwordForms.recount()
         #expect(try hotel.forms.isEmpty)
       }
     }
   }
 
-  @Test func `costs every sign-in at its provider as much, after a restart too`() async throws {
+  @Test func `every sign-in at a provider costs the same as with an imported hash, also after a restart`() async throws
+  {
     try await withFileStore { store in
       let hotel = try await Hotel(on: store)
       _ = try await hotel.save([("anna", Self.bcrypt), ("bert", Self.django), ("carl", nil)])
@@ -97,7 +98,7 @@ import Testing
       let forms = again.core.passwordForms
       #expect(forms.forms(at: try named(Sample.provider)) == both)
       #expect(forms.forms(at: try named(Sample.pass)).isEmpty)
-      // Whoever is asked about: one hash of each.
+      // For every account, known or unknown, a sign-in computes one hash of each kind in use.
       let hasher = again.core.passwords
       let all: Set = both.union([.argon2id(hasher.parameters)])
       for stored in [
@@ -116,7 +117,7 @@ import Testing
     ("pbkdf2_sha1$1000$0123456789abcdef$tCK6hGlAUX+S3wqmp1+SgHNTOMutbamyT+S+FkaxDUA=", "SHA-1"),
     ("correct-horse-1", "it is no argon2id"),
   ])
-  func `is refused with all that came with it when its hash is hostile`(hash: String, reason: String) async throws {
+  func `a batch with one hostile hash is refused as a whole`(hash: String, reason: String) async throws {
     try await withFileStore { store in
       let hotel = try await Hotel(on: store)
       for path in ["/v1/accounts", "/v1/accounts/hashes"] {
@@ -136,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `is refused when sign-ins would have to try too many ways`() async throws {
+  @Test func `an import is refused when sign-ins would need too many kinds of hashes or too much time`() async throws {
     try await withFileStore { store in
       let hotel = try await Hotel(on: store)
       let many = (4...8).map { cost in
@@ -148,7 +149,7 @@ import Testing
       #expect(refused.text.contains("in too many ways") && refused.text.contains("bcrypt with cost 8"))
       #expect(try await hotel.save([("more", many[0].1)]).status == 200)
       #expect(try hotel.forms.count == 4)
-      // Three of the dearest are fewer than four, and too much.
+      // Three of the most expensive kinds are fewer than the four allowed, but already cost too much.
       let other = try await Hotel(on: MemoryStore())
       let dear = ["$2a$14$", "$2b$13$"].map { "\($0)N9qo8uLOickgx2ZMRZoMyejr5xuJVHga.4XdaiMQSdYw9UXN/LLAC" }
       #expect(try await other.save([("a", dear[0]), ("b", dear[1])]).status == 200)
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `is added with all others of its batch or not at all`() async throws {
+  @Test func `a batch of accounts is added as a whole or not at all`() async throws {
     try await withFileStore { store in
       let hotel = try await Hotel(on: store)
       _ = try await hotel.save([("dora", nil)])

@@ -9,17 +9,17 @@ import Testing
 
 @testable import PairingService
 
-/// The whole way in one story, told in both forms, in process and over sockets, with and without enhanced errors.
+/// The whole protocol in one test: in both formats, in process and over sockets, with and without enhanced errors.
 @Suite("From a registration code to a media token")
 struct JourneyTests {
   @Test(arguments: Telling.all)
-  func `a box gets a code, is approved, asks what it may watch, plays, and leaves`(
+  func `a box gets a code, is approved, asks what it may watch, plays and signs out`(
     telling: Telling
   ) async throws {
     try await telling.run { box in
       let service = box.service
       try await service.entitle("ppv-*", .deny(message: "Not in your package: call 555"))
-      // Before anybody said yes.
+      // Before the approval.
       let code = try await box.code(["mvpd": Sample.provider])
       #expect(try await box.get("/api/v1/tokens/authn").status == 404)
       #expect(try await box.authorize("news").status == 403)
@@ -31,7 +31,6 @@ struct JourneyTests {
       #expect(signedIn.status == 200 && signedIn["mvpd"] == Sample.provider)
       let userID = try #require(signedIn["userId"])
 
-      // What may be watched?
       let asked = try await box.get("/api/v1/preauthorize", ["resource": "news,ppv-1,SPORTS,x"])
       let answers = asked.items("resources")
       #expect(answers.map { $0["id"] } == ["news", "ppv-1", "SPORTS", "x"])
@@ -39,7 +38,6 @@ struct JourneyTests {
       #expect(
         answers.map { $0.has("error") } == [false, telling.enhanced, false, telling.enhanced])
 
-      // May I watch this?
       let denied = try await box.authorize("ppv-1")
       #expect(denied.status == 403 && denied["status"] == "403")
       #expect(denied["message"] == "User not authorized")
@@ -53,7 +51,6 @@ struct JourneyTests {
       let again = try await box.get("/api/v1/tokens/authz", ["resource": "news"])
       #expect(again.status == 200 && again.text == permitted.text)
 
-      // Play.
       let play = try await box.media("news")
       #expect(play.status == 200 && play["userId"] == userID && play["mvpdId"] == Sample.provider)
       let token = try ReceivedMediaToken(reading: try #require(play["serializedToken"]))
@@ -64,12 +61,10 @@ struct JourneyTests {
         try JWKSet(reading: keys.body).keys(token.token.keyID, .rs256).first)
       #expect(key.isValid(token.signature, for: token.signedBytes))
 
-      // Who watches?
       let about = try await box.get("/api/v1/tokens/usermetadata")
       #expect(about.status == 200 && about.object("data").texts("zip") == ["12345"])
       #expect(about.object("data")["userID"] == userID)
 
-      // Leave.
       #expect(try await box.send("DELETE", "/api/v1/logout").status == 204)
       let gone = try await box.authorize("news")
       #expect(gone.status == 403 && gone["message"] == "User not Authenticated")

@@ -8,8 +8,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `limits` {
-  @Test func `a device that asks too often is told when to come again`() async throws {
+@Suite struct `Rate limits` {
+  @Test func `a device that polls too often gets 429 with Retry-After`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let poll = "/api/v1/checkauthn.json?deviceId=box-1"
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ["wait=0", "wait=55", "wait=x"])
-  func `asking to wait is no way around the limit`(prefer: String) async throws {
+  func `the Prefer header does not bypass the rate limit`(prefer: String) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       var last: UInt16 = 0
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `polls by code are counted for the code`() async throws {
+  @Test func `polls by code count against the limit of the code`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `held replies are not counted as polls`() async throws {
+  @Test func `parked long polls do not count as polls`() async throws {
     let service = try await TestService(usesMachineClock: true)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       _ = try await service.code(client)
@@ -65,7 +65,7 @@ import Testing
             try await service.call(client, "GET", wait, headers: [("Prefer", "wait=55")]).status
           }
         }
-        // Each displaces the one before it, which gets the pending answer.
+        // Each new long poll displaces the one before it, which gets the pending response.
         for _ in 0..<149 {
           let status = try await group.next()
           #expect(status == 404)
@@ -84,7 +84,7 @@ import Testing
     "/reggie/v1/REF30/regcode/", "/api/v1/checkauthn/", "/api/v1/authenticate/",
     "/api/v1/checkauthn/short",
   ])
-  func `five wrong codes of one app at one address`(path: String) async throws {
+  func `after five wrong codes an address cannot look up codes for ten minutes`(path: String) async throws {
     let service = try await TestService()
     let router = try service.router()
     let guesser = InProcessClient(router, peer: .network(try address("198.51.100.1"), port: 1))
@@ -103,7 +103,7 @@ import Testing
       #expect(blocked.header("retry-after") == "600")
     }
     #expect(try await service.call(viewer, "GET", right).status == 200)
-    // A device's own polls go on, by its code too.
+    // A device can still poll for itself, also by its code.
     for own in [
       "/api/v1/tokens/authn?deviceId=box-1", "/api/v1/authenticate/\(code)?deviceId=box-1",
     ] {
@@ -114,7 +114,7 @@ import Testing
     #expect(try await service.call(guesser, "GET", right).status == 200)
   }
 
-  @Test func `one IPv6 network is one source, and the right code resets nothing`() async throws {
+  @Test func `one IPv6 /64 is one source, and a right code does not reset its count of guesses`() async throws {
     let service = try await TestService()
     let router = try service.router()
     let viewer = InProcessClient(router, peer: .network(.loopback, port: 1))
@@ -133,7 +133,7 @@ import Testing
     #expect(try await service.call(other, "GET", right).status == 200)
   }
 
-  @Test func `a forgotten box that polls a dead code has guessed once`() async throws {
+  @Test func `polling one dead code many times counts as one guess`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -144,19 +144,19 @@ import Testing
         }
       }
       #expect(service.core.metrics.now[.wrongCodes] == 2)
-      // A neighbour that names no device goes on.
+      // Another client at the same address, which names no device, is still served.
       #expect(try await service.call(client, "GET", "/api/v1/authenticate/\(code)").status == 404)
       #expect(
         try await service.call(client, "GET", "/reggie/v1/REF30/regcode/\(code)").status == 200)
     }
   }
 
-  @Test func `as many live codes as are allowed`() async throws {
+  @Test func `at the limit of live codes a new device gets 503 until a code expires`() async throws {
     let service = try await TestService(options: { $0.limits.liveCodes = 2 })
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       _ = try await service.code(client, "a")
       let second = try await service.code(client, "b")
-      // A new code for the same device takes the place of its old one.
+      // A new code for the same device replaces its old one.
       let third = try await service.code(client, "b")
       #expect(second != third)
       let full = try await service.call(
@@ -172,7 +172,7 @@ import Testing
   }
 }
 
-/// A code that is hardly anybody's.
+/// A code that belongs, almost certainly, to no device.
 func guess(_ number: Int) throws -> String {
   try #require(RegistrationCode(ordinal: UInt64(number))).wire
 }
@@ -182,7 +182,7 @@ func address(_ text: String) throws -> IPAddress {
 }
 
 extension TestService {
-  /// A new code for a device.
+  /// Requests a new code for a device.
   func code(_ client: any TestClient, _ device: String = "box-1", _ more: String = "") async throws
     -> String
   {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PairingService
 
-/// What memory knows of codes, when two threads tell it in another order than the store did things.
-@Suite struct `live codes in memory` {
+/// What memory knows about codes when threads report changes in another order than the store made them.
+@Suite struct `Live codes in memory` {
   private let start = Instant(milliseconds: 1_700_000_000_000)
   private let time = TestClock()
   private var clock: ServiceClock { time.service }
@@ -30,7 +30,7 @@ import Testing
     try #require(KeyedHash<Kind>([UInt8](repeating: UInt8(number), count: 32)))
   }
 
-  @Test func `a code that was told withdrawn is not brought back by its late creation`() throws {
+  @Test func `a withdrawn code does not become pending when its creation is reported late`() throws {
     let codes = LiveCodes(clock: clock)
     codes.note(try record(1, .withdrawn))
     codes.add(try record(2), hasEarlierSignIn: false)
@@ -41,11 +41,11 @@ import Testing
     #expect(latest?.record.id == (try named("registration-2")))
   }
 
-  @Test func `the pending code of a device counts, whatever the times of the others`() throws {
+  @Test func `the pending code of a device counts, whatever the times of its other codes`() throws {
     for order in [[1, 2, 3], [3, 2, 1], [2, 1, 3], [2, 3, 1]] {
       let codes = LiveCodes(clock: clock)
       for number in order {
-        // The withdrawn one was asked for later, by a request that reached the store earlier.
+        // The withdrawn code was requested later, by a request that reached the store earlier.
         let record =
           switch number {
           case 1: try record(1, issued: start + .seconds(5), .withdrawn)
@@ -59,10 +59,10 @@ import Testing
     }
   }
 
-  @Test func `a no of the store that a sign-in has overtaken is not believed`() throws {
+  @Test func `a negative store answer that is older than a sign-in is not cached`() throws {
     let codes = LiveCodes(clock: clock)
     let (device, requestor): (DeviceHash, RequestorID) = (try hash(255), try named("REF30"))
-    // The store is asked, the device signed in, and only then comes what the store said.
+    // The store is read, the device signs in, and only then the result of the read arrives.
     let before = codes.signIns
     codes.noteSignIn(of: device, at: requestor)
     codes.add(try record(1), hasEarlierSignIn: false, asOf: before)
@@ -72,14 +72,14 @@ import Testing
     #expect(!codes.waits(device, at: requestor, start))
     codes.noteSignIn(true, of: device, at: requestor, asOf: before)
     #expect(codes.latest(of: device, at: requestor)?.hasEarlierSignIn == true)
-    // Nor does it take away what is known: a poll that begins to wait now would wait until its own end.
+    // The stale answer does not overwrite known state either: a poll that parks now would wait until its deadline.
     codes.noteSignIn(false, of: device, at: requestor, asOf: before)
     #expect(codes.latest(of: device, at: requestor)?.hasEarlierSignIn == true)
     codes.noteSignIn(false, of: device, at: requestor, asOf: codes.signIns)
     #expect(codes.waits(device, at: requestor, start))
   }
 
-  @Test func `a sweep in pieces counts each end once and forgets`() throws {
+  @Test func `a sweep in several parts counts each expired code once and then forgets it`() throws {
     let codes = LiveCodes(clock: clock)
     for number in 0..<250 { codes.add(try record(number), hasEarlierSignIn: nil) }
     #expect(codes.pending == 250)
@@ -93,7 +93,7 @@ import Testing
     #expect(codes.latest(of: try hash(255), at: try named("REF30")) == nil)
   }
 
-  @Test func `a code that was seen expired stays so when the clock is set back`() throws {
+  @Test func `a code that was seen as expired stays expired when the clock is set back`() throws {
     let codes = LiveCodes(clock: clock)
     codes.add(try record(1), hasEarlierSignIn: nil)
     codes.add(try record(2), hasEarlierSignIn: nil)
@@ -104,13 +104,13 @@ import Testing
     #expect(codes.find(try named("registration-2"))?.flow.state == .offered)
     #expect(codes.pending == 1)
     #expect(codes.sweep(at: start) == 1)
-    // What the store wrote at that moment is the truth.
+    // A result that the store wrote at that moment takes precedence.
     let approved = try record(1, .withdrawn)
     codes.note(approved)
     #expect(codes.find(try named("registration-1")) == approved)
   }
 
-  @Test func `a poll is answered without a look at the code only while that is certain`()
+  @Test func `a poll is answered as pending without a store read only when that is certain`()
     throws
   {
     let codes = LiveCodes(clock: clock)
@@ -118,7 +118,7 @@ import Testing
       codes.waits(try hash(255), at: try named("REF30"), start + span)
     }
     #expect(try !waits())
-    // After a restart nobody has looked yet.
+    // After a restart the service has not yet looked for an earlier sign-in of the device.
     codes.add(try record(1), hasEarlierSignIn: nil)
     #expect(try !waits())
     codes.noteSignIn(false, of: try hash(255), at: try named("REF30"))
@@ -133,7 +133,7 @@ import Testing
     #expect(try !waits())
     codes.add(try record(2), hasEarlierSignIn: false)
     #expect(try waits())
-    // Whoever saw the end keeps it.
+    // A code that was once seen as expired stays expired.
     time.pass(.seconds(61))
     #expect(codes.latest(of: try hash(255), at: try named("REF30"))?.record.flow.state == .expired)
     #expect(try !waits())

@@ -5,11 +5,11 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `the browser that a device signed in with` {
+@Suite struct `Logout tickets` {
   private static let way = "/logout?requestor_id=REF30&ticket="
   private static let home = "&redirect_url=adobepass%3A%2F%2Fios.app"
 
-  /// A browser at home with an account, and the ticket of a device that it has let in and that has signed out.
+  /// A signed-in browser, and the logout ticket of a device that the browser approved and that has signed out.
   private func signedOutDevice(
     _ service: TestService, _ client: any TestClient, _ user: String = Sample.account, device: String
   ) async throws -> (phone: PhoneBrowser, ticket: String) {
@@ -29,40 +29,40 @@ import Testing
     try await TestService(options: { _ in }) { $0.redirectURIs = ["adobepass://ios.app"] }
   }
 
-  @Test func `is signed out without a tap when the device asks, and sent back`() async throws {
+  @Test func `a logout ticket signs the browser out without a tap and redirects it back`() async throws {
     let service = try await service()
     try await withPhone(service) { client in
       var (phone, ticket) = try await signedOutDevice(service, client, device: "one")
       try await phone.open(Self.way + ticket + Self.home)
       #expect(phone.page.status == 302 && phone.page.header("location") == "adobepass://ios.app")
       #expect(phone.cookie("session") == nil)
-      // Signed in again: that ticket was for the sign-in before.
+      // After a new sign-in of the browser the old ticket no longer applies.
       try await phone.signIn()
       try await phone.open(Self.way + ticket + Self.home)
       #expect(phone.page.status == 302 && phone.cookie("session") != nil)
-      // A device that nobody signed in has nothing to give.
+      // A device that is not signed in gets no ticket.
       let again = try await Box(service: service, client: client, device: "one").send("DELETE", "/api/v1/logout")
       #expect(again.response.header("regent-logout-ticket") == nil)
     }
   }
 
-  @Test func `is not signed out by a foreign page, whatever ticket that has`() async throws {
+  @Test func `a foreign page cannot sign a browser out with any ticket of another viewer`() async throws {
     let service = try await service()
     try await service.addAccount("stranger")
     try await withPhone(service) { client in
       let before = try await signedOutDevice(service, client, "stranger", device: "before").ticket
       var (phone, mine) = try await signedOutDevice(service, client, device: "mine")
-      // Younger than this browser's session: only whose it is tells it from the browser's own.
+      // This ticket is younger than the browser's session, so only its viewer tells it from the browser's own.
       let after = try await signedOutDevice(service, client, "stranger", device: "after").ticket
       let middle = mine.index(mine.endIndex, offsetBy: -20)
       let forged = mine[..<middle] + (mine[middle] == "A" ? "B" : "A") + mine[mine.index(after: middle)...]
       for ticket in [before, after, String(forged), "", "x", "..", "\(mine).x"] {
         try await phone.open(Self.way + ticket + Self.home)
         #expect(phone.cookie("session") != nil, "\(ticket)")
-        // What is no ticket asks, as without one.
+        // An invalid ticket leads to the page that asks the viewer, as no ticket does.
         #expect((phone.page.status == 200) == ![before, after].contains(ticket), "\(ticket)")
       }
-      // Of another requestor, without an address, or too old: it asks.
+      // A ticket of another requestor is refused. Without a redirect, or too old, it leads to the page that asks.
       try await phone.open("/logout?requestor_id=OTHER&ticket=\(mine)" + Self.home)
       #expect(phone.page.status == 400 && phone.cookie("session") != nil)
       try await phone.open("/logout?ticket=\(mine)")
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `as a guest is one of many, and stays`() async throws {
+  @Test func `the ticket of one guest does not sign out another guest`() async throws {
     let service = try await service()
     try await withPhone(service) { client in
       var (phone, other) = (PhoneBrowser(client), PhoneBrowser(client))

@@ -8,11 +8,11 @@ import Testing
 
 @testable import PairingService
 
-/// More boxes than this machine has descriptors for: the real waiters and timers, without sockets.
-@Suite struct `A hundred thousand who wait` {
+/// More boxes than this machine has file descriptors for: the real waiters and timers, without sockets.
+@Suite struct `One hundred thousand parked requests` {
   private static let boxes = 100_000
 
-  /// How the waits ended, and how often each.
+  /// Counts how the waits ended.
   private final class Ends: Sendable {
     private let state = Locked((changed: 0, timeUp: 0, other: 0, replies: 0))
 
@@ -30,7 +30,7 @@ import Testing
     var now: (changed: Int, timeUp: Int, other: Int, replies: Int) { state.withLock { $0 } }
   }
 
-  @Test func `are each answered once, by what happened or by the time`() async throws {
+  @Test func `each parked request is completed exactly once, by a change or by its deadline`() async throws {
     let waiters = Waiters(clock: .machine)
     let ends = Ends()
     let ids = try (0..<Self.boxes).map { try #require(RegistrationID("waiting-\($0)")) }
@@ -43,7 +43,7 @@ import Testing
         reply.complete(.text(.ok, ""))
       }
     }
-    try await eventually("half of them ended by the time") { ends.now.timeUp == Self.boxes / 2 }
+    try await eventually("half of the requests reached their deadline") { ends.now.timeUp == Self.boxes / 2 }
     #expect(waiters.count == Self.boxes / 2)
     hasChanged.set()
     for id in ids { waiters.wake(.device, of: .code(id)) }
@@ -52,7 +52,7 @@ import Testing
     #expect(waiters.count == 0)
   }
 
-  @Test func `who waits anew again and again leaves next to nothing behind`() throws {
+  @Test func `a device that parks requests again and again leaves few entries behind`() throws {
     let waiters = Waiters(clock: .machine)
     let id = try #require(RegistrationID("waiting"))
     let ends = Ends()

@@ -4,19 +4,19 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `media RSS resources` {
+@Suite struct `MediaRSS resources` {
   private func read(_ text: String) throws -> RequestedResource {
     try RequestedResource(reading: try named(text))
   }
 
-  @Test func `a plain name stands for itself`() throws {
+  @Test func `a plain name is taken as the resource`() throws {
     for name in ["ESPN", " x", "a<b>", "&amp;", "[rss]"] {
       let resource = try read(name)
       #expect(resource.name == name && resource.ratings.isEmpty)
     }
   }
 
-  @Test func `a fragment behind something else does not lose its rating`() throws {
+  @Test func `a fragment after other text is refused, so that its rating is not lost`() throws {
     for before in ["x", "\u{A0}", "&#xFEFF;", "<!DOCTYPE x>"] {
       for tag in ["<rss version=\"2.0\">", "<RSS>"] {
         let id: ResourceID = try named(before + tag + "<channel><title>a</title></channel></rss>")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `the documented fragment`() throws {
+  @Test func `the documented MediaRSS fragment is read with its title and ratings`() throws {
     let resource = try read(
       """
       <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/">
@@ -47,7 +47,7 @@ import Testing
       ])
   }
 
-  @Test func `a rating is one whatever its prefix, and in no other namespace`() throws {
+  @Test func `a rating is recognised by its namespace, whatever its prefix`() throws {
     func ratings(_ inner: String) throws -> [String] {
       try read("<rss><channel><title>x</title>\(inner)</channel></rss>").ratings.map(\.value)
     }
@@ -69,7 +69,7 @@ import Testing
     "<!DOCTYPE r [<!ENTITY e 'x'>]><rss><channel><title>&e;</title></channel></rss>",
     " <rss><channel><title>x</title></channel></rss>junk", "\n\t<b>",
   ])
-  func `a fragment that is none is refused, and not taken for a name`(text: String) {
+  func `a malformed fragment is refused and not taken as a plain name`(text: String) {
     #expect(throws: MediaRSSError.self) { try read(text) }
   }
 }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `media tokens` {
+@Suite struct `Media tokens` {
   private func withBox(
     lifetime: Duration = MediaToken.usualLifetime,
     _ body: (TestService, Box) async throws -> Void
@@ -25,13 +25,13 @@ import Testing
   }
 
   @Test(arguments: ["news", "a <resource> & \"more\"", "한국어"])
-  func `openssl verifies what we sign`(resource: String) async throws {
+  func `openssl verifies the signature of a media token`(resource: String) async throws {
     try await withBox { service, box in
       try await service.entitle("*", .allow)
       #expect(try await box.authorize(resource).status == 200)
       let play = try await box.media(resource)
       let serialized = try #require(play["serializedToken"])
-      // Taken apart by hand, not by our reader.
+      // The token is taken apart by hand, not by the project's own reader.
       let text = String(decoding: try Base64.decode(serialized), as: UTF8.self)
       let parts = text.split(separator: "</signatureInfo>", maxSplits: 1)
       let signature = try Base64.decode(String(parts[0].dropFirst("<signatureInfo>".count)))
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `both names give a token, and each token is a new one`() async throws {
+  @Test func `both paths give a media token, and each call gives a new one`() async throws {
     try await withBox { service, box in
       #expect(try await box.media("news")["message"] == "User not authorized")
       #expect(try await box.authorize("news").status == 200)
@@ -81,14 +81,14 @@ import Testing
       let token = try ReceivedMediaToken(reading: try #require(second["serializedToken"])).token
       #expect(token.issued == service.clock.now && token.lifetime == .seconds(420))
       #expect(second["expires"] == String(token.expires.milliseconds))
-      // Another device's permit is not this one's.
+      // The permit of one device gives no token to another device.
       let other = Box(service: service, client: box.client, device: "box-2")
       try await other.signIn()
       #expect(try await other.media("news").status == 403)
     }
   }
 
-  @Test func `an operator decides how long a token lasts`() async throws {
+  @Test func `the configured lifetime applies to media tokens`() async throws {
     try await withBox(lifetime: .seconds(60)) { service, box in
       _ = try await box.authorize("news")
       let end = String((service.clock.now + .seconds(60)).milliseconds)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a fragment comes back as it was sent`() async throws {
+  @Test func `a MediaRSS fragment is returned exactly as it was sent`() async throws {
     try await withBox { _, box in
       let fragment = "<rss>\n<channel><title> News </title></channel></rss>"
       #expect(try await box.authorize(fragment)["resource"] == fragment)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: TestTransport.allCases)
-  func `the key set may be kept, and says when it is the same`(transport: TestTransport)
+  func `the key set can be cached and is revalidated with its ETag`(transport: TestTransport)
     async throws
   {
     let service = try await TestService()
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `a new key is published before it signs, the old one until its last token died`()
+  @Test func `a new key is published before it signs, and the old one until its last token has expired`()
     async throws
   {
     try await withBox { service, box in

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `what an app may know about the viewer` {
+@Suite struct `User metadata` {
   private func withBox(
     format: WireFormat = .json, _ change: (inout Requestor) -> Void = { _ in },
     _ body: (TestService, Box) async throws -> Void
@@ -25,7 +25,9 @@ import Testing
   }
 
   @Test(arguments: [WireFormat.json, .xml])
-  func `attributes in clear`(format: WireFormat) async throws {
+  func `attributes of the account are returned unencrypted when the requestor has no certificate`(format: WireFormat)
+    async throws
+  {
     try await withBox(format: format) { service, box in
       try await box.signIn()
       let issued = service.clock.now
@@ -46,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a change is seen at once`() async throws {
+  @Test func `a change of the account is visible in the next response`() async throws {
     try await withBox { service, box in
       try await box.signIn()
       func updated() async throws -> Instant {
@@ -70,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `the time of a change never goes back, not by a restart either`() async throws {
+  @Test func `the time of the last update never goes back, not even after a restart`() async throws {
     try await withBox { service, box in
       func updated(_ box: Box) async throws -> Instant {
         let answer = try await box.get("/api/v1/tokens/usermetadata")["updated"]
@@ -83,7 +85,7 @@ import Testing
       let changed = try await updated(box)
       #expect(changed == service.clock.now)
       service.clock.pass(.seconds(100))
-      // What routes keep in memory is gone, as after a restart.
+      // A new router has no cached state, as after a restart.
       let restarted = service.clock.now
       try await TestTransport.inProcess.withClient(of: try service.router()) { client in
         var after = box
@@ -98,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a requestor gets the keys that it may have`() async throws {
+  @Test func `a requestor gets only the metadata keys that it is allowed`() async throws {
     try await withBox({ $0.metadataKeys = [.channelID] }) { _, box in
       try await box.signIn()
       let answer = try await box.get("/api/v1/tokens/usermetadata")
@@ -112,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `nothing without a sign-in that stands`() async throws {
+  @Test func `without a valid sign-in the response is 412`() async throws {
     try await withBox { service, box in
       func code() async throws -> String? {
         let answer = try await box.get("/api/v1/tokens/usermetadata")
@@ -130,7 +132,9 @@ import Testing
   }
 
   @Test(arguments: [WireFormat.json, .xml])
-  func `openssl decrypts what is encrypted for a certificate`(format: WireFormat) async throws {
+  func `openssl decrypts the attributes that are encrypted for the certificate of the requestor`(format: WireFormat)
+    async throws
+  {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let made = await offPool {
@@ -162,8 +166,8 @@ import Testing
       }
       #expect(try clear.get().outputText == "12345,SW1A 1AA")
       let again = try await box.get("/api/v1/tokens/usermetadata").object("data")["zip"]
-      #expect(again != answer.object("data")["zip"], "the same text twice would show who moved")
-      // 245 bytes fit one block; a byte more is a JWE, which any JOSE library decrypts.
+      #expect(again != answer.object("data")["zip"], "equal ciphertexts would show whether the viewer has moved")
+      // 245 bytes fit into one RSA block. A longer value becomes a JWE, which any JOSE library decrypts.
       try await service.account { $0.attributes.zipCodes = [String(repeating: "1", count: 245)] }
       let fits = try await box.get("/api/v1/tokens/usermetadata").object("data")["zip"]
       #expect(try Base64.decode(try #require(fits)).count == 256)
@@ -176,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be encrypted is not sent in clear`() async throws {
+  @Test func `an attribute that cannot be encrypted is not sent in the clear`() async throws {
     try await withBox({ $0.certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n" }) { service, box in
       try await box.signIn()
       let answer = try await box.get("/api/v1/tokens/usermetadata")

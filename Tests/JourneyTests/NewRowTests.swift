@@ -7,7 +7,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `rows that a viewer can have written without end` {
+@Suite struct `Rows that a viewer can make the service write` {
   private func box(_ service: TestService, _ device: String, from place: String = "198.51.100.1") throws -> Box {
     let client = InProcessClient(try service.router(), peer: .network(try address(place), port: 1))
     return Box(service: service, client: client, device: device)
@@ -19,7 +19,7 @@ import Testing
     return statuses
   }
 
-  @Test func `new permits have a rate for the account, whatever its devices are called`() async throws {
+  @Test func `new permits have a rate limit for each account, shared by all its devices`() async throws {
     let service = try await TestService()
     try await service.entitle("title-*", .allow)
     let (one, two) = (try box(service, "box-1"), try box(service, "box-2", from: "203.0.113.7"))
@@ -31,20 +31,21 @@ import Testing
     service.clock.pass(.seconds(5))
     #expect(try await open(0..<100, two) == [200: 100])
     service.clock.pass(.seconds(5))
-    // 15 more by the clock.
+    // Since the last burst the clock has restored 15 permits.
     #expect(try await open(200..<220, one) == [200: 15, 429: 5])
     let late = try await one.authorize("title-999")
     #expect(late.status == 429)
     #expect(late.response.header("retry-after") == "1")
     #expect(late["details"] == "too many new titles were opened: wait, then try again")
-    // What is open plays on, and is no new row.
+    // An existing permit still gives media tokens and needs no new row.
     #expect(try await one.authorize("title-7").status == 200)
     #expect(try await one.media("title-7").status == 200)
     service.clock.pass(.seconds(1))
     #expect(try await one.authorize("title-999").status == 200)
   }
 
-  @Test func `a household shares twice as many, and an account outside of it has its own`() async throws {
+  @Test func `the accounts of a household share twice the limit, and accounts outside it have their own`() async throws
+  {
     let service = try await TestService { $0.limits.permits = RateLimit(perSecond: 1, burst: 3) }
     try await service.entitle("title-*", .allow)
     for name in ["second", "third"] { try await service.addAccount(name, household: "house-1") }
@@ -61,7 +62,7 @@ import Testing
     #expect(statuses == [429: 3, 200: 3])
   }
 
-  @Test func `guests of an address have a rate, and take nothing of the accounts there`() async throws {
+  @Test func `guests of one address have a shared limit that takes nothing from accounts there`() async throws {
     let service = try await TestService { $0.limits.permits = RateLimit(perSecond: 1, burst: 1) }
     try await service.entitle("title-*", .allow)
     var opened = 0
@@ -76,7 +77,8 @@ import Testing
     #expect(try await viewer.authorize("title-1").status == 200)
   }
 
-  @Test func `guests of many addresses have a rate at their requestor, and take nothing of its accounts`() async throws
+  @Test func `guests of many addresses have a shared limit at their requestor, which takes nothing from its accounts`()
+    async throws
   {
     let service = try await TestService { $0.limits.newcomers = RateLimit(perSecond: 1, burst: 1) }
     var statuses: [UInt16: Int] = [:]
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a permit that is asked for again takes its own row`() async throws {
+  @Test func `renewing a permit reuses its row and does not count as new`() async throws {
     let service = try await TestService { $0.limits.permits = RateLimit(perSecond: 1, burst: 1) }
     try await service.entitle("title-*", .allow)
     let box = try box(service, "box-1")
@@ -102,14 +104,16 @@ import Testing
       #expect(try await box.authorize("title-1").status == 200)
       service.clock.pass(.milliseconds(100))
     }
-    // Expired, and renewed without a place for a new one.
+    // The permit has expired, and its renewal does not count against the limit of new permits.
     service.clock.pass(.seconds(86_400 * 2))
     #expect(try await box.authorize("title-2").status == 200)
     #expect(try await box.authorize("title-1").status == 200)
     #expect(try await box.authorize("title-3").status == 429)
   }
 
-  @Test func `an account keeps so many screens, and the one unused for longest makes room`() async throws {
+  @Test func `an account keeps a limited number of sign-ins, and a new one ends the one unused for longest`()
+    async throws
+  {
     let service = try await TestService { $0.limits.signInsOfAccount = 3 }
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -125,7 +129,7 @@ import Testing
       }
       for device in ["hall", "attic", "kitchen"] { try await pair(device) }
       service.clock.pass(.seconds(10))
-      // The oldest is in use.
+      // A request of the oldest sign-in makes it the most recently used.
       #expect(try await isIn("hall"))
       try await pair("garage")
       #expect(try await service.signIns() == 3)
@@ -135,13 +139,13 @@ import Testing
       #expect(lines.map(\.subject) == [service.core.hasher.device(try named("attic")).shortName])
       let detail = try #require(lines.first?.detail)
       #expect(detail.hasSuffix("has more than 3 sign-ins, and this one was unused for longest"), "\(detail)")
-      // The same device again is no further one.
+      // The same device again replaces its own sign-in.
       try await pair("garage")
       #expect(try await service.signIns() == 3)
     }
   }
 
-  @Test func `a viewer signs in a hundred devices at once, and then one in ten seconds`() async throws {
+  @Test func `a viewer signs in a burst of devices, then gets 429, while other viewers are not limited`() async throws {
     let service = try await TestService { $0.limits.newcomers = RateLimit(perSecond: 1, burst: 3) }
     try await service.addAccount("second")
     try await withPhone(service) { client in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `what is new at one address` {
+@Suite struct `Limits for new devices at one address` {
   private func serving(_ change: @escaping (inout ServiceLimits) -> Void) async throws
     -> TestService
   {
@@ -17,7 +17,7 @@ import Testing
 
   private let three = RateLimit(perSecond: 1, burst: 3)
 
-  @Test func `a hundred codes at once, then one a second, whoever is there already apart`()
+  @Test func `an address gets a hundred new codes at once, then one a second, and known devices are not counted`()
     async throws
   {
     let service = try await serving { $0.newCodes = .newcomers }
@@ -32,7 +32,7 @@ import Testing
     let late = try await ask(hall, 101)
     #expect(late.status == 429)
     #expect(late.header("retry-after") == "1")
-    // In the place of its own.
+    // A device that already has a code replaces it.
     #expect(try await ask(hall, 1).status == 201)
     #expect(try await ask(home, 101).status == 201)
     #expect(service.core.codes.pending == 101)
@@ -41,7 +41,7 @@ import Testing
     #expect(try await ask(hall, 103).status == 429)
   }
 
-  @Test func `replacing one's code has an end, too`() async throws {
+  @Test func `replacing the code of one device has a rate limit`() async throws {
     let three = three
     let service = try await serving { $0.newCodes = three }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `one requestor may take all live codes, and yet no other is kept out`() async throws {
+  @Test func `one requestor may use all live codes, and no other requestor is locked out by that`() async throws {
     let service = try await serving { $0.liveCodes = 4 }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       func ask(_ device: String) async throws -> TestResponse {
@@ -70,7 +70,8 @@ import Testing
       #expect(full.header("retry-after") == "30")
       #expect(full.text.contains("as many codes are waiting for an answer as may (4)"))
       #expect(service.core.codes.pending == 4)
-      // With two of them the share is two: whoever has more is turned away, whoever has less is not.
+      // With two requestors the share is two codes: at the cap a requestor with two or more codes is refused, and one
+      // with fewer may still add codes.
       try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))
       #expect(try await ask("e").status == 503)
       let (two, one) = (LiveCodeLimits(4, among: 2), LiveCodeLimits(4))
@@ -86,7 +87,7 @@ import Testing
       #expect(service.core.codes.pending == 1)
       for device in ["e", "f", "g"] { #expect(try await ask(device).status == 201) }
       #expect(try await ask("h").status == 503)
-      // Time makes room as well.
+      // Expired codes make room as well.
       service.clock.pass(.seconds(1920))
       _ = service.core.codes.sweep(at: service.clock.now)
       #expect(service.core.codes.pending == 0)
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `five hundred guests of one address begin at once`() async throws {
+  @Test func `five hundred guests of one address start at once, and the next gets 429`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       for device in 1...500 {
@@ -107,14 +108,14 @@ import Testing
     }
   }
 
-  @Test func `a guest's yes on the phone counts like the box's own call`() async throws {
+  @Test func `an approval by a guest on the phone counts like a call of the box`() async throws {
     let three = three
     let service = try await serving { $0.newcomers = three }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
       var phone = PhoneBrowser(client)
       try await phone.reachApprovalAsGuest(code)
-      // Guests have five times as many at once.
+      // Guests have five times the limit.
       for device in 1...15 {
         let box = Box(service: service, client: client, device: "made-up-\(device)")
         #expect(try await box.preview(Sample.pass).status == 204)
@@ -129,7 +130,7 @@ import Testing
       try await phone.send("approve")
       #expect(phone.address == "/D/\(code)/result")
       #expect(try await service.call(client, "GET", poll).status == 200)
-      // An account is no guest.
+      // An approval with an account does not count as a guest.
       let second = try await newCode(service, client, device: "box-2")
       var viewer = PhoneBrowser(client)
       try await viewer.reachApproval(second)
@@ -138,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a browser that does not get the code leaves no session`() async throws {
+  @Test func `a browser that loses the race for a code leaves no session`() async throws {
     let service = try await TestService()
     let guest = Viewer(provider: try named(Sample.pass), account: nil)
     func sessions() async throws -> Int {
@@ -151,7 +152,7 @@ import Testing
       try await phone.send("open")
       let (form, opened) = (phone.formToken, phone.cookies)
       let choice = ["csrf": form, "provider": Sample.pass]
-      // Of many browsers at the same moment one is first.
+      // Of several browsers at the same moment one gets the code.
       let statuses = try await withThrowingTaskGroup(of: UInt16.self) { group in
         for _ in 0..<8 {
           group.addTask {
@@ -176,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `browsers become guests so often`() async throws {
+  @Test func `becoming a guest in the browser has a rate limit`() async throws {
     let three = three
     let service = try await serving { $0.newcomers = three }
     try await withPhone(service) { client in

@@ -15,7 +15,7 @@ import Testing
 
 @testable import PairingService
 
-/// A store whose clock, and whose other nodes, say what a test has them say.
+/// A store that reports the clock difference and the other nodes that a test sets.
 private final class OtherClocksStore: ForwardingStore {
   let target: any Store = MemoryStore(isShared: true)
   let status = Locked(ClusterStatus())
@@ -27,26 +27,26 @@ private final class OtherClocksStore: ForwardingStore {
   }
 }
 
-@Suite struct `a node whose clock is wrong` {
-  @Test func `is out when most others agree on another time, and never all of them`() {
-    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Standing = .agrees) -> NodeClocks.Standing {
+@Suite struct `Nodes with a wrong clock` {
+  @Test func `a node takes itself out when most others agree on another time, and never all nodes do`() {
+    func standing(_ own: Int, _ others: Int..., after earlier: NodeClocks.Verdict = .agrees) -> NodeClocks.Verdict {
       NodeClocks.standing(of: .seconds(own), among: others.map { .seconds($0) }, after: earlier)
     }
-    // Alone, or with nobody else who is right: no reason to think that it is not the database's clock.
+    // Alone, or without another node that agrees with the database, a node may not assume that its own clock is wrong.
     #expect(standing(30) == .agrees && standing(-31) == .disputed && standing(600) == .disputed)
     #expect(standing(600, 601) == .disputed && standing(600, 600, 600) == .disputed)
     #expect(standing(600, -600) == .disputed && standing(600, 1_200, -600) == .disputed)
-    // One other is enough beside the database, and its own party must be smaller.
+    // One other node is enough beside the database, and fewer nodes must share this node's time than disagree with it.
     #expect(standing(31, 0) == .outvoted && standing(-600, 2) == .outvoted && standing(30, 0) == .agrees)
-    #expect(standing(600, 0, 610) == .disputed, "two here, two there")
+    #expect(standing(600, 0, 610) == .disputed, "two clocks against two")
     #expect(standing(600, 0, 0, 610) == .outvoted && standing(0, 600, 600, 0) == .agrees)
-    // On the machine of the database, whose clock is wrong.
+    // Here the clock of the database's own machine is wrong.
     #expect(standing(0, 600, 600) == .agrees && standing(0, 600, 600, 600) == .outvoted)
     #expect(standing(600, 0, 600, 600) == .disputed)
-    // It has to come nearer than it may be away.
+    // Hysteresis: to be trusted again, the clock must be closer than the limit at which it was rejected.
     #expect(standing(28, 0, after: .outvoted) == .outvoted && standing(25, 0, after: .outvoted) == .agrees)
     #expect(standing(28, after: .disputed) == .disputed && standing(25, after: .disputed) == .agrees)
-    // Whatever the clocks are, somebody serves.
+    // Whatever the clocks show, at least one node serves.
     var random = SystemRandomNumberGenerator()
     for _ in 1...2_000 {
       let clocks = (1...Int.random(in: 1...8, using: &random)).map { _ in
@@ -60,7 +60,7 @@ private final class OtherClocksStore: ForwardingStore {
     }
   }
 
-  @Test func `is not ready and says so, and is ready when it was set`() async throws {
+  @Test func `a node with a wrong clock reports 503 at readyz, and 200 after it was corrected`() async throws {
     let store = OtherClocksStore()
     let lines = Locked<[String]>([])
     let log = ServiceLog { _, event, fields in lines.withLock { $0.append("\(event) \(fields.first?.1 ?? "")") } }
@@ -68,7 +68,7 @@ private final class OtherClocksStore: ForwardingStore {
     let client = InProcessClient(try Router(ServiceRoutes.devices(service.core), refuse: ServiceRoutes.refuse))
     func heard(_ own: Duration, _ others: NodeStatusExchange.Said...) async throws -> (status: UInt16, text: String) {
       store.hear(own: own, others)
-      // Said once, however often it is heard.
+      // A repeated report is logged once.
       for _ in 1...3 { try await NodeStatusExchange(service.core).once() }
       let ready = try await client.get("/readyz")
       return (ready.status, ready.text)
@@ -80,7 +80,7 @@ private final class OtherClocksStore: ForwardingStore {
     let numbers = service.core.metricsText()
     #expect(numbers.contains("\nregent_clock_off_seconds -301.0\n"), "\(numbers)")
     #expect(numbers.contains("\nregent_clock_outvoted 1\n"))
-    // Of the others nobody would be left who serves, or has looked at his clock.
+    // If this node left, no node would serve: one is draining, and the other has not compared its clock.
     let alone = try await heard(.seconds(-301), .init(isDraining: true, clockAhead: .zero), .init())
     #expect(alone.status == 200 && alone.text.contains(#""clock":"is not the database's"#), "\(alone)")
     #expect(service.core.metricsText().contains("\nregent_clock_outvoted 0\n"))
@@ -91,8 +91,11 @@ private final class OtherClocksStore: ForwardingStore {
       ])
   }
 
-  /// For whatever time it is there a client would throw away what is good.
-  @Test func `says 503 for all that is decided by the time, and nothing is lost by that`() async throws {
+  /// With a wrong time the service would tell clients that valid tokens have expired, and clients would discard them.
+  @Test
+  func `a node with a wrong clock answers everything that depends on time with 503, and no client loses anything`()
+    async throws
+  {
     let store = OtherClocksStore()
     let service = try await TestService(on: store)
     let client = InProcessClient(try await service.phoneRouter())
@@ -104,7 +107,7 @@ private final class OtherClocksStore: ForwardingStore {
     let tokens = try await box.pair()
     let refresh = try #require(tokens.refresh)
     let code = try await box.begin()
-    // The clock goes, and nobody has waited for it.
+    // The clock jumps while no request is pending.
     let days: Duration = .seconds(40 * 86_400)
     service.clock.setAhead(days)
     try await hear(days)
@@ -112,7 +115,7 @@ private final class OtherClocksStore: ForwardingStore {
       #expect(answer.status == 503 && answer.error == "temporarily_unavailable", "\(answer.text)")
       #expect(answer.header("retry-after") == "5")
     }
-    // Everything that there is, in the form of its path.
+    // Every route answers 503 in the format of its path.
     for (_, pattern) in try await service.mountedRoutes() {
       let steps = pattern.prefix { $0 != "[" }.split(separator: "/", omittingEmptySubsequences: false)
       let path = steps.map { step in
@@ -128,14 +131,14 @@ private final class OtherClocksStore: ForwardingStore {
     #expect(try await client.get("/healthz").status == 200)
     let page = try await client.send(TestRequest("GET", "/", headers: [("Accept-Language", "it")]))
     #expect(page.text.contains("lang=\"it\""))
-    // Set right, everything is as it was.
+    // After the clock is corrected, all tokens and codes are as before.
     service.clock.setAhead(.zero)
     try await hear(.zero)
     #expect(try await box.refresh(refresh).status == 200)
     #expect(try await box.ask(code.device).error == "authorization_pending")
   }
 
-  @Test func `is named by doctor, and is out on a real server`() async throws {
+  @Test func `on PostgreSQL a node with a wrong clock takes itself out, and doctor names it`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let off = Locked(Duration.zero)
@@ -155,26 +158,28 @@ private final class OtherClocksStore: ForwardingStore {
     try await nodes.hearing {
       #expect(try await [ready(nodes.a), ready(nodes.b)] == [200, 200])
       off.withLock { $0 = .seconds(-400) }
-      try await eventually("node B to take itself out") { try await ready(nodes.b) == 503 ? true : nil }
+      try await eventually("node B takes itself out of service") { try await ready(nodes.b) == 503 ? true : nil }
       #expect(try await ready(nodes.a) == 200)
-      let doctor = try await eventually("node A to hear of it") {
+      let doctor = try await eventually("node A learns that node B is out of service") {
         let said = try await AdminSocket(nodes.a.core).send("GET", "/v1/doctor").text
         return said.contains("it is out of service") ? said : nil
       }
       #expect(doctor.contains("its clock is 400 s behind the database's"), "\(doctor)")
       off.withLock { $0 = .zero }
-      try await eventually("node B to be ready again") { try await ready(nodes.b) == 200 ? true : nil }
+      try await eventually("node B is ready again") { try await ready(nodes.b) == 200 ? true : nil }
     }
   }
 
-  @Test func `beyond a bound is bad, and which of two parties is right nobody says`() throws {
+  @Test func `doctor reports a clock beyond the bound as bad, and says when it cannot tell which clock is wrong`()
+    throws
+  {
     func said(_ clocks: (String, Int)...) throws -> [String] {
       let nodes = try clocks.map { name, ahead in
         NodeRecord(
           id: try named(name), version: "0.2.0", started: Instant(milliseconds: 0), silence: .zero,
           said: NodeStatusExchange.Said(clockAhead: .seconds(ahead)).text, instruction: nil)
       }
-      return NodeCare.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
+      return NodeFindings.findings(about: nodes).map { "\($0.status) \($0.check): \($0.detail)" }
     }
     #expect(
       try said(("a", 0), ("b", 90), ("c", 5)) == [

@@ -12,14 +12,14 @@ import Testing
 
 private let question = "/api/v1/tokens/authn"
 
-/// A store in which something happens before an approval, or before an end is written down.
+/// A store that runs a given action before an approval or an expiry is written.
 private final class CrossingStore: ForwardingStore {
   let target: any Store
   private let work = Locked<(@Sendable () async throws -> Void)?>(nil)
 
   init(_ target: any Store) { self.target = target }
 
-  /// What happens next, once.
+  /// Sets the action that runs before the next write, once.
   func next(_ work: @escaping @Sendable () async throws -> Void) { self.work.withLock { $0 = work } }
 
   private func happen() async {
@@ -52,14 +52,14 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
   }
 }
 
-@Suite struct `a code at its very end, at two nodes` {
-  @Test func `whoever is told that its time is over is not approved by a node that began in time`() async throws {
+@Suite struct `A code that expires while two nodes use it` {
+  @Test func `a box that was told that its code expired is not approved by a node that began before`() async throws {
     try await withCrossing { nodes, store, _ in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
         nodes.pass(.milliseconds(1_799_999), at: nodes.a)
         store.next {
-          // Node A has read the clock, and writes when node B has told the box.
+          // Node A has read the clock, and writes only after node B has told the box.
           nodes.pass(.seconds(2), at: nodes.b)
           let told = try await atB.get(question)
           #expect(told.status == 410)
@@ -67,18 +67,19 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
         await #expect(throws: StoreError.refused(.expired)) { try await nodes.a.approve(code) }
         for box in [atA, atB] { #expect(try await box.get(question).status == 410) }
         for node in [nodes.a, nodes.b] { await Upkeep(node.core).once() }
-        #expect([nodes.a, nodes.b].map { $0.core.metrics.now[.codesExpired] } == [1, 0], "counted where it was made")
+        #expect(
+          [nodes.a, nodes.b].map { $0.core.metrics.now[.codesExpired] } == [1, 0],
+          "only the node that made the code counts it")
       }
     }
   }
 
-  @Test func `a yes that comes to the row first is what everybody hears`() async throws {
+  @Test func `an approval that is written before the expiry holds at every node`() async throws {
     try await withCrossing { nodes, _, store in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
         nodes.pass(.seconds(1802), at: nodes.b)
         store.next {
-          // Node A's clock is behind.
           nodes.a.clock.setAhead(.seconds(-10))
           try await nodes.a.approve(code)
           nodes.a.clock.setAhead(.zero)
@@ -89,14 +90,14 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
     }
   }
 
-  @Test func `an end that another node wrote is counted by the one that made the code`() async throws {
+  @Test func `an expiry that another node wrote is counted by the node that made the code`() async throws {
     try await withNodes(on: .memory) { nodes in
       try await nodes.withBoxes { atA, _ in
         let id = try nodes.a.found(try await atA.code())
         nodes.pass(.seconds(1800), at: nodes.a)
         let (a, b) = (nodes.a.core, nodes.b.core)
         #expect(try await b.store.expire(id, at: b.clock.now)?.flow.state == .expired)
-        // As the log of changes has it do.
+        // Does what the follower does with entries of the change log.
         for node in [a, b] { try await node.codeLooks.lookAgain(at: [id]) }
         for node in [a, b] { await Upkeep(node).once() }
         #expect([a, b].map { $0.metrics.now[.codesExpired] } == [1, 0])
@@ -105,14 +106,16 @@ private func withCrossing(_ story: (_ nodes: Nodes, _ a: CrossingStore, _ b: Cro
   }
 
   @Test(arguments: Ground.allCases)
-  func `what was waiting a moment ago is not over without a word of the store`(ground: Ground) async throws {
+  func `a code that memory shows as pending is read from the store before it is reported as expired`(ground: Ground)
+    async throws
+  {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
         let path = "/reggie/v1/REF30/regcode/\(code)"
         #expect(try await atB.get(path)["state"] == "offered")
         nodes.pass(.seconds(1800), at: nodes.b)
-        #expect(try await atB.get(path).status == 200, "who looked before its end says: not yet")
+        #expect(try await atB.get(path).status == 200, "before the store reports the expiry the code is still pending")
         nodes.a.clock.setAhead(.seconds(-1))
         try await nodes.a.approve(code)
         nodes.a.clock.setAhead(.seconds(1))

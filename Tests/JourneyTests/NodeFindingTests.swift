@@ -10,7 +10,7 @@ import Testing
 
 @testable import PairingService
 
-/// A store that has heard of nodes that are silent.
+/// A store that reports the silent nodes that a test sets.
 private final class SilentNodesStore: ForwardingStore {
   let target: any Store = MemoryStore(isShared: true)
   let silent = Locked<Set<NodeID>>([])
@@ -20,8 +20,8 @@ private final class SilentNodesStore: ForwardingStore {
   }
 }
 
-@Suite struct `what a node says of nodes that are gone` {
-  @Test func `those that are silent are counted, and said once each; what was missed is counted`() async throws {
+@Suite struct `Metrics and log lines about silent nodes` {
+  @Test func `silent nodes are counted and logged once each, and missed changes are counted`() async throws {
     let store = SilentNodesStore()
     let lines = Locked<[String]>([])
     let log = ServiceLog { _, event, fields in
@@ -41,18 +41,18 @@ private final class SilentNodesStore: ForwardingStore {
     #expect(silent == ["node-silent a", "node-silent b", "node-silent a"])
     service.clock.pass(.seconds(301))
     let following = Task { await NodeFollower(service.core).run(from: ChangePosition([:])) }
-    try await eventually("a node that heard nothing for five minutes") {
+    try await eventually("the metrics of a node that received no changes for five minutes") {
       numbers() == ["regent_nodes_missed_total 1", "regent_nodes_silent 2"]
     }
     following.cancel()
     let alone = try await TestService()
-    #expect(!alone.core.metricsText().contains("regent_nodes_"), "there are no others")
+    #expect(!alone.core.metricsText().contains("regent_nodes_"), "a single node has no metrics about nodes")
   }
 }
 
-@Suite struct `what operators are told of codes` {
+@Suite struct `Code counts for operators` {
   @Test(arguments: Ground.allCases)
-  func `codes of all nodes are counted at each`(ground: Ground) async throws {
+  func `each node reports the live codes of all nodes`(ground: Ground) async throws {
     try await withNodes(on: ground, options: { $0.limits.liveCodes = 3 }) { nodes in
       try await nodes.withBoxes { atA, atB in
         for (number, box) in [atA, atA, atB].enumerated() {
@@ -72,7 +72,7 @@ private final class SilentNodesStore: ForwardingStore {
   }
 }
 
-@Suite struct `what doctor says of nodes` {
+@Suite struct `Findings of doctor about nodes` {
   private func node(_ name: String, _ version: String = "0.2.0", silence: Duration = .zero, ahead: Duration = .zero)
     throws -> NodeRecord
   {
@@ -81,24 +81,24 @@ private final class SilentNodesStore: ForwardingStore {
       said: NodeStatusExchange.Said(clockAhead: ahead).text, instruction: nil)
   }
 
-  @Test func `nothing, when they are there, of one release or two, and agree on the time`() throws {
-    #expect(NodeCare.findings(about: []).isEmpty)
+  @Test func `doctor finds nothing when nodes respond, are at most one release apart and agree on the time`() throws {
+    #expect(NodeFindings.findings(about: []).isEmpty)
     let well = [
       try node("a"), try node("b", "0.3.1", silence: .seconds(5), ahead: .milliseconds(1000)),
       try node("c", ahead: .milliseconds(-1000)),
     ]
-    #expect(NodeCare.findings(about: well).isEmpty)
+    #expect(NodeFindings.findings(about: well).isEmpty)
   }
 
-  @Test func `several public addresses are several issuers`() throws {
+  @Test func `different public addresses are reported as different token issuers`() throws {
     func node(_ name: String, _ address: String?) throws -> NodeRecord {
       NodeRecord(
         id: try named(name), version: "0.2.0", started: Instant(milliseconds: 0), silence: .zero,
         said: NodeStatusExchange.Said(publicURL: address).text, instruction: nil)
     }
     let (tv, other) = ("https://tv.example.org", "https://other.example.org")
-    #expect(try NodeCare.findings(about: [node("a", tv), node("b", tv), node("of-before", nil)]).isEmpty)
-    let found = try NodeCare.findings(about: [node("a", tv), node("b", other), node("c", tv)])
+    #expect(try NodeFindings.findings(about: [node("a", tv), node("b", tv), node("of-before", nil)]).isEmpty)
+    let found = try NodeFindings.findings(about: [node("a", tv), node("b", other), node("c", tv)])
     #expect(
       found.map { "\($0.status) \($0.check): \($0.detail)" } == [
         "bad nodes: their public addresses differ, and none takes the tokens of another: \(other) at b; \(tv) at a, c"
@@ -107,14 +107,14 @@ private final class SilentNodesStore: ForwardingStore {
   }
 
   @Test(arguments: Ground.allCases)
-  func `each node says its own public address`(ground: Ground) async throws {
+  func `each node reports its own public address`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       #expect(NodeStatusExchange(nodes.b.core).own.publicURL == "https://tv.example.org")
     }
   }
 
-  @Test func `who is silent, whose clock is wrong, and that releases are too far apart`() throws {
-    let found = NodeCare.findings(about: [
+  @Test func `doctor reports silent nodes, wrong clocks and releases that are too far apart`() throws {
+    let found = NodeFindings.findings(about: [
       try node("a", "0.1.0", silence: .seconds(90)), try node("b", ahead: .milliseconds(-2400)),
       try node("c", "0.4.0", ahead: .seconds(3)), try node("d", "0.2.9"),
     ])
@@ -125,6 +125,6 @@ private final class SilentNodesStore: ForwardingStore {
         "nodes: they are of versions that do not serve together: 0.2.0, 0.2.9, 0.4.0",
       ])
     #expect(found.allSatisfy { $0.status == .warning && $0.fix != nil })
-    #expect(!NodeCare.isOneReleaseApart(["0.9.0", "1.0.0"]))
+    #expect(!NodeFindings.isOneReleaseApart(["0.9.0", "1.0.0"]))
   }
 }

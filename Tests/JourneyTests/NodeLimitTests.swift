@@ -10,7 +10,7 @@ import Testing
 
 @testable import PairingService
 
-/// Whether a node looks at no code from there.
+/// Whether the node refuses to look up codes from this address.
 private func isShut(to peer: Peer, at node: TestService) -> Bool {
   do throws(CallError) {
     try node.core.limits.mayTryCode(from: peer.address, as: .phone(nil))
@@ -20,18 +20,21 @@ private func isShut(to peer: Peer, at node: TestService) -> Bool {
   }
 }
 
-/// One wrong code for a browser, and twelve for an address.
+/// One wrong code for each browser, and twelve for each address.
 private func fewTries(_ options: inout ServiceOptions) {
   options.limits.wrongCodes = FailureLimit(count: 1, span: .seconds(600))
 }
 
-@Suite struct `limits that several nodes have together` {
+@Suite struct `Limits that nodes share` {
   @Test(arguments: Ground.allCases)
-  func `what a requestor has at all nodes is its share, also when a node begins anew`(ground: Ground) async throws {
+  func `the share of a requestor counts its codes at all nodes, also after a node restarts`(ground: Ground) async throws
+  {
     try await withNodes(on: ground, options: { $0.limits.liveCodes = 4 }) { nodes in
       try await nodes.a.change(.requestor(Requestor(id: named("OTHER"), name: "Other")))
       try await nodes.hearing {
-        try await eventually("node B knows both") { nodes.b.core.provisioning.now.records.requestors.count == 2 }
+        try await eventually("node B knows both requestors") {
+          nodes.b.core.provisioning.now.records.requestors.count == 2
+        }
       }
       func ask(_ box: Box, _ device: Int, gives status: UInt16) async throws {
         var box = box
@@ -52,7 +55,7 @@ private func fewTries(_ options: inout ServiceOptions) {
   }
 
   @Test(arguments: Ground.allCases)
-  func `who guesses at all nodes in turn has the tries of one`(ground: Ground) async throws {
+  func `an attacker who guesses codes at all nodes in turn has the attempts of one node`(ground: Ground) async throws {
     try await withNodes(on: ground, options: fewTries) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
       let clients = [
@@ -67,18 +70,22 @@ private func fewTries(_ options: inout ServiceOptions) {
           try await phone.send("/code", ["code": guess.wire])
           #expect(phone.page.status == 422)
         }
-        try await eventually("both nodes have heard of all") {
+        try await eventually("both nodes know all wrong codes") {
           isShut(to: peer, at: nodes.a) && isShut(to: peer, at: nodes.b)
         }
       }
       let wrong = [nodes.a, nodes.b].map { $0.core.metrics.now[.wrongCodes] }
-      #expect(wrong.reduce(0, +) == 12, "each is counted where it was made: \(wrong)")
+      #expect(wrong.reduce(0, +) == 12, "each guess is counted by the node that received it: \(wrong)")
     }
   }
 
-  /// The store is asked about each code, and takes its time: they must not all be let through meanwhile.
+  /// The store read for each code takes time.
+  ///
+  /// Concurrent guesses must not all pass while the first ones are pending.
   @Test(arguments: Ground.allCases)
-  func `who guesses many codes at once has the tries of one who waits`(ground: Ground) async throws {
+  func `an attacker who guesses many codes at once has the attempts of one who guesses in turn`(ground: Ground)
+    async throws
+  {
     try await withNodes(on: ground, options: fewTries) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
       let client = InProcessClient(try await nodes.a.phoneRouter(), peer: peer)
@@ -100,21 +107,21 @@ private func fewTries(_ options: inout ServiceOptions) {
         return try await group.reduce(into: []) { $0.append($1) }
       }
       let tried = statuses.count { $0 == 422 }
-      // Those that are at the same line of our code in the same moment may each be one more.
-      #expect((12...22).contains(tried), "\(tried) were looked at")
+      // Threads that pass the same check at the same moment may each let one more guess through.
+      #expect((12...22).contains(tried), "\(tried) guesses were looked up")
       #expect(statuses.count { $0 == 429 } == 60 - tried)
     }
   }
 
   @Test(arguments: Ground.allCases)
-  func `a node that begins anew knows who guessed at others`(ground: Ground) async throws {
+  func `a restarted node knows the wrong codes that other nodes counted`(ground: Ground) async throws {
     try await withNodes(on: ground, options: fewTries) { nodes in
       let peer = Peer.network(IPAddress(ipv4: 0xCB00_7101), port: 1)
       for _ in 0..<12 { nodes.a.core.limits.wrongCode(from: peer.address, as: .phone(nil)) }
       let follower = NodeFollower(nodes.b.core)
       let start = try await follower.step(from: nil)
-      // Each look waits for news: two hundred of them are most of a minute.
-      try await eventually("node B has heard of it", within: 1) {
+      // Each step waits for changes, and two hundred steps would take most of a minute.
+      try await eventually("node B knows the wrong codes", within: 1) {
         _ = try await follower.step(from: start)
         return isShut(to: peer, at: nodes.b)
       }
@@ -126,14 +133,14 @@ private func fewTries(_ options: inout ServiceOptions) {
     }
   }
 
-  /// Runs a story in which each of two nodes knows of the other.
+  /// Runs a test body with the limits of two nodes that know of each other.
   private func withPair(
     options: @Sendable (inout ServiceOptions) -> Void = { _ in }, _ story: (RequestLimits, RequestLimits) throws -> Void
   ) async throws {
     try await withNodes(on: .server, options: options) { nodes in
       try await nodes.hearing {
         let (a, b) = (nodes.a.core.limits, nodes.b.core.limits)
-        try await eventually("each knows of the other") {
+        try await eventually("each node knows of the other") {
           [a, b].allSatisfy { $0.state.withLock { $0.nodes } == 2 }
         }
         try story(a, b)
@@ -141,7 +148,7 @@ private func fewTries(_ options: inout ServiceOptions) {
     }
   }
 
-  @Test func `nodes that serve together have one limit for what is new`() async throws {
+  @Test func `nodes that serve together share one limit for new guests`() async throws {
     try await withPair { a, _ in
       let address = IPAddress(ipv4: 0xCB00_7101)
       let requestor: RequestorID = try named(Sample.requestor)
@@ -150,7 +157,7 @@ private func fewTries(_ options: inout ServiceOptions) {
     }
   }
 
-  /// How many of so many are let through when they go to two nodes in turn.
+  /// How many of `count` calls pass when they go to two nodes in turn.
   private func passed(_ count: Int, _ take: (_ place: Int) throws -> Void) -> Int {
     (0..<count).reduce(0) { passed, place in
       do {
@@ -162,7 +169,7 @@ private func fewTries(_ options: inout ServiceOptions) {
     }
   }
 
-  @Test func `a device has one limit at all nodes, for calls, waits and codes in the place of its own`() async throws {
+  @Test func `a device has one limit at all nodes for calls, long polls and replaced codes`() async throws {
     try await withPair(options: { $0.limits.source = RateLimit(perSecond: 1, burst: 30) }) { a, b in
       let (both, requestor): ([RequestLimits], RequestorID) = ([a, b], try named(Sample.requestor))
       let device = DeviceHash(Array(repeating: 7, count: 32))
@@ -175,7 +182,7 @@ private func fewTries(_ options: inout ServiceOptions) {
     }
   }
 
-  @Test func `of many nodes each gives what an app asks when it opens`() {
+  @Test func `the share of each of many nodes is large enough for an app that starts`() {
     #expect(RateLimit.device.divided(among: 3, least: 20) == RateLimit(oneEvery: .milliseconds(150), burst: 33))
     #expect(RateLimit.device.divided(among: 50, least: 20).burst == 20)
     #expect(RateLimit(perSecond: 1, burst: 4).divided(among: 9, least: 20).burst == 4)

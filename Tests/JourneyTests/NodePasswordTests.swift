@@ -10,7 +10,7 @@ import Testing
 
 @testable import PairingService
 
-/// A store of several nodes that gives no password out before the test says so: all tries are under way together.
+/// A shared store that holds back each password until the test releases it, so that all attempts are pending together.
 private final class HeldPasswordsStore: ForwardingStore {
   let target: any Store = MemoryStore(isShared: true)
   let held = Locked(0)
@@ -18,13 +18,13 @@ private final class HeldPasswordsStore: ForwardingStore {
 
   func password(of account: AccountName, at provider: ProviderID) async throws(StoreError) -> String? {
     held.withLock { $0 += 1 }
-    _ = try? await eventually("the test to let it go on") { isOpen.withLock { $0 } ? true : nil }
+    _ = try? await eventually("the test releases the passwords") { isOpen.withLock { $0 } ? true : nil }
     held.withLock { $0 -= 1 }
     return try await target.password(of: account, at: provider)
   }
 }
 
-/// Three nodes on one store, each of which knows of the others.
+/// Three nodes on one store that know of each other.
 private struct ThreeNodes: Sendable {
   let store = HeldPasswordsStore()
   let services: [TestService]
@@ -40,7 +40,7 @@ private struct ThreeNodes: Sendable {
     checks = services.map { SignInCheck($0.core) }
   }
 
-  /// What nodes in turn say to passwords that are all under way at once.
+  /// The verdicts on passwords that are checked concurrently, at the nodes in turn.
   func together(_ passwords: [String]) async throws -> [SignInCheck.Verdict] {
     store.isOpen.withLock { $0 = false }
     let answered = Locked(0)
@@ -50,7 +50,7 @@ private struct ThreeNodes: Sendable {
         return try await one(password, at: place % checks.count)
       }
     }
-    try await eventually("all to be under way, or answered") {
+    try await eventually("each attempt is pending or answered") {
       store.held.withLock { $0 } + answered.withLock { $0 } == passwords.count ? true : nil
     }
     store.isOpen.withLock { $0 = true }
@@ -71,7 +71,7 @@ private struct ThreeNodes: Sendable {
     try await store.loginFailures(of: subject)?.count
   }
 
-  /// Lets so much time pass as the account has to wait.
+  /// Lets the time pass that the account has to wait.
   func pause() async throws {
     let wait = LoginThrottle.pause(after: try await store.loginFailures(of: account), at: services[0].clock.now)
     services[0].clock.pass(wait ?? .zero)
@@ -86,17 +86,17 @@ private struct ThreeNodes: Sendable {
   var source: LoginSubject { get throws { .source(try #require(SourceKey(address))) } }
 }
 
-@Suite struct `passwords at several nodes` {
-  @Test func `that are wrong at once are looked at as often as at one`() async throws {
+@Suite struct `Passwords at several nodes` {
+  @Test func `concurrent wrong passwords are checked as often at three nodes as at one`() async throws {
     let nodes = try await ThreeNodes()
     let guesses = (1...15).map { "wrong \($0)" }
     let verdicts = try await nodes.together(guesses)
     let looked = verdicts.count { $0 == .wrong }
-    // Each node may have looked at one of which nobody else had heard.
-    #expect((1...LoginThrottle.free + 3).contains(looked), "\(looked) were looked at")
+    // Each node may have checked one password that the other nodes did not yet know of.
+    #expect((1...LoginThrottle.free + 3).contains(looked), "\(looked) were checked")
     for number in 0..<20 { _ = try await nodes.one("wrong again \(number)", at: number % 3) }
     #expect(try await nodes.failures(nodes.account) == max(looked, LoginThrottle.free))
-    // After each pause one is looked at, at all nodes together.
+    // After each pause all nodes together check one password.
     for _ in 1...3 {
       try await nodes.pause()
       let next = try await nodes.together(["one", "two", "three", "four", "five", "six"])
@@ -104,19 +104,19 @@ private struct ThreeNodes: Sendable {
     }
     let all = max(looked, LoginThrottle.free) + 3
     #expect(try await nodes.failures(nodes.account) == all)
-    // Of whoever knows it each node takes it, and all is forgotten but what his address did.
+    // Every node accepts the right password. It clears the failures of the account, but not those of the address.
     try await nodes.pause()
     for place in 0..<3 { #expect(try await nodes.isRight(Sample.password, at: place)) }
     #expect(try await nodes.failures(nodes.account) == nil)
     #expect(try await nodes.failures(nodes.source) == all)
   }
 
-  @Test func `that are right get through one at a time wherever the last tries are used up, and use up none`()
+  @Test func `right passwords pass one at a time when one attempt is left, and use up no attempt`()
     async throws
   {
     let nodes = try await ThreeNodes()
     let source = try nodes.source
-    // An address of many households has one left.
+    // The address, which many households share, has one attempt left.
     for _ in 1...49 { _ = try await nodes.store.recordLoginFailure(of: source, at: nodes.services[0].clock.now) }
     for number in 0..<30 { #expect(try await nodes.isRight(Sample.password, at: number % 3)) }
     #expect(try await nodes.failures(source) == 49)
@@ -128,7 +128,7 @@ private struct ThreeNodes: Sendable {
     #expect(try await nodes.failures(source) == 50)
   }
 
-  @Test func `that are right at once get through as at one node, and none of them stays counted`() async throws {
+  @Test func `concurrent right passwords pass as at one node, and none stays counted as a failure`() async throws {
     let nodes = try await ThreeNodes()
     for _ in 1...20 {
       _ = try await nodes.store.recordLoginFailure(of: nodes.source, at: nodes.services[0].clock.now)

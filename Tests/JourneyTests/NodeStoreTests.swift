@@ -12,7 +12,7 @@ import Testing
 
 private let question = "/api/v1/tokens/authn"
 
-/// A store that counts what a poll asks it.
+/// A store that records the reads that a poll causes.
 private final class CountedStore: ForwardingStore {
   let target: any Store
   private let asked = Locked<[String]>([])
@@ -42,8 +42,9 @@ private final class CountedStore: ForwardingStore {
   }
 }
 
-@Suite struct `what nodes find in their store` {
-  @Test func `what was counted before there were nodes, on the day of a move, is counted once`() async throws {
+@Suite struct `Reads of the shared store` {
+  @Test func `the numbers that a single service counted on the day of its move to nodes are counted once`() async throws
+  {
     let store = MemoryStore(isShared: true)
     let now = TestClock().service.now
     var before = DayNumbers(from: now)
@@ -65,7 +66,7 @@ private final class CountedStore: ForwardingStore {
     }
   }
 
-  @Test func `a code that another node made is looked up once, and then polled without the store`() async throws {
+  @Test func `a code of another node is looked up once and then polled without the store`() async throws {
     let store = CountedStore(MemoryStore(isShared: true))
     let nodes = try await Nodes(on: store.target, store) { _ in }
     try await nodes.withBoxes { atA, atB in
@@ -75,10 +76,10 @@ private final class CountedStore: ForwardingStore {
       #expect(store.take() == ["pick up", "look"])
       for _ in 1...3 { #expect(try await atB.get(question).status == 404) }
       #expect(store.take() == [])
-      // What is remembered is no word on what comes after it.
+      // The remembered state does not hide a later approval.
       try await nodes.hearing {
         try await nodes.a.approve(code)
-        try await eventually("node B to hear of the yes") { try await atB.get(question).status == 200 ? true : nil }
+        try await eventually("node B learns of the approval") { try await atB.get(question).status == 200 ? true : nil }
       }
     }
   }

@@ -10,9 +10,9 @@ import Testing
 
 private let question = "/api/v1/tokens/authn"
 
-@Suite struct `several nodes on one store` {
+@Suite struct `Several nodes on one store` {
   @Test(arguments: Ground.allCases)
-  func `a code of one node is known at the other, whoever asks`(ground: Ground) async throws {
+  func `a code that one node made is known at the other, whether the box or a phone asks`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
@@ -27,7 +27,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `the phone is at one node and the box at the other`(ground: Ground) async throws {
+  func `an approval at one node reaches the box at the other`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
@@ -36,11 +36,12 @@ private let question = "/api/v1/tokens/authn"
           try await phone.reachApproval(code)
           try await phone.send("approve")
         }
-        // Nobody told node A; it looks before it says more than "not yet".
+        // Node A has received no change. It reads the store before it says more than "pending".
         #expect(try await atB.get(question).status == 200)
-        #expect(try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "offered", "memory may say: not yet")
+        #expect(
+          try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "offered", "memory may report pending")
         try await nodes.hearing {
-          try await eventually("node A hears of it") {
+          try await eventually("node A learns of the delivery") {
             try await atA.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "delivered"
           }
         }
@@ -49,9 +50,9 @@ private let question = "/api/v1/tokens/authn"
     }
   }
 
-  /// A load balancer knows no phones: nobody has told the node what was done to the code a moment ago.
+  /// A load balancer does not pin phones to nodes, so a node may not yet know the last step of the phone.
   @Test(arguments: Ground.allCases)
-  func `each page of the phone is another node's`(ground: Ground) async throws {
+  func `a phone pairs a box although its requests alternate between the nodes`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await withPhone(nodes.a) { one in
         try await withPhone(nodes.b) { other in
@@ -74,7 +75,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a page shows what was done to its code at the other node`(ground: Ground) async throws {
+  func `a page shows what another node did to its code`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await withPhone(nodes.b) { client in
         try await nodes.withBoxes { atA, _ in
@@ -82,7 +83,7 @@ private let question = "/api/v1/tokens/authn"
           var phone = PhoneBrowser(client)
           try await phone.reachApproval(code)
           _ = try await nodes.a.core.codeTransitions.withdraw(nodes.a.found(code), .operator, audit: nil)
-          // Node B has not heard of it.
+          // Node B has not yet received the change.
           try await phone.open("/D/\(code)/approve")
           let forms = PageForm.all(in: phone.page.text)
           #expect(forms.allSatisfy { !$0.action.hasSuffix("approve") }, "\(phone.page.text)")
@@ -92,14 +93,14 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a held answer comes from the other node`(ground: Ground) async throws {
+  func `an approval at one node completes the long poll at the other`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
         let box = Box(service: nodes.a, client: client)
         let code = try await box.code()
         try await nodes.hearing {
           async let held = box.get(question, headers: [("Prefer", "wait=55")])
-          try await eventually("a held answer") { nodes.a.core.waiters.count == 1 }
+          try await eventually("the long poll is parked") { nodes.a.core.waiters.count == 1 }
           try await nodes.b.approve(code)
           #expect(try await held.status == 200)
         }
@@ -108,14 +109,14 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a box that asks another node to hold its question is held there`(ground: Ground) async throws {
+  func `a box can park a long poll at a node that did not make its code`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, _ in
         let code = try await atA.code()
         try await TestTransport.socket.withClient(of: try nodes.b.router()) { client in
           let box = Box(service: nodes.b, client: client)
           async let held = box.get(question, headers: [("Prefer", "wait=55")])
-          try await eventually("a held answer") { nodes.b.core.waiters.count == 1 }
+          try await eventually("the long poll is parked") { nodes.b.core.waiters.count == 1 }
           try await nodes.b.approve(code)
           #expect(try await held.status == 200)
         }
@@ -124,13 +125,13 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `an end is not told from memory`(ground: Ground) async throws {
+  func `the end of a code is read from the store, not from memory`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let first = try await atB.code()
         try await nodes.b.deny(first)
         #expect(try await atB.get(question).status == 403)
-        // Another code at another node: what was said before is over.
+        // After a new code at another node the first code no longer counts.
         _ = try await atA.code()
         #expect(try await atB.get(question).status == 404)
       }
@@ -138,7 +139,7 @@ private let question = "/api/v1/tokens/authn"
         let code = try await atA.code()
         #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)").status == 200)
         try await nodes.a.approve(code)
-        // By its clock the code is over, and the yes came before.
+        // By the clock of node B the code has expired, but it was approved before.
         nodes.pass(.seconds(1801), at: nodes.b)
         #expect(try await atB.get("/reggie/v1/REF30/regcode/\(code)")["state"] == "approved")
         #expect(try await atB.get(question).status == 200)
@@ -159,14 +160,14 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a box that is let in without a code is told where it waits`(ground: Ground) async throws {
+  func `a sign-in without a code completes the long poll at the other node`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await TestTransport.socket.withClient(of: try nodes.a.router()) { client in
         let box = Box(service: nodes.a, client: client)
         _ = try await box.code()
         try await nodes.hearing {
           async let held = box.get(question, headers: [("Prefer", "wait=55")])
-          try await eventually("a held answer") { nodes.a.core.waiters.count == 1 }
+          try await eventually("the long poll is parked") { nodes.a.core.waiters.count == 1 }
           try await nodes.withBoxes { _, atB in
             let preview = try await atB.preview(Sample.pass)
             #expect(preview.status == 204)
@@ -178,7 +179,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a box that was let in while its node missed the news is told; the others go on waiting`(
+  func `after missed changes a node completes the long polls that ended meanwhile and no others`(
     ground: Ground
   ) async throws {
     try await withNodes(on: ground) { nodes in
@@ -189,13 +190,13 @@ private let question = "/api/v1/tokens/authn"
         for box in [box, other] { _ = try await box.code() }
         let waiting = Task { [other] in try await other.get(question, headers: [("Prefer", "wait=55")]) }
         async let held = box.get(question, headers: [("Prefer", "wait=55")])
-        try await eventually("two held answers") { nodes.a.core.waiters.count == 2 }
+        try await eventually("both long polls are parked") { nodes.a.core.waiters.count == 2 }
         try await nodes.withBoxes { _, atB in
           let preview = try await atB.preview(Sample.pass)
           #expect(preview.status == 204)
         }
         _ = try await NodeFollower(nodes.a.core).step(from: nil)
-        try await eventually("the box that was let in to be told") { nodes.a.core.waiters.count == 1 }
+        try await eventually("the long poll of the signed-in box is completed") { nodes.a.core.waiters.count == 1 }
         #expect(try await held.status == 200)
         #expect(nodes.a.core.waiters.count == 1)
         nodes.a.core.waiters.stop()
@@ -205,7 +206,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `what operators change counts at every node`(ground: Ground) async throws {
+  func `changes by operators apply at every node`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.hearing {
         try await nodes.a.addKey("anotherPublicKey0000000000000000")
@@ -222,7 +223,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a code that runs out is counted once, however many nodes know it`(ground: Ground) async throws {
+  func `an expired code is counted once, however many nodes know it`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code(["ttl": "60"])
@@ -236,7 +237,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a node that heard nothing for five minutes looks at everything`(ground: Ground) async throws {
+  func `a node that received no changes for five minutes reads everything again`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let code = try await atA.code()
@@ -247,7 +248,7 @@ private let question = "/api/v1/tokens/authn"
         #expect(nodes.b.core.nodeNews.isLost)
         let following = Task { await NodeFollower(nodes.b.core).run(from: end) }
         defer { following.cancel() }
-        try await eventually("what was before is looked at, too") {
+        try await eventually("the earlier approval is read, too") {
           try nodes.b.core.codes.find(nodes.b.found(code))?.flow.state.status == .approved
         }
       }
@@ -255,7 +256,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a signed call counts once at all nodes`(ground: Ground) async throws {
+  func `a signed call is accepted once at all nodes together`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       let path = "/api/v1/config/REF30"
       try await nodes.withBoxes { atA, atB in
@@ -266,18 +267,18 @@ private let question = "/api/v1/tokens/authn"
         let follower = NodeFollower(nodes.b.core)
         let before = try await follower.step(from: follower.step(from: nil))
         #expect(try await send(atA) == 200)
-        // Heard, and not tried: a second try at node B itself would be refused anyway.
-        try await eventually("node B hears of the nonce") { try await follower.step(from: before) != before }
+        // The test waits for the change, because a second call at node B itself would be refused anyway.
+        try await eventually("node B learns of the nonce") { try await follower.step(from: before) != before }
         #expect(try await send(atB) == 401)
         #expect(try await send(atA) == 401)
-        // Those of calls that come now are taken.
+        // New nonces are accepted.
         #expect(try await atB.get(path).status == 200)
       }
     }
   }
 
   @Test(arguments: Ground.allCases)
-  func `a node that begins anew takes no header that was used before it was there`(ground: Ground) async throws {
+  func `a new node refuses a header that was used before the node started`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       let path = "/api/v1/config/REF30"
       let request = TestRequest("GET", path, headers: [try nodes.a.signature("GET", path)])
@@ -286,7 +287,7 @@ private let question = "/api/v1/tokens/authn"
       let first = try await TestTransport.inProcess.withClient(of: try nodes.a.router()) { try await $0.send(request) }
       #expect(first.status == 200)
       // Node A writes its nonces in batches, a moment after the call.
-      try await eventually("node A has written the nonce") { try await follower.step(from: before) != before }
+      try await eventually("node A has stored the nonce") { try await follower.step(from: before) != before }
       let again = try await TestService(joining: nodes.a, on: nodes.b.core.store, as: "c")
       _ = try await NodeFollower(again.core).catchUp()
       let second = try await TestTransport.inProcess.withClient(of: try again.router()) { try await $0.send(request) }
@@ -295,22 +296,22 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a node that hears nothing is not ready`(ground: Ground) async throws {
+  func `a node that receives no changes is not ready and refuses what it cannot know`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       #expect(!nodes.b.core.nodeNews.isLate)
       nodes.b.clock.pass(.seconds(3))
       #expect(nodes.b.core.nodeNews.isLate)
       try await nodes.hearing {
-        try await eventually("node B hears again") { !nodes.b.core.nodeNews.isLate }
+        try await eventually("node B receives changes again") { !nodes.b.core.nodeNews.isLate }
       }
       try await nodes.withBoxes { atA, atB in
         _ = try await atA.code()
         var stranger = atB
         stranger.device = "a box that node B does not know"
-        // The second time it is known that the box has no sign-in from before.
+        // At the second poll the node knows that the box has no earlier sign-in.
         for box in [atB, atB, stranger] { #expect(try await box.get(question).status == 404) }
         nodes.b.clock.pass(.seconds(3))
-        #expect(try await atB.get(question).status == 404, "memory may say: not yet")
+        #expect(try await atB.get(question).status == 404, "memory may only report that the code is pending")
         let refused = try await stranger.get(question)
         #expect(refused.status == 503 && refused.response.header("retry-after") != nil)
         let title = try await atB.get("/api/v1/authorize", ["resource": "One"])
@@ -318,12 +319,12 @@ private let question = "/api/v1/tokens/authn"
       }
       let alone = try await TestService()
       alone.clock.pass(.seconds(3))
-      #expect(!alone.core.nodeNews.isLate, "there is nobody to hear")
+      #expect(!alone.core.nodeNews.isLate, "a single node has no changes to wait for")
     }
   }
 
   @Test(arguments: Ground.allCases)
-  func `the numbers of the day are those of all nodes`(ground: Ground) async throws {
+  func `the numbers of the day are the sums over all nodes`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         for (number, box) in [atA, atB, atB].enumerated() {
@@ -340,19 +341,19 @@ private let question = "/api/v1/tokens/authn"
       let text = try #require(others[named("b")])
       numbers.add(try #require(DayNumbers(keptAs: text, at: now)))
       #expect(numbers[.codesStarted] == 3 && numbers.hours.map(\.started).reduce(0, +) == 3)
-      // Each goes on from its own.
+      // A restarted node continues with its own numbers.
       let again = try await TestService(restarting: nodes.b, on: nodes.b.core.store)
       #expect(again.core.metrics.today(at: now)[.codesStarted] == 2)
     }
   }
 
-  @Test func `one node forgets for all, and another when that one is gone`() async throws {
+  @Test func `one node has the upkeep duty, and another takes it over when that node is gone`() async throws {
     try await withNodes(on: .memory) { nodes in
       try await nodes.withBoxes { atA, _ in
         _ = try await atA.code(["ttl": "60"])
         await Upkeep(nodes.a.core).once()
         nodes.a.clock.pass(.seconds(25))
-        // Node A has the duty for half a minute.
+        // Node A holds the duty for half a minute.
         let store = nodes.a.core.store
         #expect(try await !store.take(.upkeep, as: named("b"), for: .seconds(30), at: nodes.b.core.clock.now))
         nodes.a.clock.pass(.seconds(3600))
@@ -364,8 +365,8 @@ private let question = "/api/v1/tokens/authn"
   }
 }
 
-@Suite struct `nonces that other nodes have used` {
-  @Test func `when there is no room, old times are refused and nothing is forgotten`() throws {
+@Suite struct `Nonces that other nodes have used` {
+  @Test func `without room for more nonces, old times are refused and no nonce is forgotten`() throws {
     var nonces = NoncesElsewhere(capacity: 3)
     for number in 0..<3 { nonces.add(Int64(100 + number), UInt64(number)) }
     #expect(throws: SignatureRefusal.replayed) { try nonces.check(100, 0) }
@@ -376,7 +377,7 @@ private let question = "/api/v1/tokens/authn"
     nonces.sweep(before: 104)
     #expect(nonces.isEmpty)
   }
-  @Test func `of times that no call can have take no places`() throws {
+  @Test func `nonces outside the accepted time window take no room`() throws {
     let now = Instant(milliseconds: 1_700_000_000_000)
     let nonces = UsedNonces(startingAt: now, keptAs: [], capacity: 3)
     let key: PublicKey = try named("key")

@@ -8,7 +8,7 @@ import ServiceTestSupport
 
 @testable import PairingService
 
-/// Two nodes of one service on one store.
+/// Two nodes of one service that share a store.
 struct Nodes: Sendable {
   let a: TestService
   let b: TestService
@@ -23,12 +23,12 @@ struct Nodes: Sendable {
     b = try await TestService(joining: a, on: other, as: "b")
   }
 
-  /// Runs a story in which each node hears of what the other one writes.
+  /// Runs a test body while each node follows the changes of the other.
   func hearing(_ story: () async throws -> Void) async throws {
     var following: [Task<Void, Never>] = []
     for node in [a, b] {
       let follower = NodeFollower(node.core)
-      // The first look is at everything: what the story is about must be heard.
+      // The first step reads everything, so that the body starts with both nodes up to date.
       let position = try await follower.step(from: nil)
       following.append(Task { await follower.run(from: position) })
     }
@@ -36,13 +36,13 @@ struct Nodes: Sendable {
     try await story()
   }
 
-  /// Lets time pass in which both heard that there is nothing new.
+  /// Lets time pass during which both nodes learned that there are no changes.
   func pass(_ span: Duration, at node: TestService) {
     node.clock.pass(span)
     for one in [a, b] { one.core.nodeNews.note() }
   }
 
-  /// Runs a story with a box that calls either.
+  /// Runs a test body with a box at each of the two nodes.
   func withBoxes(_ story: (_ atA: Box, _ atB: Box) async throws -> Void) async throws {
     try await TestTransport.inProcess.withClient(of: try a.router()) { one in
       try await TestTransport.inProcess.withClient(of: try b.router()) { other in
@@ -52,7 +52,7 @@ struct Nodes: Sendable {
   }
 }
 
-/// Each request goes to the next of several.
+/// A client that sends each request to the next of several clients.
 final class InTurn: TestClient {
   private let clients: [any TestClient]
   private let turn = Locked(0)
@@ -71,7 +71,7 @@ final class InTurn: TestClient {
 /// What the nodes share.
 enum Ground: CaseIterable {
   case memory
-  /// Each has a handle of its own.
+  /// A PostgreSQL database, with a handle for each node.
   case server
 }
 

@@ -11,8 +11,9 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `who attacks clients of OAuth` {
-  @Test func `redeems nobody else's code, and does not spoil it (Keycloak CVE-2023-2585)`() async throws {
+@Suite struct `Attacks on OAuth clients` {
+  @Test func `a client cannot redeem or spoil the device code of another client (Keycloak CVE-2023-2585)`() async throws
+  {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -25,8 +26,8 @@ import Testing
     }
   }
 
-  /// It would have what the viewer gave the client, and everything else that the account may watch.
-  @Test func `is no device of protocol V1 by its code, and no list shows that`() async throws {
+  /// Otherwise a holder of the device code would have all rights of the account, not only those granted to the client.
+  @Test func `a device code is no device id of protocol V1, and admin lists show only its first half`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client, scope: "openid")
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `gets one set of tokens from 64 questions at once`() async throws {
+  @Test func `64 concurrent redemptions or refreshes all get the same set of tokens`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -60,7 +61,7 @@ import Testing
         return try await group.reduce(into: Set<Tokens>()) { $0.insert($1) }
       }
       #expect(sets.count == 1)
-      // One device may do as much again.
+      // After ten seconds the rate limit of the device allows as many requests again.
       service.clock.pass(.seconds(10))
       let refresh = try #require(sets.first?.refresh)
       let next = try await withThrowingTaskGroup(of: Tokens.self) { group in
@@ -68,13 +69,13 @@ import Testing
         return try await group.reduce(into: Set<Tokens>()) { $0.insert($1) }
       }
       #expect(next.count == 1)
-      // Later the code is used up.
+      // After the retry window of a minute the code is used up.
       service.clock.pass(.seconds(61))
       #expect(try await box.ask(code.device).error == "invalid_grant")
     }
   }
 
-  @Test func `says nothing twice, and shows itself in one way`() async throws {
+  @Test func `a repeated parameter or two ways of client authentication in one request are refused`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client, .body)
@@ -84,7 +85,7 @@ import Testing
       let both = try await box.ask(
         code.device, headers: [("Authorization", "Basic " + base64("\(box.id):\(box.secret)"))])
       #expect(both.error == "invalid_request")
-      // Empty is missing, unknown is ignored.
+      // An empty parameter counts as absent, and an unknown one is ignored (RFC 6749, section 3.1).
       #expect(
         try await box.ask(code.device, [("code", "x"), ("client_info", "1"), ("claims", "")]).error
           == "authorization_pending")
@@ -93,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `is no client without the right secret`() async throws {
+  @Test func `a confidential client without its right secret is refused at every step`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client, .basic)
@@ -117,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `uses no assertion twice, for another service, or of another`() async throws {
+  @Test func `a client assertion that is replayed, has another audience or another key is refused`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client, .key)
@@ -145,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `turns no token into one of another kind`() async throws {
+  @Test func `a token of one kind is not accepted as another kind`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -154,7 +155,7 @@ import Testing
       let identity = try #require(tokens.identity)
       #expect(try await api.introspect(identity) == ["active": false])
       #expect(try await client.get("/oauth/userinfo", headers: [bearer(identity)]).error == "invalid_token")
-      // Signed with our own key, and another kind nevertheless.
+      // Even when signed with the service's own key, a token of another type is refused.
       let (keyID, key) = try #require(service.core.oauth.keys.current(.es256, at: service.clock.now))
       let payload = try #require(try UnverifiedJWS(tokens.access).unverifiedClaims).bytes()
       for type in ["JWT", "dpop+jwt", nil] {
@@ -163,16 +164,16 @@ import Testing
       }
       #expect(
         try await api.introspect(try JWS.sign(payload, with: key, keyID: keyID.text, type: "at+jwt"))["active"] == true)
-      // A key of media tokens signs none of these.
+      // A token signed with a key for media tokens is refused.
       let (mediaID, media) = try #require(service.core.mediaKeys.current(at: service.clock.now))
       let text = try JWS.sign(payload, with: media, keyID: mediaID.text, type: "at+jwt")
       #expect(try await api.introspect(text) == ["active": false])
-      // A refresh token is no access token, and the code is neither.
+      // A refresh token is not accepted as an access token.
       #expect(try await client.get("/oauth/userinfo", headers: [bearer(try #require(tokens.refresh))]).status == 401)
     }
   }
 
-  @Test func `of a public client learns nothing about tokens, nor one of another requestor`() async throws {
+  @Test func `public clients and clients of other requestors learn nothing about tokens`() async throws {
     let service = try await TestService()
     _ = try await service.core.store.put(
       .requestor(Requestor(id: try named("OTHER"), name: "Other")), replacing: nil, audit: nil, at: service.clock.now)
@@ -186,12 +187,12 @@ import Testing
       let api = try await OAuthBox(service, client, .basic)
       #expect(try await api.post("revoke", [("token", tokens.access)]).error == "invalid_grant")
       #expect(try await api.refresh(try #require(tokens.refresh)).error == "invalid_grant")
-      // Nobody's attempt has ended the grant.
+      // The refused attempts of other clients have not ended the grant.
       #expect(try await box.refresh(try #require(tokens.refresh)).status == 200)
     }
   }
 
-  @Test func `uses no proof twice, in whatever spelling, and of no other key`() async throws {
+  @Test func `a DPoP proof that is replayed, or made for another request or key, is refused`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -205,7 +206,7 @@ import Testing
       #expect(try await send(proof).error == "invalid_dpop_proof")
       #expect(try await send(try box.proof("token", key)).error == "invalid_dpop_proof")
       #expect(try await send(try box.proof("device_authorization", key, method: "GET")).error == "invalid_dpop_proof")
-      // The code that was asked for with a key is that key's.
+      // A code requested with a proof is bound to the key of that proof.
       var bound = box
       bound.proofKey = key
       let code = try await bound.begin()
@@ -215,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `without what the challenge was made of gets nothing`() async throws {
+  @Test func `a code with a challenge is redeemed only with its verifier (RFC 7636)`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -228,15 +229,14 @@ import Testing
       #expect(try await box.ask(code.device, [("code_verifier", verifier)]).status == 200)
       let plain = try await box.post("device_authorization", [("code_challenge", challenge)])
       #expect(plain.error == "invalid_request")
-      // A verifier that nobody asked for: the challenge got lost on the way.
+      // A verifier without a challenge is refused: an attacker may have removed the challenge on the way.
       let bare = try await box.begin()
       try await service.approve(bare.user)
       #expect(try await box.ask(bare.device, [("code_verifier", verifier)]).error == "invalid_grant")
     }
   }
 
-  @Test func `is not approved by a browser that did not take its code (better-auth GHSA-cq3f-vc6p-68fh)`() async throws
-  {
+  @Test func `a browser that did not open the code cannot approve it (better-auth GHSA-cq3f-vc6p-68fh)`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await TestTransport.inProcess.withClient(of: try await service.phoneRouter()) { client in
@@ -245,7 +245,7 @@ import Testing
       let code = asked.user.replacing("-", with: "")
       var owner = PhoneBrowser(client)
       try await owner.reachApproval(code)
-      // Another one knows the code, is signed in, and says yes with its own session and its own form.
+      // A second signed-in browser knows the code and posts with its own session and its own form token.
       var other = PhoneBrowser(client)
       try await other.signIn("second")
       let token = other.formToken
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `with an id of a megabyte, or a proof or an assertion around it, costs nothing`() async throws {
+  @Test func `a proof or an assertion with an id of a megabyte is refused and stores nothing`() async throws {
     let service = try await TestService()
     let long = String(repeating: "j", count: 1_000_000)
     try await TestTransport.socket.withClient(of: try service.router()) { client in
@@ -270,7 +270,7 @@ import Testing
       ]
       let answer = try? await client.post("/oauth/device_authorization", form: form)
       #expect(answer == nil || answer?.status == 413 || answer?.error == "invalid_client")
-      // A header of that size ends the connection at the latest; what fits is no proof.
+      // A header of a megabyte is refused with its connection. One of 4000 bytes arrives and is no valid proof.
       let key = try SigningKey.generate(.es256)
       for id in [long, String(repeating: "j", count: 4000)] {
         let proof = try JWS.signEmbeddingKey(
@@ -285,7 +285,7 @@ import Testing
     }
   }
 
-  @Test func `with a late yes brings no code back`() async throws {
+  @Test func `a late approval does not revive an expired code`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)

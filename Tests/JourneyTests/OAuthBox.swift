@@ -11,9 +11,9 @@ import Testing
 
 @testable import PairingService
 
-/// A box whose program speaks OAuth: a client of the sample requestor, and how it shows itself.
+/// A box whose program is an OAuth client of the sample requestor.
 struct OAuthBox: Sendable {
-  /// How a client shows who it is.
+  /// The way in which the client authenticates.
   enum Way: Sendable, CaseIterable {
     case name, basic, body, key, emptyBasic
   }
@@ -23,16 +23,18 @@ struct OAuthBox: Sendable {
   let secret: String
   let key: SigningKey?
   var way: Way
-  /// With which proofs are made; none for Bearer tokens.
+  /// The key of DPoP proofs; nil for Bearer tokens.
   var proofKey: SigningKey?
-  /// The one that it was told last; none for the one that is told now.
+  /// The DPoP nonce to use; nil for the current one of the service.
   var proofNonce: String?
   let service: TestService
 
   static let issuer = "https://tv.example.org/oauth"
   static let grant = "urn:ietf:params:oauth:grant-type:device_code"
 
-  /// A client that an operator added; its tokens are signed with ES256, because RSA keys take long to make.
+  /// Adds a client as an operator would.
+  ///
+  /// Its tokens are signed with ES256, because generating RSA keys is slow.
   init(
     _ service: TestService, _ client: any TestClient, _ way: Way = .name, algorithm: String = "ES256",
     scope: String? = nil, requestor: String = Sample.requestor, audience: String? = nil, name: String = "Kodi",
@@ -66,13 +68,13 @@ struct OAuthBox: Sendable {
       replacing: nil, in: .unlimited, audit: nil, at: service.clock.now)
   }
 
-  /// The same client at the service after a restart.
+  /// The same client at a restarted service.
   init(_ other: OAuthBox, at service: TestService, _ client: any TestClient) {
     (self.service, self.client, id, secret, key) = (service, client, other.id, other.secret, other.key)
     (way, proofKey, proofNonce) = (other.way, other.proofKey, other.proofNonce)
   }
 
-  /// Sends a form to an endpoint, as this client.
+  /// Posts a form to an endpoint, with the authentication of this client.
   func post(
     _ path: String, _ form: [(name: String, value: String)], headers: [(name: String, value: String)] = []
   ) async throws -> TestResponse {
@@ -92,7 +94,8 @@ struct OAuthBox: Sendable {
   }
 
   func assertion(audience: String = OAuthBox.issuer, id jti: String = Random.uuid()) throws -> String {
-    // A second ahead of the service's clock, which stands: what says the second of the start may be older than it.
+    // A second ahead of the service's clock, which stands still: the service refuses assertions of the second in which
+    // it started.
     let now = service.clock.now.milliseconds / 1000 + 1
     let claims: JSONObject = [
       "iss": .string(id), "sub": .string(id), "aud": .string(audience), "jti": .string(jti),
@@ -110,7 +113,7 @@ struct OAuthBox: Sendable {
 
   // MARK: - The flow
 
-  /// Asks for a code: the device's and the viewer's.
+  /// Requests a device code and returns it with its user code.
   func begin(_ more: [(name: String, value: String)] = []) async throws -> (device: String, user: String) {
     let answer = try await post("device_authorization", more)
     #expect(answer.status == 200, "\(answer.text)")
@@ -128,7 +131,7 @@ struct OAuthBox: Sendable {
     try await post("token", [("grant_type", "refresh_token"), ("refresh_token", token)] + more)
   }
 
-  /// Asks, is approved, and redeems.
+  /// Requests a code, has it approved, and redeems it.
   func pair(_ more: [(name: String, value: String)] = []) async throws -> Tokens {
     let code = try await begin(more)
     try await service.approve(code.user)
@@ -142,7 +145,7 @@ struct OAuthBox: Sendable {
   }
 }
 
-/// What a redemption or a refresh gave.
+/// The tokens in the response to a redemption or a refresh.
 struct Tokens: Hashable, Sendable {
   let access: String
   let refresh: String?
@@ -161,7 +164,7 @@ struct Tokens: Hashable, Sendable {
 }
 
 extension TestResponse {
-  /// The word of an error of OAuth's.
+  /// The `error` member of an OAuth error response.
   var error: String? { (try? json())?["error"]?.string }
 }
 

@@ -10,14 +10,12 @@ import Testing
 
 @testable import PairingService
 
-/// How programs register themselves, without the forms: a hundred thousand of those take minutes.
+/// Registers clients as the endpoint does, but without HTTP forms: a hundred thousand forms would take minutes.
 private struct RegistrationWithoutForms {
   let service: TestService
   let store: SQLiteStore
 
-  /// What `RegistrationEndpoint` does.
-  ///
-  /// - Returns: whether there was room.
+  /// Does what `RegistrationEndpoint` does, and returns whether the client was admitted.
   func admit(_ number: Int, from address: IPAddress?) async throws -> Bool {
     let core = service.core
     let requestor: RequestorID = try named(Sample.requestor)
@@ -45,10 +43,10 @@ private struct RegistrationWithoutForms {
   }
 }
 
-@Suite struct `a crowd that registers itself` {
-  // A hundred thousand tries, one a second: more than a day. The service is restarted on the way, which gives the
-  // source its first hundred again, and its clock is set ahead and back.
-  @Test func `from one source never takes the last place, and pushes nobody out`() async throws {
+@Suite struct `Floods of client registrations` {
+  // A hundred thousand attempts at one a second take more than a day. The restart in between gives the source its first
+  // hundred again. The clock is set ahead and back.
+  @Test func `one source never takes the last place of open registration and evicts no other client`() async throws {
     try await withFileStore { store in
       var programs = RegistrationWithoutForms(service: try await TestService(on: store), store: store)
       let source = IPAddress("192.0.2.7")
@@ -59,10 +57,10 @@ private struct RegistrationWithoutForms {
         if second == 50_000 {
           programs = RegistrationWithoutForms(
             service: try await TestService(restarting: programs.service, on: store), store: store)
-          // An honest program, from elsewhere.
+          // A client of another source.
           #expect(try await programs.admit(1_000_000, from: IPAddress("198.51.100.1")))
         }
-        // Two days ahead for ten minutes: nobody is older for it.
+        // The clock is two days ahead for ten minutes, which must not make any client older.
         if second == 60_000 { programs.service.clock.setAhead(.seconds(2 * 86_400)) }
         if second == 60_600 { programs.service.clock.setAhead(.zero) }
         if second % 3600 == 0 || second == 60_300 {
@@ -71,15 +69,15 @@ private struct RegistrationWithoutForms {
         }
       }
       #expect((10_100...10_300).contains(admitted), "\(admitted)")
-      // A day's worth, and the two hundreds.
+      // One day of registrations at the allowed rate, plus the first hundred of both processes.
       #expect((8_000...8_900).contains(most), "\(most)")
       #expect(try await programs.isThere(1_000_000))
     }
   }
 
-  // What one source cannot do a crowd can: fill all the places at once. It shuts newcomers out for an hour, and pushes
-  // out nobody who came in that hour.
-  @Test func `from everywhere keeps newcomers out for an hour, and pushes out nobody younger`() async throws {
+  // Many sources together can fill all places. That locks new clients out for an hour, and evicts no client that
+  // registered in that hour.
+  @Test func `a flood from many sources locks new clients out for an hour and evicts no younger client`() async throws {
     try await withFileStore { store in
       let programs = RegistrationWithoutForms(service: try await TestService(on: store), store: store)
       let start = programs.service.clock.now
@@ -94,7 +92,7 @@ private struct RegistrationWithoutForms {
       try await programs.put(20_000, created: programs.service.clock.now)
       #expect(try await !programs.isThere(0))
       #expect(try await programs.count() == ClientRoom.mostOpen)
-      // The next is the next oldest, a second later.
+      // The next place becomes free a second later, when the next oldest client is an hour old.
       await #expect(throws: StoreError.tooManyClients(limit: ClientRoom.mostOpen)) {
         try await programs.put(20_001, created: programs.service.clock.now)
       }
@@ -102,9 +100,12 @@ private struct RegistrationWithoutForms {
   }
 }
 
-/// Virtual time; `make long` does the same with a real service and real seconds (`Tests/acceptance/oauth/pace.py`).
-@Suite struct `ten thousand clients that ask for ten minutes` {
-  @Test func `are never told to slow down when they wait five seconds, and always when they wait two`() async throws {
+/// Runs in virtual time; `make long` does the same with a real service and real seconds
+/// (`Tests/acceptance/oauth/pace.py`).
+@Suite struct `Ten thousand OAuth clients that poll for ten minutes` {
+  @Test func `clients that poll every five seconds are never told to slow down, and those at two always are`()
+    async throws
+  {
     let service = try await TestService()
     let core = service.core
     var generator = SeededGenerator(state: 8628)
@@ -116,8 +117,8 @@ private struct RegistrationWithoutForms {
         rowKey: try named("rowsOfREF30"), preselected: nil, profile: nil, about: DeviceDescription(),
         flow: PairingFlow(issued: core.clock.now, lifetime: .usual, match: nil))
     }
-    // Who asks in which millisecond. The first asks every two seconds, the others every five, a second sooner or later:
-    // the net holds up one question and not the next.
+    // The clients that poll in each millisecond. The first client polls every two seconds. The others poll every five,
+    // give or take a second, because the network delays some polls more than others.
     var due: [Int: [Int]] = [:]
     for client in clients.indices { due[Int.random(in: 0..<5000, using: &generator), default: []].append(client) }
     var (asked, told, hasty) = (0, 0, [OAuthError]())
@@ -141,7 +142,7 @@ private struct RegistrationWithoutForms {
     #expect(hasty.first == .pending)
     #expect(hasty.dropFirst().count > 290)
     #expect(hasty.dropFirst().allSatisfy { $0 == .slowDown })
-    // All of that is forgotten ten quiet seconds later.
+    // Ten seconds without polls later the memory about them is gone.
     service.clock.pass(.seconds(11))
     _ = core.notYet(clients[1].id, of: clients[1].deviceHash, at: clients[1].requestor)
     #expect(core.oauth.paces.count == 1)

@@ -6,9 +6,9 @@ import RegentPairing
 import ServiceTestSupport
 import Testing
 
-/// What an operator is told about clients of OAuth.
-@Suite struct `doctor about OAuth` {
-  @Test func `keys that sign for a year are named by doctor, with what to type`() async throws {
+/// What doctor and the lists tell an operator about OAuth clients.
+@Suite struct `Findings of doctor about OAuth` {
+  @Test func `doctor names signing keys that are a year old and the command to rotate them`() async throws {
     let service = try await TestService()
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
@@ -25,12 +25,12 @@ import Testing
     #expect(
       try await admin.send("GET", "/v1/doctor").text.contains(
         "regentctl signing-key rotate --purpose oauth --algorithm ES256"))
-    // The new one need not sign yet.
+    // The new key counts although it does not sign yet.
     _ = try await service.core.oauth.keys.rotate(.es256, audit: nil, at: service.clock.now)
     #expect(try await old().isEmpty)
   }
 
-  @Test func `a client that never paired is named, and an API that only asks is not`() async throws {
+  @Test func `doctor names a client that never paired, but not one of an API that only introspects`() async throws {
     let service = try await TestService()
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
@@ -39,7 +39,7 @@ import Testing
       for (name, way, origin): (String, OAuthBox.Way, OAuthClientRecord.Origin) in [
         ("Never", .name, .operator), ("API", .basic, .operator), ("Stranger", .basic, .itself),
       ] { _ = try await OAuthBox(service, client, way, name: name, origin: origin) }
-      // It has paired once; that nobody is paired now is no reason to remove it.
+      // The client has paired once. That it is not paired now is no reason to remove it.
       #expect(try await paired.post("revoke", [("token", tokens.access)]).status == 200)
       service.clock.pass(.seconds(31 * 86_400))
       let said = try await admin.send("GET", "/v1/doctor").text
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a number on the screen keeps clients of OAuth out, and doctor says so`() async throws {
+  @Test func `doctor says that number matching keeps OAuth clients from getting codes`() async throws {
     let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a list of grants says whose they are, and which are paused`() async throws {
+  @Test func `the list of grants names the account of each and which grants are paused`() async throws {
     let service = try await TestService()
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
@@ -71,7 +71,7 @@ import Testing
       #expect(
         good.contains("\(Sample.provider)/\(Sample.account)") || good.contains("\(Sample.provider)\\/"), "\(good)")
       try await service.disable(Sample.account)
-      // Whose it is matters most for what somebody wonders about.
+      // A paused grant still names its account, because operators look up paused grants most.
       let paused = try await listed()
       #expect(paused == good.replacing(#""state":"good""#, with: #""state":"paused""#), "\(paused)")
       let id = ProvisionID.integration(try named(Sample.requestor), try named(Sample.provider))

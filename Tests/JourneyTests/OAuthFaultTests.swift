@@ -11,11 +11,11 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a client of OAuth whose service fails` {
-  /// What happens to the machine.
+@Suite struct `OAuth clients of a failing service` {
+  /// How the machine fails.
   enum Cut: CaseIterable { case kill, power }
 
-  /// What the client was asking for.
+  /// The request during which it fails.
   enum Step: CaseIterable { case redeem, refresh }
 
   private struct Asking: Sendable {
@@ -28,21 +28,25 @@ import Testing
     }
   }
 
-  /// The disk fails at the first write or synchronisation of the question, then at the second, and so on until the
-  /// question is answered: that answer is lost, too, as when the service dies between commit and reply.
+  /// The disk fails at the first write or sync of the request, then at the second, and so on until the request
+  /// succeeds.
+  ///
+  /// That last response is lost too, as when the service dies between commit and response.
   @Test(arguments: Cut.allCases, Step.allCases)
-  func `asks the same again after the service died at any point, and loses nothing`(cut: Cut, step: Step) async throws {
+  func `a client repeats its request after the service died at any point, and loses no token`(cut: Cut, step: Step)
+    async throws
+  {
     var rounds = 0
     var lost: Tokens?
     while lost == nil {
       rounds += 1
-      try #require(rounds < 60, "the question was never answered")
+      try #require(rounds < 60, "the request never succeeded")
       lost = try await dies(at: rounds, cut, step)
     }
     #expect(rounds > 2, "nothing was written")
   }
 
-  /// - Returns: the answer that was lost, when there was one.
+  /// Returns the tokens of the lost response, if there was one.
   private func dies(at round: Int, _ cut: Cut, _ step: Step) async throws -> Tokens? {
     try await withTemporaryFolder { folder in
       let (disk, master) = (FaultyDisk(), Random.secret())
@@ -80,7 +84,7 @@ import Testing
       let again = OAuthBox(box, at: next, InProcessClient(try next.router()))
       let tokens = try Tokens(try await asking.ask(again))
       let lost = answer.status == 200 ? try Tokens(answer) : nil
-      // Who was answered before has the same tokens as who asks now.
+      // The repeated request gets the same tokens as the lost response.
       if let lost { #expect(tokens == lost) }
       let grants = try await left.grants(GrantFilter(), after: nil, limit: 9, at: next.clock.now)
       #expect(grants.count == 1)
@@ -90,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `is told to come back while the disk is full, and its refresh token is as good as before`() async throws {
+  @Test func `with a full disk a client gets 503, and its refresh token stays valid`() async throws {
     let disk = FaultyDisk()
     try await withFileStore(on: disk) { store in
       let service = try await TestService(on: store)
@@ -107,7 +111,7 @@ import Testing
           #expect(answer.error == "temporarily_unavailable")
           #expect(answer.header("retry-after") != nil)
         }
-        // What only reads goes on.
+        // Requests that only read still work.
         #expect(try await api.introspect(tokens.access)["active"] == true)
         disk.heal()
         let next = try Tokens(try await box.refresh(refresh))
@@ -117,9 +121,9 @@ import Testing
     }
   }
 
-  /// An hour either way, and a box of a service without a battery that begins in 1970.
+  /// An hour either way, or 1970, as on a machine without a battery for its clock.
   @Test(arguments: [3600, -3600, -1_700_000_000])
-  func `keeps its grant when the clock is set, and set right again`(seconds: Int) async throws {
+  func `a grant survives a clock that is set wrong and right again`(seconds: Int) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -136,17 +140,17 @@ import Testing
         #expect(try await api.introspect(tokens.access)["active"] == true)
         refresh = try #require(tokens.refresh)
         boundRefresh = try #require(try Tokens(try await bound.refresh(boundRefresh)).refresh)
-        // And a new pairing, from end to end.
+        // A new pairing works from start to end.
         _ = try await box.pair()
         service.clock.pass(.seconds(61))
       }
-      // The code is over by the clock that said so, forgotten, and never comes back; else it still waits.
+      // By a clock ahead the waiting code has expired and is forgotten for good. Otherwise it is still pending.
       let end = try await box.ask(waiting.device).error
       #expect(end == (seconds > 0 ? "invalid_grant" : "authorization_pending"))
     }
   }
 
-  /// What is over by a clock that is ahead is not over: a client that hears so throws its tokens away.
+  /// A token that has expired only by a clock ahead must not be reported as expired: the client would discard it.
   @Test func `a clock that is a month ahead for seconds ends no grant`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in

@@ -12,15 +12,15 @@ import Testing
 @testable import PairingService
 @testable import RegentOAuth
 
-/// What somebody sends by the thousand, or in forms that no client has.
-@Suite struct `a flood at the endpoints of OAuth` {
+/// Requests by the thousand, or in forms that no real client sends.
+@Suite struct `Floods at the OAuth endpoints` {
   private func checked(_ number: Int, seconds: Int64) -> ClientAssertion.Checked {
     ClientAssertion.Checked(
       fingerprint: SHA256.hash("assertion \(number)"),
       expires: Instant(milliseconds: 1_700_000_000_000) + .seconds(seconds), made: nil)
   }
 
-  @Test func `of assertions of clients that registered themselves leaves the places of others free`() throws {
+  @Test func `assertions of self-registered clients leave room for those of other clients`() throws {
     let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 50, strangers: 10)
     let now = Instant(milliseconds: 1_700_000_000_000)
     func take(_ number: Int, isStrange: Bool, seconds: Int64 = 600, at now: Instant) throws -> OAuthError.Code? {
@@ -35,7 +35,7 @@ import Testing
     for number in 100..<150 { #expect(try take(number, isStrange: false, at: now) == nil) }
     #expect(try take(150, isStrange: false, at: now + .seconds(1)) == .temporarilyUnavailable)
     #expect(assertions.counts == (others: 50, strangers: 10))
-    // When they are over, there is room again, and none counts twice before.
+    // Expired assertions make room again, and none is accepted twice before.
     let later = now + .seconds(659)
     #expect(try take(10, isStrange: true, seconds: 900, at: later) == .temporarilyUnavailable)
     #expect(try take(10, isStrange: true, seconds: 900, at: later + .seconds(1)) == nil)
@@ -43,7 +43,7 @@ import Testing
     #expect(assertions.counts == (others: 50, strangers: 1))
   }
 
-  @Test func `of assertions of one client that registered itself leaves places for the others`() throws {
+  @Test func `assertions of one self-registered client leave room for those of the others`() throws {
     let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 10, strangers: 160)
     let now = Instant(milliseconds: 1_700_000_000_000)
     var next = 0
@@ -62,20 +62,20 @@ import Testing
     #expect(try fill("noisy", at: now) == 10)
     for number in 1...15 { #expect(try fill("other-\(number)", at: now) == 10) }
     #expect(try fill("late", at: now) == 0)
-    // What an operator made has no share: it has all of theirs.
+    // Clients that an operator added have no share of their own; each may use all of their places.
     #expect(try fill("operators", isStrange: false, at: now) == 10)
-    // Over, they leave their places, and one has its share again.
+    // When its assertions have expired, a client has its share again.
     let later = now + .seconds(660)
     #expect(try fill("noisy", at: later) == 10)
     #expect(assertions.counts == (others: 10, strangers: 10))
   }
 
-  @Test func `of assertions that say no time leaves places for those that are to be written down`() throws {
+  @Test func `assertions without a time leave room for those that must be written down`() throws {
     let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 80)
     let now = Instant(milliseconds: 1_700_000_000_000)
     let client: ClientID = try named("client")
     for number in 0..<40 { try assertions.take(checked(number, seconds: 1), of: client, isStrange: false, at: now) }
-    // Those of before are over, though there are places left for all.
+    // The first 40 assertions have expired, so they must not keep the next one from being written down.
     let later = now + .seconds(61)
     try assertions.take(checked(40, seconds: 100), of: client, isStrange: false, at: later)
     let kept = UsedAssertions(startingAt: later, keptAs: [assertions.text(at: later)])
@@ -84,12 +84,13 @@ import Testing
     }
   }
 
-  @Test func `of assertions is counted by who says what the client is`() async throws {
+  @Test func `an assertion counts by the origin of its client, also when the client was kept with a code`() async throws
+  {
     let service = try await TestService()
     try await withOAuth(service) { client in
       for (origin, expected) in [(OAuthClientRecord.Origin.itself, (0, 2)), (.invited, (0, 4)), (.operator, (2, 4))] {
         let box = try await OAuthBox(service, client, .key, origin: origin)
-        // At the store's client, and at the one that was kept with the code.
+        // The first request reads the client from the store, and the second uses the client kept with the code.
         let code = try await box.begin()
         #expect(try await box.ask(code.device).error == "authorization_pending")
         #expect(service.core.oauth.assertions.counts == expected)
@@ -97,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `of proofs of one device leaves room for everybody's`() async throws {
+  @Test func `proofs of one device leave room for those of other devices`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -118,7 +119,7 @@ import Testing
       }
       #expect(refused >= 50)
       #expect(service.core.oauth.proofs.count - before <= burst)
-      // Nor does it refresh without end, and its token is as good afterwards.
+      // The device cannot refresh above its rate either, and its refresh token stays valid.
       let refresh = try #require(tokens.refresh)
       #expect(try await box.refresh(refresh).status == 429)
       service.clock.pass(.seconds(30))
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `of proofs without a code takes no room, and one source not that of others`() async throws {
+  @Test func `a proof that gets no code takes no room`() async throws {
     let service = try await TestService { $0.limits.liveCodes = 20 }
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -143,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `of refreshes with a grant that waits for an operator has the rate of a device`() async throws {
+  @Test func `refreshes of a paused grant have the rate limit of a device`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -153,14 +154,14 @@ import Testing
       try await Switch.integration.set(false, service)
       let (before, burst) = (service.core.oauth.proofs.count, service.core.options.limits.device.burst)
       var statuses: [UInt16: Int] = [:]
-      // An answer that got lost is given again, and opens nothing; each time with another proof.
+      // A lost response is given again and creates no new tokens. Each request has a new proof.
       for _ in 0..<(burst + 20) { statuses[try await box.refresh(refresh).status, default: 0] += 1 }
       #expect(statuses[429, default: 0] >= 20 && statuses[200, default: 0] > burst / 2)
       #expect(service.core.oauth.proofs.count - before <= burst)
     }
   }
 
-  @Test func `of made-up tokens takes no room, and asks no store`() async throws {
+  @Test func `made-up tokens take no memory and cause no store reads`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
@@ -194,7 +195,7 @@ import Testing
   ]
 
   @Test(arguments: ["device_authorization", "token", "introspect", "revoke"])
-  func `of hostile values is refused in words of OAuth, and nothing of them comes back`(path: String) async throws {
+  func `hostile parameter values are refused with OAuth errors and are not echoed`(path: String) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -218,7 +219,7 @@ import Testing
           #expect(answer.header("x-injected") == nil)
           #expect(!answer.text.contains("<script>"))
           if answer.status != 200, !answer.text.isEmpty { #expect(answer.error != nil, "\(name): \(answer.text)") }
-          // Twice, whatever the values are.
+          // A repeated parameter is refused, whatever its values.
           let twice = try await client.post("/oauth/" + path, form: good + [(name, value), (name, value)])
           #expect(twice.status == 400 || twice.status == 413, "\(name) twice: \(twice.status)")
         }
@@ -228,7 +229,7 @@ import Testing
   }
 
   @Test(arguments: ["device_authorization", "token", "introspect", "revoke"])
-  func `of bodies that are no forms is refused`(path: String) async throws {
+  func `bodies that are no valid forms are refused`(path: String) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)

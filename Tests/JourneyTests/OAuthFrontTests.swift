@@ -16,7 +16,7 @@ import Testing
 
 private let page = (name: "Origin", value: "https://app.example.com")
 
-@Suite struct `a page of another site that speaks OAuth` {
+@Suite struct `Cross-origin requests to the OAuth endpoints` {
   @Test(arguments: [
     ("/oauth/.well-known/openid-configuration", "GET"), ("/oauth/.well-known/oauth-authorization-server", "GET"),
     ("/.well-known/oauth-authorization-server/oauth", "GET"), ("/oauth/keys", "GET"),
@@ -25,7 +25,9 @@ private let page = (name: "Origin", value: "https://app.example.com")
     ("/oauth/revoke", "POST"), ("/oauth/userinfo", "GET, POST"), ("/oauth/register", "POST"),
     ("/oauth/register/some", "GET, PUT, DELETE"), ("/api/v1/authorize", "GET"),
   ])
-  func `may send all that a client sends`(target: String, methods: String) async throws {
+  func `a CORS preflight request allows the methods and headers that OAuth clients send`(
+    target: String, methods: String
+  ) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let answer = try await client.send(
@@ -45,7 +47,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
     }
   }
 
-  @Test func `reads the nonce, the challenge, and every refusal`() async throws {
+  @Test func `pages of other origins may read nonces, challenges and every refusal`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -66,7 +68,8 @@ private let page = (name: "Origin", value: "https://app.example.com")
       for path in ["/oauth/.well-known/openid-configuration", "/oauth/keys", "/oauth/jwks.json"] {
         #expect(try await client.get(path, headers: [page]).header("access-control-allow-origin") == "*")
       }
-      // The address of the other grant is no place for pages (RFC 9700 §2.6), though nothing is there.
+      // The authorization endpoint must not allow cross-origin requests (RFC 9700, section 2.6), even though it only
+      // refuses.
       let authorize = try await client.get("/oauth/authorize?response_type=code", headers: [page])
       #expect(authorize.error == "unsupported_response_type")
       #expect(authorize.header("access-control-allow-origin") == nil)
@@ -74,8 +77,8 @@ private let page = (name: "Origin", value: "https://app.example.com")
   }
 }
 
-@Suite struct `what no endpoint of OAuth takes` {
-  @Test func `is answered in JSON, with Allow where another method would do`() async throws {
+@Suite struct `Requests that no OAuth endpoint accepts` {
+  @Test func `an unsupported method or path is answered in JSON, with Allow where another method works`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       for (method, path, status, allow): (String, String, UInt16, String?) in [
@@ -95,8 +98,8 @@ private let page = (name: "Origin", value: "https://app.example.com")
     }
   }
 
-  /// What the engine says by itself, before any handler is asked: by the path, also below a prefix.
-  @Test func `is refused by the engine in JSON, and elsewhere in a sentence`() throws {
+  /// The refusals of the HTTP server itself, which come before any handler: by path, also below a path prefix.
+  @Test func `the HTTP server refuses OAuth paths in JSON and leaves other paths to the default text`() throws {
     for path in ["/oauth/token", "/tv/oauth/register"] {
       let answer = try #require(ServiceRoutes.engineRefusal(.contentTooLarge, Array(path.utf8)))
       #expect(String(decoding: answer.body, as: UTF8.self).hasPrefix(#"{"error":"invalid_request""#))
@@ -110,12 +113,12 @@ private let page = (name: "Origin", value: "https://app.example.com")
   }
 }
 
-@Suite struct `whoever uses a token in vain` {
+@Suite struct `Challenges for refused tokens` {
   private static let call = "/api/v1/authorize?resource=news&format=json"
   private static let algorithms = #"algs="RS256 ES256 EdDSA""#
 
   @Test(arguments: ["/oauth/userinfo", call])
-  func `is told which way it goes`(path: String) async throws {
+  func `a refused token gets the challenge that says how to use it`(path: String) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -139,7 +142,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
         return answer.headers("www-authenticate")
       }
       let bound = "DPoP " + tokens.access
-      // Bound, and shown as if it were not.
+      // A DPoP-bound token sent as a Bearer token.
       #expect(
         challenges(try await ask("Bearer " + tokens.access)) == [#"DPoP error="invalid_token", \#(Self.algorithms)"#])
       let none = try await ask(bound)
@@ -150,7 +153,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
       #expect(
         challenges(try await ask(bound, try proof(nonce: nonce, of: try SigningKey.generate(.es256))))
           == [#"DPoP error="invalid_token", \#(Self.algorithms)"#])
-      // With what it was told it goes on, also without a clock.
+      // With the nonce from the response the client succeeds, even with a wrong clock.
       let good = try await ask(bound, try proof(nonce: nonce, of: key, at: .seconds(86_400)))
       #expect(good.status == 200, "\(good.text)")
       box.proofKey = nil
@@ -161,7 +164,9 @@ private let page = (name: "Origin", value: "https://app.example.com")
     }
   }
 
-  @Test func `without a token hears of both ways and of no error, with too little which scope it takes`() async throws {
+  @Test func `without a token both schemes are challenged without an error, and a narrow scope names the needed one`()
+    async throws
+  {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let none = try await client.get("/oauth/userinfo")
@@ -178,9 +183,11 @@ private let page = (name: "Origin", value: "https://app.example.com")
   }
 }
 
-@Suite struct `who asks about tokens` {
+@Suite struct `Token introspection` {
   @Test(arguments: OAuthClientRecord.Origin.allCases)
-  func `and was not made by an operator learns of its own alone`(origin: OAuthClientRecord.Origin) async throws {
+  func `only a client that an operator added learns about tokens of other clients`(origin: OAuthClientRecord.Origin)
+    async throws
+  {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
@@ -188,7 +195,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
         let other = try await box.pair()
         let api = try await OAuthBox(service, client, .basic, origin: origin)
         let own = try await api.pair()
-        // The second time memory answers.
+        // The second introspection is answered from memory.
         for _ in 0..<2 {
           #expect(try await api.introspect(own.access)["active"] == true)
           let worth = try await api.introspect(other.access)
@@ -202,7 +209,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
   }
 }
 
-@Suite struct `a source that shows wrong secrets` {
+@Suite struct `Sources of wrong client secrets` {
   private func wrong(_ client: any TestClient, _ id: String, _ secret: String = "wrong") async throws -> TestResponse {
     try await client.post(
       "/oauth/token",
@@ -211,7 +218,8 @@ private let page = (name: "Origin", value: "https://app.example.com")
       ])
   }
 
-  @Test func `is told to wait, whether there is such a client or not; the right one and the apps are not`() async throws
+  @Test func `a source of wrong secrets gets 429 for known and unknown clients, while right secrets and apps pass`()
+    async throws
   {
     let lines = Locked<[String]>([])
     let service = try await TestService(log: ServiceLog { _, event, _ in lines.withLock { $0.append("\(event)") } })
@@ -231,7 +239,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
         #expect(answer.error == "temporarily_unavailable")
       }
       #expect(known.text == unknown.text && known.header("retry-after") == unknown.header("retry-after"))
-      // Nor does any other endpoint tell more.
+      // The other endpoints reveal no more.
       for path in ["device_authorization", "introspect", "revoke"] {
         let answer = try await client.post(
           "/oauth/" + path, form: [("client_id", box.id), ("client_secret", "wrong"), ("token", "x")])
@@ -239,7 +247,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
       }
       #expect(try await client.get("/oauth/register/\(box.id)", headers: [bearer("x")]).status == 429)
       #expect(lines.withLock { $0.count { $0 == "wrong-client" } } == 60)
-      // Apps in the same house register, and the client itself goes on.
+      // Apps of the same household can register, and the client itself still works.
       #expect(try await client.register(statement).status == 201)
       #expect(try await box.refresh(try #require(tokens.refresh)).status == 200)
       service.clock.pass(.seconds(600))
@@ -247,7 +255,7 @@ private let page = (name: "Origin", value: "https://app.example.com")
     }
   }
 
-  @Test func `of apps' installations says nothing to clients of OAuth`() async throws {
+  @Test func `wrong software statements do not limit OAuth clients`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       for _ in 0..<60 { _ = try await client.register("x") }

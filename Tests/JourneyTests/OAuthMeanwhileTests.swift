@@ -13,17 +13,19 @@ import Testing
 
 @testable import PairingService
 
-/// A store in which something happens between what it read and the moment at which that is told.
+/// A store that runs a given action after a read, before it returns the result, or before an approval.
 private final class MeanwhileStore: ForwardingStore {
   let target: any Store
   private let work = Locked<(@Sendable () async throws -> Void)?>(nil)
 
   init(_ target: any Store) { self.target = target }
 
-  /// What happens next, once.
+  /// Sets the action that runs next, once.
   func next(_ work: @escaping @Sendable () async throws -> Void) { self.work.withLock { $0 = work } }
 
-  /// What the work throws of the store's errors, the store says.
+  /// Runs the action.
+  ///
+  /// A store error that it throws becomes the error of the store.
   private func happen() async throws(StoreError) {
     let work = work.withLock { work in
       defer { work = nil }
@@ -45,7 +47,7 @@ private final class MeanwhileStore: ForwardingStore {
     return try await target.approve(id, request, audit: entry, at: now)
   }
 
-  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     let found = try await target.grant(id, at: now)
     try await happen()
     return found
@@ -58,8 +60,8 @@ private final class MeanwhileStore: ForwardingStore {
   }
 }
 
-@Suite struct `what ends while a store is being asked` {
-  @Test func `is not remembered as standing: the account of a token`() async throws {
+@Suite struct `Changes during a store read` {
+  @Test func `an account that is disabled during an introspection is not cached as valid`() async throws {
     try await withFileStore { file in
       let store = MeanwhileStore(file)
       let service = try await TestService(on: store)
@@ -67,18 +69,18 @@ private final class MeanwhileStore: ForwardingStore {
         let box = try await OAuthBox(service, client)
         let api = try await OAuthBox(service, client, .basic)
         let tokens = try await box.pair()
-        // The client that asks is known from here on.
+        // From here on the service has the API client in memory.
         #expect(try await api.introspect("nothing") == ["active": false])
         store.next { try await service.disable(Sample.account) }
-        // Read before the end, and so as good as an answer of before.
+        // The token was read before the account was disabled, so the response is as valid as one sent before.
         #expect(try await api.introspect(tokens.access)["active"] == true)
-        // The first finds out about the client anew; the others would be answered from memory.
+        // The first request reads the state anew. The others could be answered from memory.
         for _ in 0..<3 { #expect(try await api.introspect(tokens.access) == ["active": false]) }
       }
     }
   }
 
-  @Test func `is not remembered as standing: the client that asks`() async throws {
+  @Test func `a client that is removed during its own introspection is not cached as valid`() async throws {
     try await withFileStore { file in
       let store = MeanwhileStore(file)
       let service = try await TestService(on: store)
@@ -94,7 +96,8 @@ private final class MeanwhileStore: ForwardingStore {
     }
   }
 
-  @Test func `refuses a refresh whose grant was read before, and makes no token`() async throws {
+  @Test func `a refresh whose account is disabled after the grant was read is refused and makes no token`() async throws
+  {
     try await withFileStore { file in
       let store = MeanwhileStore(file)
       let service = try await TestService(on: store)
@@ -106,7 +109,7 @@ private final class MeanwhileStore: ForwardingStore {
         store.next { try await service.disable(Sample.account) }
         #expect(try await box.refresh(refresh).error == "temporarily_unavailable")
         try await service.disable(Sample.account, false)
-        // Nothing was written: it is the latest token still.
+        // The refused refresh wrote nothing, so this is still the latest token.
         let next = try Tokens(try await box.refresh(refresh))
         #expect(service.core.metrics.now[.refreshesRepeated] == 0)
         let id: GrantID = try named(try #require(try UnverifiedJWS(next.access).unverifiedClaims).string("grant"))
@@ -116,7 +119,7 @@ private final class MeanwhileStore: ForwardingStore {
     }
   }
 
-  @Test func `ends a grant for good, whichever of a refresh and its revocation is first`() async throws {
+  @Test func `a revocation ends the grant for good, whether the refresh or the revocation comes first`() async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
@@ -142,7 +145,7 @@ private final class MeanwhileStore: ForwardingStore {
     }
   }
 
-  @Test func `approves a code at its very end or lets it expire, and never both`() async throws {
+  @Test func `a code at its very end is approved or expires, and never both`() async throws {
     try await withFileStore { file in
       let store = MeanwhileStore(file)
       let service = try await TestService(on: store)
@@ -153,7 +156,7 @@ private final class MeanwhileStore: ForwardingStore {
           service.clock.pass(.milliseconds(1_799_999))
           store.next {
             service.clock.pass(.milliseconds(1))
-            // Who has heard of the end asks no more, and the phone would say yes to nobody.
+            // A client that is told of the expiry stops polling, and a later approval would reach no client.
             for _ in 0..<2 { #expect(try await box.ask(code.device).error != "expired_token") }
             _ = service.core.codes.sweep(at: service.clock.now)
             if !isApproved { throw StoreError.diskFull }
@@ -166,7 +169,7 @@ private final class MeanwhileStore: ForwardingStore {
             #expect(try await box.ask(code.device).error == "expired_token")
           }
         }
-        // Who was told the end first is not approved any more, wherever the clock is then.
+        // After a client was told of the expiry the code cannot be approved, however the clock is set then.
         let code = try await box.begin()
         service.clock.pass(.seconds(1800))
         #expect(try await box.ask(code.device).error == "expired_token")

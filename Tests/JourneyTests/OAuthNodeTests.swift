@@ -8,16 +8,18 @@ import Testing
 @testable import PairingService
 @testable import RegentOAuth
 
-/// A client of OAuth whose calls come to one node and another.
-@Suite struct `a client between two nodes` {
-  @Test func `has a nonce of one for the other, once neither can have taken its proofs before`() async throws {
+/// An OAuth client whose requests reach different nodes.
+@Suite struct `An OAuth client of two nodes` {
+  @Test func `a DPoP nonce of one node is valid at the other after both have run longer than a proof is valid`()
+    async throws
+  {
     try await withNodes(on: .memory) { nodes in
       try await withOAuth(nodes.a) { one in
         try await withOAuth(nodes.b) { other in
           let box = try await OAuthBox(nodes.a, one)
           let key = try SigningKey.generate(.es256)
           let target = try #require(ProofTarget("\(OAuthBox.issuer)/device_authorization"))
-          // A box without a clock: nothing but the nonce says that its proof is new.
+          // The box has no clock, so only the nonce shows that its proof is new.
           func ask(_ client: any TestClient, _ nonce: String) async throws -> TestResponse {
             let proof = try DPoPProof.make(
               for: .init(method: "POST", target: target), with: key, nonce: nonce, at: Instant(milliseconds: 0))
@@ -29,12 +31,12 @@ import Testing
             #expect(answer.error == "use_dpop_nonce")
             return try #require(answer.header("dpop-nonce"))
           }
-          // Just started: each has its own.
+          // Just after the start each node accepts only its own nonce.
           let first = try await told(one)
           #expect(try await ask(one, first).status == 200)
           #expect(try await ask(other, first).error == "use_dpop_nonce")
           nodes.pass(.seconds(300), at: nodes.a)
-          #expect(try await ask(one, first).status == 200, "its own goes on")
+          #expect(try await ask(one, first).status == 200, "a node still accepts its own earlier nonce")
           let nonce = try await told(one)
           #expect(nonce != first)
           #expect(try await ask(other, nonce).status == 200)
@@ -45,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `is not told that its token was stolen by one that stood still meanwhile`() async throws {
+  @Test func `a node that missed changes answers a refresh with 503 instead of reporting token reuse`() async throws {
     try await withNodes(on: .memory) { nodes in
       try await withOAuth(nodes.b) { client in
         let box = try await OAuthBox(nodes.b, client)
@@ -58,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a service alone keeps its nonces to itself`() async throws {
+  @Test func `a single service does not share its nonces with other services`() async throws {
     let service = try await TestService()
     service.clock.pass(.seconds(600))
     let again = try await TestService()

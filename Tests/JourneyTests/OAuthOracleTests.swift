@@ -10,9 +10,9 @@ import Testing
 
 @testable import PairingService
 
-/// Which clients there are is nobody's business who cannot show that he is one.
-@Suite struct `whoever asks in vain which clients there are` {
-  /// An assertion of a client that has no key here, or another.
+/// A caller that cannot authenticate must not learn which clients exist.
+@Suite struct `Client enumeration by failed authentication` {
+  /// Signs an assertion of a client that has no key, or another key, at the service.
   private func assertion(
     of id: String, with key: SigningKey, keyID: String? = "k", at now: Instant, audience: String = OAuthBox.issuer
   ) throws -> String {
@@ -33,7 +33,7 @@ import Testing
       client, [("client_assertion_type", ClientAuthentication.assertionType), ("client_assertion", assertion)])
   }
 
-  @Test func `hears the same words of each`() async throws {
+  @Test func `a failed authentication gets the same response for existing and unknown clients`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let (keyed, named) = (try await OAuthBox(service, client, .key), try await OAuthBox(service, client))
@@ -64,10 +64,11 @@ import Testing
     }
   }
 
-  /// Whether two refusals take equally long: the quickest of hundreds of each, in turn, within an eighth.
+  /// Expects that two refusals take equally long: the minima of hundreds of measurements, taken in turn, differ by at
+  /// most an eighth.
   ///
-  /// What else the machine does makes single ones slower and none quicker; a round in which it did too much is made
-  /// anew. Before, a client that was there took a quarter longer and more, in every round.
+  /// Other load slows single measurements down and speeds none up, so the comparison is repeated up to four times.
+  /// Before the fix an existing client took at least a quarter longer in every round.
   private func expectAlike(_ one: () async throws -> Void, _ other: () async throws -> Void) async throws {
     let clock = ContinuousClock()
     var rounds: [(one: Duration, other: Duration)] = []
@@ -84,14 +85,16 @@ import Testing
   }
 
   @Test(arguments: SignatureAlgorithm.allCases, [true, false])
-  func `waits as long for the refusal of an assertion`(algorithm: SignatureAlgorithm, isOfItsKind: Bool) async throws {
+  func `the refusal of an assertion takes as long for an existing client as for an unknown one`(
+    algorithm: SignatureAlgorithm, isOfItsKind: Bool
+  ) async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
         let box = try await OAuthBox(service, client, isOfItsKind ? .key : .body)
         let key = try SigningKey.generate(algorithm, rsaBits: 2048)
         let now = service.clock.now
-        // Of one length, and made before.
+        // Both assertions have the same length and are signed before the measurement.
         let there = try assertion(of: box.id, with: key, at: now)
         let nobody = try assertion(of: Random.uuid(), with: key, at: now)
         try await expectAlike(
@@ -101,7 +104,9 @@ import Testing
   }
 
   @Test(arguments: [OAuthBox.Way.body, .name, .key])
-  func `waits as long for the refusal of a secret`(way: OAuthBox.Way) async throws {
+  func `the refusal of a secret takes as long for an existing client as for an unknown one`(way: OAuthBox.Way)
+    async throws
+  {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in

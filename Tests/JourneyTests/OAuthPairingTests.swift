@@ -10,16 +10,18 @@ import Testing
 
 @testable import PairingService
 
-/// Runs a story with a client of the sample requestor in the test's process.
+/// Runs a test body with an in-process client of the service's device routes.
 func withOAuth(
   _ service: TestService, _ body: (any TestClient) async throws -> Void
 ) async throws {
   try await TestTransport.inProcess.withClient(of: try service.router(), body)
 }
 
-@Suite struct `a program that speaks OAuth pairs` {
+@Suite struct `Pairing over OAuth` {
   @Test(arguments: TestTransport.allCases, OAuthBox.Way.allCases)
-  func `pending, approved, redeemed, refreshed`(transport: TestTransport, way: OAuthBox.Way) async throws {
+  func `a device code is pending, then approved, then redeemed, and its tokens can be refreshed`(
+    transport: TestTransport, way: OAuthBox.Way
+  ) async throws {
     let service = try await TestService()
     try await transport.withClient(of: try service.router()) { client in
       let box = try await OAuthBox(service, client, way)
@@ -40,14 +42,14 @@ func withOAuth(
       let next = try Tokens(try await box.refresh(try #require(tokens.refresh)))
       #expect(next.access != tokens.access)
       #expect(next.refresh != tokens.refresh)
-      // The sign-in is one like every other: it is in the list, named after the client.
+      // The sign-in appears in the list like any other, named after the client.
       let signIns = try await service.core.store.authentications(
         AuthenticationFilter(), after: nil, limit: 10, at: service.clock.now)
       #expect(signIns.map(\.about.name) == ["Kodi"])
     }
   }
 
-  @Test func `the answer to a request for a code says it all`() async throws {
+  @Test func `the device authorization response has all members of RFC 8628`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -61,18 +63,18 @@ func withOAuth(
       let complete = try object.string("verification_uri_complete")
       #expect(complete.hasPrefix("HTTPS://TV.EXAMPLE.ORG/D/\(user.filter { $0 != "-" })."))
       let device = try object.string("device_code")
-      // Clients that escape nothing must be able to send it.
+      // Clients that escape nothing in forms must be able to send the code.
       #expect(device.utf8.allSatisfy { $0 < 0x7F && ($0 > 0x2F || $0 == 0x2D) && $0 != 0x3D })
     }
   }
 
-  @Test func `a question that is held is answered when the viewer says yes`() async throws {
+  @Test func `a parked token request completes when the viewer approves`() async throws {
     let service = try await TestService()
     try await TestTransport.socket.withClient(of: try service.router()) { client in
       let box = try await OAuthBox(service, client)
       let code = try await box.begin()
       async let held = box.ask(code.device, headers: [("Prefer", "wait=30")])
-      try await eventually("the question is held") { service.core.waiters.count == 1 }
+      try await eventually("the token request is parked") { service.core.waiters.count == 1 }
       try await service.approve(code.user)
       let answer = try await held
       #expect(answer.status == 200, "\(answer.text)")
@@ -80,7 +82,7 @@ func withOAuth(
     }
   }
 
-  @Test func `what ends a code ends the questions about it`() async throws {
+  @Test func `a denied, withdrawn or expired code ends its token requests with the right error`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -94,13 +96,14 @@ func withOAuth(
       let late = try await box.begin()
       _ = try await box.ask(late.device)
       service.clock.pass(.seconds(1800))
-      // The end comes before the hurry.
+      // Expiry is reported before slow_down.
       #expect(try await box.ask(late.device).error == "expired_token")
       #expect(try await box.ask(late.device).error == "expired_token")
     }
   }
 
-  @Test func `who asks too early is told so, and who waits never is`() async throws {
+  @Test func `a client that polls too early is told to slow down, and one that keeps the interval is not`() async throws
+  {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -115,18 +118,18 @@ func withOAuth(
         service.clock.pass(.seconds(2))
         #expect(try await box.ask(code.device).error == "slow_down")
       }
-      // The wall clock has nothing to do with it.
+      // The wall clock does not affect the interval.
       service.clock.setAhead(.seconds(-3600))
       service.clock.pass(.seconds(5))
       #expect(try await box.ask(code.device).error == "authorization_pending")
       service.clock.setAhead(.zero)
-      // An approved code is told at once.
+      // An approval is reported although the client polls too early.
       try await service.approve(code.user)
       #expect(try await box.ask(code.device).status == 200)
     }
   }
 
-  @Test func `the documents say where everything is, also outside of a prefix`() async throws {
+  @Test func `the metadata documents name all endpoints, also when the service has a path prefix`() async throws {
     let service = try await TestService(options: { $0.publicURL = "https://tv.example.org/tv" })
     try await TestTransport.inProcess.withClient(of: try await service.phoneRouter()) { client in
       let below = try await client.get("/tv/oauth/.well-known/openid-configuration").json()
@@ -144,7 +147,7 @@ func withOAuth(
     }
   }
 
-  @Test func `keys of media and of OAuth stand in sets of their own`() async throws {
+  @Test func `media keys and OAuth keys are published in separate key sets`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let before = try await client.get("/oauth/jwks.json").text
@@ -159,8 +162,8 @@ func withOAuth(
   }
 }
 
-@Suite struct `the tokens of a grant` {
-  @Test func `are worth something to APIs of the same requestor`() async throws {
+@Suite struct `OAuth tokens of a grant` {
+  @Test func `an API of the same requestor can introspect an access token, but no refresh token`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -173,14 +176,14 @@ func withOAuth(
       let userinfo = try await client.get("/oauth/userinfo", headers: [bearer(tokens.access)])
       #expect(userinfo.status == 200)
       #expect(try userinfo.json().string("sub") == worth.string("sub"))
-      // A refresh token is its own client's affair.
+      // A refresh token is active only for its own client.
       let refresh = try #require(tokens.refresh)
       #expect(try await api.introspect(refresh) == ["active": false])
       #expect(try await api.introspect("nonsense") == ["active": false])
     }
   }
 
-  @Test func `end with the account, the sign-in and the grant`() async throws {
+  @Test func `tokens stop working with a disabled account and end with a revocation`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -193,7 +196,7 @@ func withOAuth(
       #expect(try await box.refresh(refresh).error == "temporarily_unavailable")
       try await service.disable(Sample.account, false)
       #expect(try await api.introspect(tokens.access)["active"] == true)
-      // Whatever kind the client says that the token is.
+      // The service ignores a wrong token type hint.
       let revoked = try await box.post("revoke", [("token", refresh), ("token_type_hint", "access_token")])
       #expect(revoked.status == 200)
       #expect(try await api.introspect(tokens.access) == ["active": false])
@@ -205,7 +208,7 @@ func withOAuth(
     }
   }
 
-  @Test func `an account that is locked between yes and redemption gets nothing`() async throws {
+  @Test func `an account that is disabled between approval and redemption gets no tokens`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -218,7 +221,7 @@ func withOAuth(
     }
   }
 
-  @Test func `a lost answer is given again, an old token ends the family`() async throws {
+  @Test func `a lost response is given again for a minute, and later reuse ends the grant`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -230,7 +233,7 @@ func withOAuth(
       let second = try Tokens(try await box.refresh(old))
       service.clock.pass(.seconds(60))
       #expect(try Tokens(try await box.refresh(old)) == second)
-      // After a restart as well: what was answered is in the store, sealed.
+      // This holds after a restart, too: the response is stored encrypted.
       let restarted = try await TestService(restarting: service, on: service.core.store)
       try await withOAuth(restarted) { client in
         let again = try await client.post(
@@ -247,7 +250,7 @@ func withOAuth(
     }
   }
 
-  @Test func `a refresh may ask for less, never for more`() async throws {
+  @Test func `a refresh may narrow the scope and never widen it`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -263,7 +266,7 @@ func withOAuth(
     }
   }
 
-  @Test func `bound to a key they are worth nothing without it`() async throws {
+  @Test func `DPoP-bound tokens are refused without a proof of their key`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -288,13 +291,13 @@ func withOAuth(
       #expect(try await thief.refresh(refresh).error == "invalid_grant")
       let next = try await box.refresh(refresh)
       #expect(next.status == 200, "\(next.text)")
-      // A packet that got lost: ten minutes, for who has the key.
+      // With the right key a lost response is given again for ten minutes.
       service.clock.pass(.seconds(600))
       #expect(try Tokens(try await box.refresh(refresh)) == Tokens(next))
     }
   }
 
-  @Test func `a box without a clock is told the nonce`() async throws {
+  @Test func `a box with a wrong clock is told the DPoP nonce and then succeeds`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -309,7 +312,7 @@ func withOAuth(
       let nonce = try #require(told.header("dpop-nonce"))
       box.proofNonce = nonce
       _ = try await box.begin()
-      // A nonce of yesterday is none.
+      // A nonce of the day before is no longer valid.
       service.clock.pass(.seconds(86_400))
       #expect(try await box.post("device_authorization", []).error == "use_dpop_nonce")
     }
@@ -317,15 +320,15 @@ func withOAuth(
 }
 
 extension TestService {
-  /// What the audit log says happened, once all of it is written.
+  /// The actions in the audit log, after all pending lines are written.
   func auditActions() async throws -> [String] {
-    try await eventually("lines are written") { self.core.audit.linesUnderWay == 0 }
+    try await eventually("all audit lines are written") { self.core.audit.linesUnderWay == 0 }
     return try await core.store.audit(after: 0, limit: 1000).map(\.entry.action)
   }
 }
 
-@Suite struct `a token with entitlements` {
-  @Test func `opens what may be watched, on its own device alone`() async throws {
+@Suite struct `Access tokens with the scope entitlements` {
+  @Test func `a token with the scope entitlements authorizes titles on its own device only`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -336,23 +339,23 @@ extension TestService {
       let media = try await client.get("/api/v1/tokens/media?resource=news&format=json", headers: shown)
       #expect(media.status == 200, "\(media.text)")
       #expect(try await client.get("/api/v1/tokens/usermetadata?format=json", headers: shown).status == 200)
-      // Another device, another requestor.
+      // Another device or another requestor is refused.
       let other = try await client.get("/api/v1/authorize?resource=news&deviceId=box-2&format=json", headers: shown)
       #expect(other.status == 400)
       let foreign = try await client.get(
         "/api/v1/authorize?resource=news&requestor=OTHER&format=json", headers: shown)
       #expect(foreign.status == 400)
-      // No other call is opened by it.
+      // Calls outside the scope refuse the token.
       let code = try await client.post("/reggie/v1/REF30/regcode?deviceId=x", headers: shown)
       #expect(code.status == 400)
-      // A sign-out ends the grant, and its refresh token with it.
+      // A sign-out ends the grant with its refresh token.
       #expect(try await client.get("/api/v1/logout", headers: shown).status == 204)
       #expect(try await client.get("/api/v1/authorize?resource=news&format=json", headers: shown).status == 401)
       #expect(try await box.refresh(try #require(tokens.refresh)).error == "invalid_grant")
     }
   }
 
-  @Test func `is no token of another scope, another API or another protocol`() async throws {
+  @Test func `a token of another scope, audience or protocol is refused`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await withOAuth(service) { client in
@@ -370,7 +373,7 @@ extension TestService {
     }
   }
 
-  @Test func `bound to a key opens nothing as Bearer`() async throws {
+  @Test func `a DPoP-bound token is refused as a Bearer token, and its proof works only once`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)

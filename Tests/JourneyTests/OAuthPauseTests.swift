@@ -9,7 +9,7 @@ import Testing
 
 @testable import PairingService
 
-/// What an operator switches off for a while.
+/// What an operator disables for a while.
 enum Switch: Sendable, CaseIterable {
   case account, integration
 
@@ -28,9 +28,9 @@ enum Switch: Sendable, CaseIterable {
   }
 }
 
-@Suite struct `a grant whose account or integration is switched off` {
+@Suite struct `Grants with a disabled account or integration` {
   @Test(arguments: Switch.allCases)
-  func `waits: it opens nothing, and is as good as before when that ends`(what: Switch) async throws {
+  func `a paused grant gives no access, and works again when the pause ends`(what: Switch) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -51,14 +51,14 @@ enum Switch: Sendable, CaseIterable {
         #expect(answer.error == "temporarily_unavailable")
         #expect(answer.header("retry-after") == "60")
       }
-      // Another client with the token learns nothing of that.
+      // Another client that has the token does not learn of the pause.
       #expect(try await api.refresh(refresh).error == "invalid_grant")
       try await what.set(true, service)
       #expect(try await api.introspect(tokens.access)["active"] == true)
       let next = try Tokens(try await box.refresh(refresh))
       #expect(service.core.metrics.now[.refreshesRepeated] == 0)
-      // An answer that got lost before it was switched off is given again meanwhile, and opens nothing: who came after
-      // the minute that the 503 asks for would come too late.
+      // A response that was lost before the pause is given again during it, and its tokens give no access. Otherwise
+      // the client would follow the 503, retry after a minute, and be past the retry window.
       try await what.set(false, service)
       #expect(try Tokens(try await box.refresh(refresh)) == next)
       #expect(try await api.introspect(next.access) == ["active": false])
@@ -70,7 +70,7 @@ enum Switch: Sendable, CaseIterable {
   }
 
   @Test(arguments: Switch.allCases)
-  func `can be ended meanwhile, by its client and by a stolen token`(what: Switch) async throws {
+  func `a paused grant is ended by a revocation and by reuse of an old refresh token`(what: Switch) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -92,7 +92,7 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test func `is refused at once to a code whose account was disabled after the approval`() async throws {
+  @Test func `a code whose account is disabled after the approval is refused at once`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -101,16 +101,16 @@ enum Switch: Sendable, CaseIterable {
       try await Switch.account.set(false, service)
       #expect(try await box.ask(code.device).error == "access_denied")
       #expect(try await service.core.store.grants(GrantFilter(), after: nil, limit: 9, at: service.clock.now).isEmpty)
-      // A client that asks again after the operator has changed his mind is let in.
+      // After the operator enables the account again, the same code is redeemed.
       try await Switch.account.set(true, service)
       #expect(try await box.ask(code.device).status == 200)
-      // The answer that got lost before the account was disabled comes again.
+      // The response that was lost before the account was disabled is given again.
       try await Switch.account.set(false, service)
       #expect(try await box.ask(code.device).status == 200)
     }
   }
 
-  @Test func `is not begun meanwhile: an approved code waits for its integration`() async throws {
+  @Test func `an approved code stays pending while its integration is disabled`() async throws {
     let service = try await TestService()
     let what = Switch.integration
     try await withOAuth(service) { client in
@@ -128,7 +128,7 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test func `ends when these are removed, for good: made again they bring nothing back`() async throws {
+  @Test func `removing the account or the integration ends its grants, also when it is added again`() async throws {
     let service = try await TestService()
     let records = service.core.provisioning.now.records
     let there = try #require(records.integrations[try named(Sample.requestor)]?[try named(Sample.provider)])
@@ -140,7 +140,7 @@ enum Switch: Sendable, CaseIterable {
         let tokens = try await box.pair()
         let code = try await box.begin()
         try await service.approve(code.user)
-        // A device of protocol V1 beside.
+        // A device of protocol V1 is signed in as well.
         let query = "?deviceId=tv-1&format=json"
         let regcode = try await service.call(client, "POST", "/reggie/v1/REF30/regcode" + query)
         try await service.approve(try regcode.json().string("code"))
@@ -169,7 +169,7 @@ enum Switch: Sendable, CaseIterable {
   }
 
   @Test(arguments: Switch.allCases)
-  func `and its first answer got lost: it is given again meanwhile`(what: Switch) async throws {
+  func `a lost redemption response is given again during a pause`(what: Switch) async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -185,7 +185,7 @@ enum Switch: Sendable, CaseIterable {
       #expect(try await client.get("/oauth/userinfo", headers: [bearer(first.access)]).status == 401)
       #expect(try await other.ask(code.device).error == "invalid_grant")
       #expect(try await box.refresh(try #require(first.refresh)).error == "temporarily_unavailable")
-      // As it is without a pause, a code counts for nothing a minute after it was used.
+      // As without a pause, the code is refused a minute after it was redeemed.
       service.clock.pass(.seconds(61))
       #expect(try await box.ask(code.device).error == "invalid_grant")
       try await what.set(true, service)
@@ -194,7 +194,7 @@ enum Switch: Sendable, CaseIterable {
   }
 
   @Test(arguments: Switch.allCases)
-  func `for longer than its idle time goes on, if its client tried meanwhile`(what: Switch) async throws {
+  func `a pause longer than the idle time keeps a grant whose client tried to refresh`(what: Switch) async throws {
     try await withFileStore { store in
       for service in [try await TestService(), try await TestService(on: store)] {
         try await service.setLifetime(.seconds(200 * 86_400))
@@ -212,10 +212,10 @@ enum Switch: Sendable, CaseIterable {
           try await what.set(true, service)
           let next = try Tokens(try await box.refresh(try #require(tries.refresh)))
           #expect(try await box.refresh(try #require(forgets.refresh)).error == "invalid_grant")
-          // A try makes no old token good again: that one is a thief's.
+          // An attempt during the pause does not revive a replaced token, which a thief may hold.
           #expect(try await box.refresh(try #require(stolen.refresh)).error == "invalid_grant")
           #expect(try await box.refresh(try #require(held.refresh)).error == "invalid_grant")
-          // What a try adds is for the pause alone.
+          // The extension by attempts applies only to the pause.
           service.clock.pass(.seconds(31 * 86_400))
           #expect(try await box.refresh(try #require(next.refresh)).error == "invalid_grant")
         }
@@ -223,7 +223,7 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test func `has a rate, as one that stands has`() async throws {
+  @Test func `refreshes of a paused grant have the same rate limit as others`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -237,7 +237,7 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test func `whose application is revoked has no codes that somebody could say yes to`() async throws {
+  @Test func `revoking an application withdraws the pending codes of its clients`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     let admin = try AdminSocket(service.core)
@@ -265,7 +265,7 @@ enum Switch: Sendable, CaseIterable {
     }
   }
 
-  @Test func `whose client is removed has no codes that somebody could say yes to`() async throws {
+  @Test func `removing a client withdraws its pending codes`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -282,7 +282,7 @@ enum Switch: Sendable, CaseIterable {
 }
 
 extension TestService {
-  /// How long the sample provider's viewers stay signed in.
+  /// Sets how long viewers of the sample provider stay signed in.
   func setLifetime(_ lifetime: Duration) async throws {
     let there = try #require(
       core.provisioning.now.records.integrations[try named(Sample.requestor)]?[try named(Sample.provider)])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a program registers itself as a client of OAuth` {
+@Suite struct `Dynamic registration of OAuth clients` {
   private func register(
     _ client: any TestClient, _ members: JSONObject, to path: String = "/oauth/register", _ method: String = "POST",
     token: String? = nil
@@ -34,7 +34,7 @@ import Testing
     try await service.core.refreshProvisioning()
   }
 
-  @Test func `as oidc-agent does, and pairs`() async throws {
+  @Test func `a client registers as oidc-agent does and gets a device code`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let asked: JSONObject = [
@@ -42,7 +42,7 @@ import Testing
         "grant_types": ["refresh_token", "urn:ietf:params:oauth:grant-type:device_code"], "unknown": 1,
         "id_token_signed_response_alg": "ES256",
       ]
-      // Closed to strangers until an operator says otherwise.
+      // Registration without a statement is refused until an operator opens it.
       #expect(try await register(client, asked).error == "unapproved_software_statement")
       try await open(service)
       let made = try await register(client, asked)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `is given the scopes that there are, and never more than it asked for`() async throws {
+  @Test func `a client gets only scopes that exist, that it registered and that it asked for`() async throws {
     let service = try await TestService()
     try await open(service)
     let admin = try AdminSocket(service.core)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await registered(wanted).error == "invalid_client_metadata")
       }
       #expect(try await registered("a\"b").error == "invalid_scope")
-      // An operator who mistypes is told so.
+      // The admin socket refuses a misspelled scope and lists the valid ones.
       let id = try await registered("openid").json().string("client_id")
       for scope in ["openid offline-access", "all", "", "  "] {
         let body = #"{"name":"N","kind":"public","algorithm":"ES256","scope":"\#(scope)"}"#
@@ -90,7 +90,7 @@ import Testing
           #expect(answer.text.contains("openid, profile, offline_access, entitlements"), "\(answer.text)")
         }
       }
-      // What it may not have is left out when it asks for a code, and said with the tokens.
+      // A scope that the client may not have is left out, and the token response names the granted scopes.
       let box = try await OAuthBox(service, client, scope: "openid offline_access")
       let tokens = try await box.pair([("scope", "openid entitlements email")])
       #expect(tokens.scope == "openid")
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `and refreshes for what it may still have`() async throws {
+  @Test func `a refresh gives only scopes that the client may still have`() async throws {
     let service = try await TestService()
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
@@ -106,7 +106,7 @@ import Testing
       var tokens = try await box.pair()
       let body = #"{"scope":"openid offline_access"}"#
       #expect(try await admin.send("PATCH", "/v1/clients/\(box.id)", body).status == 200)
-      // It repeats what it was given.
+      // The client repeats the scopes that it was granted.
       tokens = try Tokens(try await box.refresh(try #require(tokens.refresh), [("scope", tokens.scope)]))
       #expect(tokens.scope == "openid offline_access")
       let refused = try await box.refresh(try #require(tokens.refresh), [("scope", "entitlements")])
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `with a statement, whose claims win`() async throws {
+  @Test func `claims of a software statement override the members of the request`() async throws {
     let service = try await TestService()
     let statement = try await service.statement()
     try await withOAuth(service) { client in
@@ -137,7 +137,7 @@ import Testing
       let damaged = String(statement.dropLast(4)) + "AAAA"
       #expect(
         try await register(client, ["software_statement": .string(damaged)]).error == "invalid_software_statement")
-      // No address is ever fetched.
+      // The service never fetches keys from a URL.
       let fetched = try await register(
         client,
         [
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `and looks after its registration, and after no other's`() async throws {
+  @Test func `a client manages its own registration and no other (RFC 7592)`() async throws {
     let service = try await TestService()
     try await open(service)
     try await withOAuth(service) { client in
@@ -187,7 +187,9 @@ import Testing
     }
   }
 
-  @Test func `and changes it at a rate, with no line for what changes nothing`() async throws {
+  @Test func `a client changes its registration at a limited rate, and a request without change writes no audit line`()
+    async throws
+  {
     let service = try await TestService()
     try await open(service)
     try await withOAuth(service) { client in
@@ -207,7 +209,7 @@ import Testing
       #expect(try await service.audit("client.set").isEmpty)
       for number in 0..<150 { try await put("Name \(number)") }
       #expect(answers == [200: 250, 429: 50])
-      // The registration itself was the first line of this address's share.
+      // The registration itself was the first line in the budget of this address.
       #expect(try await service.audit("client.set").count == 99)
       service.clock.pass(.seconds(2))
       for number in 0..<9 { try await put("Later \(number)") }
@@ -218,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `no oftener from one source than the rate of newcomers`() async throws {
+  @Test func `one source registers at most a hundred clients at once, then one in ten seconds`() async throws {
     let service = try await TestService()
     try await open(service)
     try await withOAuth(service) { client in
@@ -227,7 +229,7 @@ import Testing
         answers[try await register(client, asked).status, default: 0] += 1
       }
       #expect(answers == [201: 100, 429: 10])
-      // Ten seconds are worth one, where apps with a statement have ten.
+      // In ten seconds the limit restores one registration. Apps with a statement get ten.
       service.clock.pass(.seconds(10))
       answers = [:]
       for _ in 0..<10 { answers[try await register(client, asked).status, default: 0] += 1 }
@@ -235,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `with a token that an operator made for it, as often as that is for`() async throws {
+  @Test func `an initial access token registers as many clients as it allows, until it expires`() async throws {
     let service = try await TestService()
     let (requestor, token): (RequestorID, String) = (try named(Sample.requestor), "an-initial-access-token")
     func invite(_ id: String, _ token: String, seconds: Int = 60) async throws {
@@ -247,7 +249,7 @@ import Testing
     }
     try await invite("one", token)
     try await withOAuth(service) { client in
-      // A requestor that takes no registration takes none with a token either.
+      // A requestor that closed registration accepts no initial access token either.
       try await set(service, .closed)
       #expect(try await register(client, asked, token: token).error == "invalid_token")
       try await set(service, .statement)
@@ -257,14 +259,15 @@ import Testing
         try await service.core.store.oauthClient(try named(try made.json().string("client_id"))))
       #expect(record.origin == .invited)
       #expect(record.requestor == requestor)
-      // What is wrong with a registration spends nothing.
+      // An invalid registration does not use up the token.
       #expect(try await register(client, ["client_name": 1], token: token).error == "invalid_client_metadata")
       #expect(try await register(client, asked, token: token).status == 201)
       let late = try await register(client, asked, token: token)
       #expect(late.status == 401)
       #expect(late.error == "invalid_token")
       #expect(try await register(client, asked, token: "guessed").error == "invalid_token")
-      // An open requestor takes everybody, but nobody with a token that does not count: its owner would not notice.
+      // An open requestor accepts every client, but not one with an invalid token: its owner would not notice the
+      // mistake.
       try await set(service, .open)
       #expect(try await register(client, asked, token: "guessed").error == "invalid_token")
       #expect(try await register(client, asked).status == 201)
@@ -274,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `forgotten before it paired, it is told so when it asks for a code`() async throws {
+  @Test func `a client that does not pair within a day is removed and told so when it asks for a code`() async throws {
     let service = try await TestService()
     try await set(service, .open)
     try await withOAuth(service) { client in

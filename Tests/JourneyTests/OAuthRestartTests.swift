@@ -11,9 +11,9 @@ import Testing
 @testable import PairingService
 @testable import RegentOAuth
 
-/// What counts once, shown again to a service that was started anew and remembers nothing of it.
-@Suite struct `after a restart` {
-  /// A proof without a nonce, as a client makes one that was never told any.
+/// Credentials that count once, sent again to a restarted service that has no memory of them.
+@Suite struct `Replay after a restart of the OAuth service` {
+  /// A proof without a nonce, as a client sends before it was told one.
   private func proof(
     _ box: OAuthBox, _ key: SigningKey, of path: String = "device_authorization", method: String = "POST",
     token: String? = nil, ahead: Duration = .zero
@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(60)])
-  func `a proof without a nonce is asked for one until none can have been taken before`(ahead: Duration) async throws {
+  func `proofs without a nonce are refused until no proof from before the restart is still valid`(ahead: Duration)
+    async throws
+  {
     let store = MemoryStore()
     let service = try await TestService(on: store)
     let key = try SigningKey.generate(.es256)
@@ -65,7 +67,7 @@ import Testing
         #expect(refused.header("dpop-nonce") != nil)
         again.clock.pass(.seconds(59))
       }
-      // With the nonce it goes on at once, and from here on without one as well.
+      // With a nonce the client succeeds at once, and later without one as well.
       #expect(try await look(box, token, try box.proof("userinfo", key, method: "GET", token: token)).status == 200)
       #expect(try await ask(box, try proof(box, key)).status == 200)
       again.clock.pass(.seconds(30))
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a clock that is put right takes no proof a second time`() throws {
+  @Test func `a corrected clock lets no proof be used a second time`() throws {
     let key = try SigningKey.generate(.edDSA)
     let (wall, boot) = (Instant(milliseconds: 1_790_000_000_000), Uptime(milliseconds: 5_000))
     var forgotten = ForgottenProofs(wall: wall, boot: boot)
@@ -85,18 +87,18 @@ import Testing
     }
     #expect(try has(.seconds(60), at: .seconds(10), .seconds(10)))
     #expect(try !has(.seconds(61), at: .seconds(10), .seconds(10)))
-    // It was an hour behind, so the start was an hour later than it said.
+    // The clock was an hour behind, so the service started an hour later than the clock said.
     #expect(try has(.seconds(3650), at: .seconds(3620), .seconds(20)))
     #expect(try !has(.seconds(3700), at: .seconds(3700), .seconds(100)))
-    // A day later it is set back by an hour, and times come again: those alone are in doubt that were told.
+    // A day later the clock is set back by an hour. Only proofs from the repeated hour are in doubt.
     #expect(try !has(.seconds(90_000), at: .seconds(90_000), .seconds(86_400)))
     #expect(try has(.seconds(89_990), at: .seconds(89_990), .seconds(89_990)))
     #expect(try !has(.seconds(90_001), at: .seconds(90_001), .seconds(90_001)))
-    // Small corrections are what memory outlasts.
+    // A small correction is covered by what memory keeps.
     #expect(try !has(.seconds(90_010), at: .seconds(89_990), .seconds(90_290)))
   }
 
-  @Test func `an assertion is made anew, or was written down`() async throws {
+  @Test func `an assertion from before a restart is refused, and a new one is accepted at once`() async throws {
     let store = MemoryStore()
     let service = try await TestService(on: store)
     service.clock.pass(.seconds(120))
@@ -129,7 +131,7 @@ import Testing
     }
     await Upkeep(service.core).keepEverything()
     var last = service
-    // The second start knows what the first one had read.
+    // The second restart still knows the assertions that the first had loaded.
     for _ in 0..<2 {
       let again = try await TestService(restarting: last, on: store)
       again.clock.pass(.seconds(1))
@@ -139,7 +141,7 @@ import Testing
           #expect(answer.status == 401 && answer.error == "invalid_client", "\(answer.text)")
           #expect(answer.text.contains("make one for each request"), "\(answer.text)")
         }
-        // New ones are good at once, also of a client that does not say when it made them.
+        // New assertions are accepted at once, also from a client that does not say when it made them.
         for box in boxes.map({ OAuthBox($0, at: again, client) }) {
           for made in [Duration.zero, nil] {
             #expect(try await send(box, try assertion(box, made: made)).status == 200)
@@ -149,7 +151,7 @@ import Testing
       await Upkeep(again.core).keepEverything()
       last = again
     }
-    // Nothing is kept longer than it counts.
+    // An assertion is kept only as long as it is valid.
     last.clock.pass(.seconds(700))
     #expect(last.core.oauth.assertions.text(at: last.clock.now) == "{}")
   }

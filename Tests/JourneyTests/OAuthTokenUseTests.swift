@@ -8,8 +8,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `an access token that is used where, or how, it is not taken` {
-  @Test func `is told so, and not which scope would help: none does`() async throws {
+@Suite struct `Access tokens in unsupported places` {
+  @Test func `a call that takes no OAuth token refuses it without naming a scope`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let tokens = try await OAuthBox(service, client).pair()
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `counts once in a request, in the header alone`() async throws {
+  @Test func `an access token is accepted once in a request, and only in the header`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let tokens = try await OAuthBox(service, client).pair()
@@ -38,16 +38,16 @@ import Testing
         #expect(answer.status == 400, "\(answer.text)")
         #expect(answer.error == "invalid_request", "\(answer.text)")
       }
-      // Where a token of protocol V1 may be in the address, two are refused in its words.
+      // Where protocol V1 allows a token in the query, two tokens are refused in the format of V1.
       let call = "/api/v1/authorize?resource=news&format=json&access_token=\(tokens.access)"
       #expect(try await client.get(call, headers: [shown]).status == 400)
-      // Alone it is no credential here: addresses and forms end in logs.
+      // Alone in a query or form it is no credential at this endpoint, because both end up in logs.
       #expect(try await client.get(query).status == 401)
       #expect(try await client.post("/oauth/userinfo", form: form).status == 401)
     }
   }
 
-  @Test func `opens no userinfo when it is for another API`() async throws {
+  @Test func `userinfo refuses a token for another audience`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let elsewhere = try await OAuthBox(service, client, audience: "https://api.example.org").pair()
@@ -58,8 +58,10 @@ import Testing
   }
 }
 
-@Suite struct `an answer of a refresh that got lost` {
-  @Test func `is given again for no more than is asked for the second time`() async throws {
+@Suite struct `Lost responses to a refresh` {
+  @Test func `a lost refresh response is given again with no more scope than the repeated request asks for`()
+    async throws
+  {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)
@@ -74,12 +76,12 @@ import Testing
       #expect(try await client.get("/oauth/userinfo", headers: [bearer(narrow.access)]).status == 200)
       #expect(try await box.refresh(refresh, [("scope", "openid email")]).status == 200)
       #expect(try await box.refresh(refresh, [("scope", "email")]).error == "invalid_scope")
-      // What was kept stays: the grant may have all of it.
+      // The stored response is unchanged, because the grant still covers the whole scope.
       #expect(try Tokens(try await box.refresh(refresh)) == all)
-      // One that asked for little is given that, and no more, although more was granted.
+      // A refresh that first asked for a narrow scope is repeated with that scope, although the grant covers more.
       let next = try Tokens(try await box.refresh(try #require(all.refresh), [("scope", "openid")]))
       #expect(try Tokens(try await box.refresh(try #require(all.refresh))) == next)
-      // In a pause nothing new is made: what was asked for the first time can be had.
+      // During a pause no new token is made, so only the scope of the first request can be had.
       try await service.disable(Sample.account)
       #expect(try Tokens(try await box.refresh(try #require(all.refresh), [("scope", "openid profile")])) == next)
       let other = try await box.refresh(try #require(all.refresh), [("scope", "profile")])

@@ -8,10 +8,12 @@ import Testing
 
 @testable import PairingService
 
-/// Checking a password takes a good while: what an operator does in it must count.
-@Suite struct `A password that is changed while it is being checked` {
-  @Test func `signs nobody in with the old one, however many try`() async throws {
-    // Slow enough to hash that the change comes in between.
+/// Checking a password takes long.
+///
+/// A change by the operator during the check must count.
+@Suite struct `Passwords that change while they are checked` {
+  @Test func `an old password signs in no browser when it is changed during the check`() async throws {
+    // Hashing is slow enough for the change to happen during the check.
     let service = try await TestService()
     let core = service.core
     let slow = try PasswordHasher(#require(Argon2Parameters(memory: 65_536, passes: 3, lanes: 1)))
@@ -42,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `still signs in when it was only hashed anew`() async throws {
+  @Test func `a password that is only rehashed during the check still signs in`() async throws {
     let service = try await TestService()
     let core = service.core
     let weaker = try PasswordHasher(#require(Argon2Parameters(memory: 8, passes: 1, lanes: 1)))

@@ -10,8 +10,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a password that was hashed with less work` {
-  @Test func `is hashed anew when it is next typed, and nobody is signed out`() async throws {
+@Suite struct `Passwords with a weaker hash` {
+  @Test func `a weak hash is replaced at the next sign-in, and no browser is signed out`() async throws {
     let service = try await TestService()
     let weaker = try PasswordHasher(#require(Argon2Parameters(memory: 8, passes: 1, lanes: 1)))
     let old = try await weaker.hash(Secret(Sample.password))

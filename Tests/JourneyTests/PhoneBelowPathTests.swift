@@ -7,7 +7,7 @@ import Testing
 
 @testable import PairingService
 
-/// A proxy that takes the path away before it passes a request on, as `proxy_pass http://…/;` does.
+/// A proxy that strips the path prefix before it forwards a request, as `proxy_pass http://…/;` does.
 private struct StrippingProxy: TestClient {
   let behind: any TestClient
 
@@ -23,14 +23,14 @@ private struct StrippingProxy: TestClient {
 
 private struct StrayRequest: Error, CustomStringConvertible { let description: String }
 
-/// The addresses that a browser follows from a page.
+/// The addresses in a page that a browser would follow.
 func addresses(in page: String) -> [String] {
   ["href", "src", "action", "data-wait", "data-renew"].flatMap { name in
     page.split(separator: " \(name)=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
   }.filter { !$0.hasPrefix("#") }
 }
 
-@Suite struct `a service below a path of its address` {
+@Suite struct `A service below a path prefix` {
   private func service() async throws -> TestService {
     try await TestService(options: { $0.publicURL = "https://tv.example.org/tv/" }) {
       $0.logo = "/logos/x.svg"
@@ -39,7 +39,7 @@ func addresses(in page: String) -> [String] {
   }
 
   @Test(arguments: [true, false])
-  func `keeps the phone below it on every page`(strips: Bool) async throws {
+  func `every page links only to addresses below the prefix`(strips: Bool) async throws {
     let service = try await service()
     try await withPhone(service) { inside in
       let client: any TestClient = strips ? StrippingProxy(behind: inside) : inside
@@ -73,7 +73,7 @@ func addresses(in page: String) -> [String] {
       look()
       try await phone.send("provider", ["provider": Sample.provider])
       look()
-      // The language is switched in the middle, and the page stays.
+      // Switching the language in the middle of a sign-in leads back to the same page.
       try await phone.send("/tv/language", ["language": "en"])
       #expect(phone.address == "/tv/D/\(code)/sign-in?provider=local")
       try await phone.send("sign-in", ["user": Sample.account, "password": Sample.password])
@@ -95,7 +95,7 @@ func addresses(in page: String) -> [String] {
       #expect(phone.address.hasPrefix("/tv/screens"))
       try await phone.open("/tv/sign-out")
       try await phone.send("sign-out")
-      // Where somebody wanted to go is remembered over the sign-in.
+      // The requested page is remembered over the sign-in.
       try await phone.open("/tv/password")
       look()
       try await phone.send("sign-in/local", ["user": Sample.account, "password": Sample.password])
@@ -108,7 +108,7 @@ func addresses(in page: String) -> [String] {
     }
   }
 
-  @Test func `and says so in the files that name addresses`() async throws {
+  @Test func `the web manifest and the OpenAPI description have addresses below the prefix`() async throws {
     let service = try await service()
     try await withPhone(service) { client in
       let page = try await client.get("/tv/").text
@@ -124,7 +124,7 @@ func addresses(in page: String) -> [String] {
     }
   }
 
-  @Test func `answers with and without it, and nothing beside it`() async throws {
+  @Test func `requests are answered with and without the prefix, and refused under any other path`() async throws {
     let service = try await service()
     try await withPhone(service) { client in
       for (target, status) in [
@@ -135,7 +135,7 @@ func addresses(in page: String) -> [String] {
       ] {
         #expect(try await client.get(target).status == UInt16(status), "\(target)")
       }
-      // The calls of boxes sign their own path, whatever is before it.
+      // Boxes sign their path without the prefix.
       let answer = try await client.send(
         TestRequest(
           "POST", "/tv/reggie/v1/REF30/regcode.json?deviceId=box",

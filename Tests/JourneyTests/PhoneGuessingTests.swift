@@ -8,8 +8,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `codes that are guessed` {
-  @Test func `five wrong ones close the door for that browser, and for nobody else`() async throws {
+@Suite struct `Guessed codes on the phone pages` {
+  @Test func `five wrong codes block typed codes for that browser only`() async throws {
     let service = try await TestService()
     let router = try await service.phoneRouter()
     let guesser = InProcessClient(router, peer: .network(IPAddress(ipv4: 0xCB00_7101), port: 1))
@@ -35,7 +35,7 @@ import Testing
     #expect(other.address == "/D/\(code)/approve")
   }
 
-  @Test func `a child with a phone locks no other phone of the same hotel out`() async throws {
+  @Test func `a browser that guesses does not block other browsers at the same address`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -54,12 +54,14 @@ import Testing
     }
   }
 
-  @Test func `sixty wrong ones of one address close it for typed codes alone`() async throws {
+  @Test func `sixty wrong codes of one address block typed codes there, but not links and signed-in viewers`()
+    async throws
+  {
     let service = try await TestService()
     try await withPhone(service) { client in
       var viewer = PhoneBrowser(client)
       try await viewer.signIn()
-      // A minute between two phones: the limit for all together stays open.
+      // A minute between the browsers keeps the limit for all sources open.
       for phone in 0..<12 {
         var guesser = PhoneBrowser(client)
         try await guesser.guess(phone * 5..<phone * 5 + 5)
@@ -72,7 +74,7 @@ import Testing
       try await typing.open("/")
       try await typing.send("/code", ["code": code])
       #expect(typing.page.status == 429)
-      // The secret of another code, none and half of one are typed as well.
+      // A link with a wrong, missing or incomplete secret counts as a typed code.
       for wrong in ["/D/\(code)", "/D/\(code).00000000", String(path.dropLast(2)), "/D/\(code)."] {
         try await typing.open(wrong)
         try await typing.send("open")
@@ -87,12 +89,12 @@ import Testing
       try await viewer.open("/")
       try await viewer.send("/code", ["code": code])
       #expect(viewer.address == "/D/\(code)/approve")
-      // A pasted link is one as well.
+      // A pasted link counts as a link.
       var pasting = PhoneBrowser(client)
       try await pasting.open("/")
       try await pasting.send("/code", ["code": link])
       #expect(pasting.address == "/D/\(code)/provider")
-      // A clock that jumps changes nothing; two hours do.
+      // A jump of the wall clock does not end the block.
       service.clock.setAhead(.seconds(86_400))
       try await typing.open("/")
       try await typing.send("/code", ["code": code])
@@ -100,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a link that no code has is a guess that is looked at only with its secret`() async throws {
+  @Test func `a link to a code that does not exist counts as a guess only when its secret is wrong`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -118,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `a viewer's slips keep no box of that home from its answer, nor a box the phones`()
+  @Test func `wrong codes on a phone do not block boxes at that address, nor the other way round`()
     async throws
   {
     let service = try await TestService()
@@ -159,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `a crowd of guessers is slowed, and shuts nobody else out`() async throws {
+  @Test func `guesses from many addresses are slowed down without locking out other viewers`() async throws {
     let service = try await TestService()
     let router = try await service.phoneRouter()
     func phone(_ number: UInt32) -> PhoneBrowser {
@@ -174,7 +176,7 @@ import Testing
       try await guesser.send("/code", ["code": guess.wire])
       #expect(guesser.page.status == 422)
     }
-    // Each has guessed once only, and none may go on, not even with the right one.
+    // Each address has guessed once, and none may try again, not even with the right code.
     for number in [1, 30, 60] {
       var guesser = phone(UInt32(number))
       try await guesser.open("/D/\(code)")
@@ -186,7 +188,7 @@ import Testing
     #expect(viewer.address == "/D/\(code)/approve")
   }
 
-  @Test func `a slip of the finger is no guess`() async throws {
+  @Test func `input that cannot be a code does not count as a guess`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -204,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `the pages of a code tell a browser that has not opened it nothing`() async throws {
+  @Test func `the pages of a code reveal nothing to a browser that has not opened it`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -213,7 +215,7 @@ import Testing
       var opener = PhoneBrowser(client)
       try await opener.open("/D/\(code)")
       try await opener.send("open")
-      // A cookie of another browser is another browser's.
+      // A cookie of another browser does not count in this one.
       signedIn.cookies["__Host-regent-codes"] = opener.cookie("codes")
       for wire in [code, "BCDFGHJK"] {
         for step in ["provider", "sign-in", "approve", "number", "result", "wait"] {
@@ -225,7 +227,7 @@ import Testing
     }
   }
 
-  @Test func `an expired code and one that was used are told apart from none`() async throws {
+  @Test func `an expired code and a used one get their own messages`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client, "&ttl=60")
@@ -244,7 +246,7 @@ import Testing
       try await phone.send("/code", ["code": code])
       #expect(phone.page.status == 422)
       #expect(phone.page.text.contains("This code has expired"))
-      // Approving after the end changes nothing.
+      // An approval after the expiry changes nothing.
       let late = try await phone.post("/D/\(code)/approve", ["csrf": phone.formToken])
       #expect(late.status == 410)
     }
@@ -252,7 +254,7 @@ import Testing
 }
 
 extension PhoneBrowser {
-  /// Types codes that there are not, each looked at.
+  /// Enters codes that do not exist, each of which the service looks up.
   fileprivate mutating func guess(_ numbers: Range<Int>) async throws {
     for number in numbers {
       try await open("/")

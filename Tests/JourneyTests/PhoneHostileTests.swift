@@ -9,8 +9,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a hostile phone` {
-  @Test func `gets nowhere with a cookie it has changed`() async throws {
+@Suite struct `Hostile phones` {
+  @Test func `a modified session cookie signs in no browser`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -34,18 +34,18 @@ import Testing
         #expect(answer.status == 200 || answer.status == 431, "\(value)")
         #expect(answer.status == 431 || other.address.hasPrefix("/sign-in"), "\(value)")
       }
-      // Two of a name: somebody slipped one in, and nobody knows which.
+      // With two cookies of this name an attacker may have added one, and the service cannot tell which.
       let line = "\(name)=\(cookie); \(name)=\(String(repeating: "A", count: 43))"
       let answer = try await client.get(
         "/screens", headers: [("Host", "tv.example.org"), ("Cookie", line)])
       #expect(answer.status == 303)
-      // And the right one alone is let in.
+      // The right cookie alone is accepted.
       #expect(try await phone.open("/screens").status == 200)
       #expect(phone.address == "/screens")
     }
   }
 
-  @Test func `says yes once, however often it says it`() async throws {
+  @Test func `repeated approvals count once, and later decisions change nothing`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -58,7 +58,7 @@ import Testing
       try await other.open("/D/\(code)")
       try await other.send("open")
 
-      // Two tabs and an impatient finger.
+      // As a viewer with two tabs or a double tap would.
       let first = try await phone.post("/D/\(code)/approve", ["csrf": token])
       #expect(first.header("location") == "/D/\(code)/result")
       let given = service.core.codes.find(id)?.flow.state.approval
@@ -71,7 +71,7 @@ import Testing
       let signIns = try await service.core.store.authentications(
         AuthenticationFilter(), after: nil, limit: 9, at: service.core.clock.now)
       #expect(signIns.count == 1)
-      // Whoever comes with the same code learns that it is used.
+      // Another browser with the same code is told that the code is used.
       try await other.open("/D/\(code)/provider")
       #expect(other.page.status == 410)
       for path in ["approve", "deny", "release"] {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `cannot decide about a code that it has not opened`() async throws {
+  @Test func `a browser cannot decide about a code that it has not opened`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -93,7 +93,7 @@ import Testing
       var attacker = PhoneBrowser(client)
       try await attacker.signIn("second")
       let token = attacker.formToken
-      // The mark of an opened code is bound to its browser; a stolen or made-up one opens nothing.
+      // The cookie of an opened code is bound to its browser. A stolen or forged one opens nothing.
       for mark in [
         victim.cookie("codes") ?? "", code, code + String(repeating: "A", count: 43),
         "\(code)\(code)", ".", String(repeating: ".", count: 4000),
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `may say yes late, unless somebody else took the code meanwhile`(isTaken: Bool) async throws {
+  func `a late approval counts unless another browser has taken the code meanwhile`(isTaken: Bool) async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -144,13 +144,13 @@ import Testing
       "https:evil.example", "/x\r\nSet-Cookie: a=b", "/／evil.example", "。evil.example", "/\u{0}",
       "@evil.example", "http://tv.example.org@evil.example", "/.//evil.example", "?x", "",
     ]))
-  func `is never sent elsewhere by a field that says where to`(hostile: HostileText) async throws {
+  func `no form field can redirect the browser to another site`(hostile: HostileText) async throws {
     let address = hostile.text
     let service = try await TestService()
     try await withPhone(service) { client in
       func expectOurs(_ answer: TestResponse, _ step: String) {
         if address.utf8.contains(0) {
-          // A form with a NUL in it is no form.
+          // A form with a NUL is refused.
           #expect(answer.status == 403)
           return
         }
@@ -187,7 +187,7 @@ import Testing
     ("X-Forwarded-For", "203.0.113.9"), ("X-HTTP-Method-Override", "POST"),
     ("X-Forwarded-Prefix", "/evil.example"),
   ])
-  func `changes no page with a header that proxies write`(name: String, value: String) async throws {
+  func `host and proxy headers of an untrusted client change no page`(name: String, value: String) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func `breaks nothing with forms that no browser sends`() async throws {
+  @Test func `forms that no browser sends are refused and change nothing`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -245,13 +245,13 @@ import Testing
         }
       }
       #expect(service.core.codes.find(try service.found(code))?.flow.state.status == .claimed)
-      // Fields are read once; the browser's own form still works.
+      // The form of the browser itself still works.
       try await phone.send("approve")
       #expect(phone.address == "/D/\(code)/result")
     }
   }
 
-  @Test func `finds nothing in what a cache or the way back could show`() async throws {
+  @Test func `pages are not cached, and a signed-out session cannot be used again`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -265,7 +265,7 @@ import Testing
       try await phone.open("/sign-out")
       let signedOut = try await phone.send("sign-out")
       #expect(signedOut.header("clear-site-data") == #""cache""#)
-      // The session is dead, not only forgotten by this browser.
+      // The session has ended at the service, not only in this browser.
       var copy = old
       #expect(try await copy.open("/screens").text.contains(Sample.account) == false)
       #expect(copy.address.hasPrefix("/sign-in"))

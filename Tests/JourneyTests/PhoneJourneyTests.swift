@@ -9,7 +9,7 @@ import Testing
 
 @testable import PairingService
 
-/// A box that asks for a code, and the code.
+/// Requests a code for a box and returns it.
 func newCode(
   _ service: TestService, _ client: any TestClient, device: String = "box-1", _ more: String = ""
 ) async throws -> String {
@@ -18,7 +18,7 @@ func newCode(
   ).json().string("code")
 }
 
-/// Runs a story in the test's process.
+/// Runs a test body with an in-process client of the service's phone routes.
 func withPhone(
   _ service: TestService, _ body: (any TestClient) async throws -> Void
 ) async throws {
@@ -26,7 +26,7 @@ func withPhone(
 }
 
 extension PhoneBrowser {
-  /// From the code to the page that compares, signing in when that is asked for.
+  /// Goes from the code to the page for approval, and signs in when the page asks for it.
   mutating func reachApproval(
     _ code: String, user: String = Sample.account, password: String = Sample.password
   ) async throws {
@@ -38,7 +38,7 @@ extension PhoneBrowser {
     }
   }
 
-  /// The same with the provider that lets everybody in for a while.
+  /// Goes to the page for approval as a guest, with the temporary pass.
   mutating func reachApprovalAsGuest(_ code: String) async throws {
     try await open("/D/\(code)")
     try await send("open")
@@ -46,16 +46,18 @@ extension PhoneBrowser {
   }
 }
 
-@Suite struct `a phone signs a screen in` {
+@Suite struct `Signing a screen in with a phone` {
   @Test(arguments: TestTransport.allCases)
-  func `from the typed code to the screen`(transport: TestTransport) async throws {
+  func `a viewer types the code, signs in, approves, and the box gets its sign-in`(transport: TestTransport)
+    async throws
+  {
     let service = try await TestService()
     try await transport.withClient(of: try await service.phoneRouter()) { client in
       let code = try await newCode(service, client)
       let id = try service.found(code)
       var phone = PhoneBrowser(client)
       #expect(try await phone.open("/").status == 200)
-      // Small letters, a dash: as people type.
+      // Lower case and with a dash, as people type.
       let typed = code.prefix(4).lowercased() + "-" + code.suffix(4).lowercased()
       try await phone.send("/code", ["code": typed])
       #expect(phone.address == "/D/\(code)/provider")
@@ -80,14 +82,14 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `from the scanned link in two taps when it is signed in already`() async throws {
+  @Test func `a signed-in viewer approves a scanned code with two taps`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
       try await phone.reachApproval(try await newCode(service, client, device: "first"))
       try await phone.send("approve")
       let code = try await newCode(service, client, device: "second")
-      // One: what the script does by itself. Two: yes.
+      // The first tap is the one that the page's script makes, the second is the approval.
       try await phone.open("/d/\(code.lowercased())")
       try await phone.send("open")
       #expect(phone.address == "/D/\(code)/approve")
@@ -96,7 +98,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `its result page is told the moment the screen has its answer`() async throws {
+  @Test func `the result page is updated as soon as the box has its sign-in`() async throws {
     let service = try await TestService(usesMachineClock: true)
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -105,13 +107,13 @@ extension PhoneBrowser {
       try await phone.send("approve")
       var watching = phone
       async let wait = watching.open("/D/\(code)/wait?state=approved")
-      try await eventually("a held reply") { service.core.waiters.count == 1 }
+      try await eventually("the long poll is parked") { service.core.waiters.count == 1 }
       _ = try await service.call(client, "GET", "/api/v1/tokens/authn?deviceId=box-1")
       #expect(try await wait.text == #"{"state":"delivered"}"#)
     }
   }
 
-  @Test func `a screen that stays silent is said to`() async throws {
+  @Test func `the result page says when the box has not picked up its sign-in`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -128,7 +130,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `a no reaches the screen, and a report the audit log`() async throws {
+  @Test func `a denial reaches the box, and a report is written to the audit log`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       for (device, reason) in [("one", ""), ("two", "not-me")] {
@@ -146,7 +148,7 @@ extension PhoneBrowser {
       let lines = try await service.core.store.audit(after: 0, limit: 100).map(\.entry)
       let audit = lines.map(\.action)
       #expect(audit.contains("code.deny") && audit.contains("code.report"))
-      // With the box as device list names it, so that the line can be followed.
+      // The line names the box as `device list` does, so that an operator can find it.
       for (action, device) in [("code.deny", "one"), ("code.report", "two")] {
         let name = service.core.hasher.device(try #require(DeviceID(device))).shortName
         let line = try #require(lines.first { $0.action == action })
@@ -155,7 +157,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `the provider of the screen comes first, and can be changed`() async throws {
+  @Test func `the provider that the box names comes first, and the viewer can choose another`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client, "&mvpd=local")
@@ -165,12 +167,12 @@ extension PhoneBrowser {
       #expect(phone.address == "/D/\(code)/sign-in?provider=local")
       try await phone.open("/D/\(code)/provider")
       #expect(phone.page.text.contains("Ten minutes"))
-      // What a page cannot ask for is not offered.
+      // A provider that needs data which the page cannot ask for is not offered.
       #expect(!phone.page.text.contains("Two titles"))
     }
   }
 
-  @Test func `a guest needs no account, and has no screens`() async throws {
+  @Test func `a guest needs no account and has no page My screens`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -188,7 +190,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `another account can be chosen before the yes`() async throws {
+  @Test func `a viewer can change the account before approving`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -207,9 +209,9 @@ extension PhoneBrowser {
   }
 }
 
-@Suite struct `a number to compare` {
+@Suite struct `Number matching` {
   @Test(arguments: [true, false])
-  func `right signs in, wrong ends the code`(picksRight: Bool) async throws {
+  func `the right number signs the box in, and a wrong one ends the code`(picksRight: Bool) async throws {
     let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -220,10 +222,10 @@ extension PhoneBrowser {
       try await phone.send("approve")
       #expect(phone.address == "/D/\(code)/number")
       #expect(service.core.codes.find(id)?.flow.state.status == .claimed)
-      // The page gives nothing to choose from, and says that nobody may tell the number.
+      // The page offers no numbers to choose from and warns the viewer not to accept a number from other people.
       #expect(!phone.page.text.contains("value=\"\(match.number)\"") && !phone.page.text.contains(">\(match.number)<"))
       #expect(phone.page.text.contains("Nobody may tell it to you"))
-      // No number that a screen shows: asked again.
+      // Input that cannot be a number of a screen is asked for again.
       for slip in ["7", "", "4x", "100"] {
         try await phone.send("number", ["number": slip])
         #expect(phone.address == "/D/\(code)/number?again=1")
@@ -236,7 +238,7 @@ extension PhoneBrowser {
       #expect(state == (picksRight ? .approved : .denied))
       #expect(phone.page.text.contains(picksRight ? "data-state" : "That was not the number"))
       guard !picksRight else { return }
-      // One guess: the right number comes too late.
+      // The viewer has one attempt: the right number is refused afterwards.
       try await phone.open("/D/\(code)/number")
       #expect(phone.page.text.contains("That was not the number"))
       let late = try await phone.post("/D/\(code)/number", ["csrf": phone.formToken, "number": "\(match.number)"])
@@ -245,9 +247,9 @@ extension PhoneBrowser {
   }
 }
 
-@Suite struct `two phones and one code` {
+@Suite struct `Two phones with one code` {
   @Test(arguments: ["lapse", "release", "sign-out"])
-  func `the second can when the first has let go`(how: String) async throws {
+  func `a second phone can approve after the first has released the code`(how: String) async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -279,7 +281,7 @@ extension PhoneBrowser {
       #expect(second.address == "/D/\(code)/result")
       #expect(
         service.core.codes.find(id)?.flow.state.approval?.viewer.account?.text == "second")
-      // The first one learns that it is gone, not whose it is.
+      // The first phone learns that the code is gone, but not which account approved it.
       let late = try await first.open("/D/\(code)/result")
       #expect(late.status == 410)
       #expect(!late.text.contains("second"))
@@ -287,7 +289,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `a page that is looked at keeps the code`() async throws {
+  @Test func `an open page for approval keeps the code for its phone`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in

@@ -7,10 +7,10 @@ import Testing
 
 @testable import PairingService
 
-/// What viewers stumbled over in an operator's first week.
-@Suite struct `A phone page` {
+/// Regressions for problems that viewers reported in an operator's first week.
+@Suite struct `Usability of the phone pages` {
   @Test(arguments: ["\(Sample.account) ", " \(Sample.account)\u{a0}"])
-  func `takes a user name with a space that the keyboard added`(typed: String) async throws {
+  func `the sign-in page accepts a user name with spaces that a keyboard added`(typed: String) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `leads to the screens after a report, and not to another code`() async throws {
+  @Test func `after a report the page links to My screens and not to the entry of another code`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `offers no new password where the account or its provider does not allow one`() async throws {
+  @Test func `no page offers a new password when the account or its provider does not allow one`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -45,7 +45,7 @@ import Testing
         let screens = try await phone.open("/screens").text
         try await phone.open("/password")
         guard phone.address == "/screens" else { return false }
-        // A form that was shown before.
+        // A form that was shown before the change is refused, too.
         try await phone.post(
           "/password", ["csrf": token, "current": Sample.password, "new": "a long enough password"], following: true)
         return !screens.contains(#"href="/password""#) && phone.address == "/screens"
@@ -58,7 +58,7 @@ import Testing
       #expect(try await phone.open("/password").text.contains("New password"))
       try await set(service, account: nil, provider: true)
       #expect(try await phone.open("/password").text.contains("New password"))
-      // The password is what it was.
+      // The password has not changed.
       var other = PhoneBrowser(client)
       try await other.signIn()
       #expect(other.address == "/screens")

@@ -7,13 +7,13 @@ import Testing
 @testable import PairingService
 
 extension PhoneBrowser {
-  /// Sends a form whose answer gets lost: the service has done its part, the browser knows nothing of it.
+  /// Sends a form and discards the response, as when the connection breaks after the service has processed it.
   func lose(_ action: String, _ fields: [String: String] = [:]) async throws {
     var lost = self
     try await lost.send(action, fields, following: false)
   }
 
-  /// From the code to the form that asks for a password.
+  /// Goes from the code to the sign-in form.
   mutating func reachSignIn(_ code: String) async throws {
     try await open("/D/\(code)")
     try await send("open")
@@ -21,7 +21,7 @@ extension PhoneBrowser {
   }
 }
 
-/// What the form that asks for a password is filled in with.
+/// The fields of the sign-in form with the right password.
 let rightPassword = ["user": Sample.account, "password": Sample.password]
 
 private func sessions(_ service: TestService, account: String? = Sample.account, at provider: String = Sample.provider)
@@ -32,13 +32,12 @@ private func sessions(_ service: TestService, account: String? = Sample.account,
 }
 
 extension TestService {
-  /// The state of a code.
   func state(of code: String) throws -> PairingState? { core.codes.find(try found(code))?.flow.state }
 }
 
-@Suite struct `a form that is sent again because its answer was lost` {
+@Suite struct `Forms sent again after a lost response` {
   @Test(arguments: [1, 3])
-  func `signs in and approves`(losses: Int) async throws {
+  func `a sign-in and an approval that are sent again succeed`(losses: Int) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -58,7 +57,7 @@ extension TestService {
   }
 
   @Test(arguments: ["open", "deny", "release", "renew"])
-  func `is asked for with GET by a reload, and leads to where the code stands`(form: String) async throws {
+  func `reloading a form address with GET leads to the current page of the code`(form: String) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -72,7 +71,7 @@ extension TestService {
     }
   }
 
-  @Test func `signs in beside the lost session, which ends with the next sign-in`() async throws {
+  @Test func `a repeated sign-in leaves sessions that end with the next sign-in of the browser`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var other = PhoneBrowser(client)
@@ -84,7 +83,7 @@ extension TestService {
       #expect(try await sessions(service).count == 5)
       service.clock.pass(.seconds(61))
       try await phone.signIn()
-      // Its own, and the other browser's.
+      // One session of this browser and one of the other are left.
       #expect(try await sessions(service).count == 2)
       for browser in [phone, other] {
         var browser = browser
@@ -94,7 +93,7 @@ extension TestService {
     }
   }
 
-  @Test func `lets a guest in`() async throws {
+  @Test func `a repeated choice of the temporary pass signs the guest in once`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -112,7 +111,7 @@ extension TestService {
     }
   }
 
-  @Test func `signs in as another viewer than the lost answer did`() async throws {
+  @Test func `after a lost response the viewer can sign in with another account`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -127,7 +126,7 @@ extension TestService {
     }
   }
 
-  @Test func `ends where it would have ended, or says what is true`() async throws {
+  @Test func `every repeated form ends on the page of the lost response or says what happened`() async throws {
     let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
     try await withPhone(service) { client in
       for way in ["open", "code", "release", "right number", "wrong number", "deny", "report", "sign-out"] {
@@ -175,7 +174,7 @@ extension TestService {
     }
   }
 
-  @Test func `says of a screen that it is signed out`() async throws {
+  @Test func `a repeated sign-out of a screen says that the screen is not signed in`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -193,7 +192,7 @@ extension TestService {
   }
 
   @Test(arguments: Ground.allCases)
-  func `is known at another node, too`(ground: Ground) async throws {
+  func `another node recognises the browser of a repeated sign-in`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await withPhone(nodes.a) { atA in
         try await withPhone(nodes.b) { atB in
@@ -207,7 +206,7 @@ extension TestService {
           #expect(phone.address == "/D/\(code)/approve")
           try await phone.send("approve")
           #expect(phone.address == "/D/\(code)/result")
-          // Another browser is another phone, whatever node it comes to.
+          // Another browser is recognised as another phone at every node.
           let second = try await newCode(nodes.a, atA, device: "box-2")
           phone.client = atA
           try await phone.open("/D/\(second)")
@@ -220,7 +219,7 @@ extension TestService {
     }
   }
 
-  @Test func `is the same browser's alone`() async throws {
+  @Test func `a session id is recognised only for the browser that it was made for`() async throws {
     let service = try await TestService()
     let seals = try await BrowserSeals(service.core.store)
     let (one, other) = (BrowserSeals.newID(), BrowserSeals.newID())
@@ -228,7 +227,7 @@ extension TestService {
       let session = try #require(seals.newSessionID(browserID: one))
       #expect(seals.isSession(session, of: one))
       #expect(!seals.isSession(session, of: other))
-      // One bit changed, wherever: another session.
+      // With any single digit changed the id is not recognised.
       let digits = Array(session.text)
       for place in digits.indices where digits[place] != "-" {
         var changed = digits

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PairingService
 
-/// What is kept, as one value: equal when nothing was changed.
+/// The stored state as one value, to compare before and after.
 private struct Kept: Equatable {
   let registrations: [RegistrationRecord]
   let sessions: [SessionRecord]
@@ -45,8 +45,8 @@ extension PhoneBrowser {
   }
 }
 
-@Suite struct `a form counts only from the browser that was given it` {
-  /// Every form there is, each with what it needs to do something.
+@Suite struct `CSRF protection of the forms` {
+  /// Every form of the pages, with fields that would make it take effect.
   static func forms(_ code: String, _ screen: String) -> [(String, [String: String])] {
     [
       ("/code", ["code": code]), ("/language", ["language": "it", "return": "/"]),
@@ -63,7 +63,9 @@ extension PhoneBrowser {
     ]
   }
 
-  /// The paths whose forms only lead on: they are taken from any page that this browser was shown (`PhoneTabTests`).
+  /// Paths whose forms only lead to the next page.
+  ///
+  /// They are accepted with the token of any page that this browser was shown (`PhoneTabTests`).
   static func leadingOn(_ code: String) -> Set<String> {
     [
       "/code", "/language", "/D/\(code)/open", "/D/\(code)/provider", "/D/\(code)/sign-in?provider=local",
@@ -75,7 +77,7 @@ extension PhoneBrowser {
     "missing", "empty", "garbage", "foreign", "before the sign-in", "old", "origin",
     "null origin", "cross-site", "referer", "no cookie",
   ])
-  func `no form passes with a bad token or from elsewhere`(fault: String) async throws {
+  func `no form is accepted with a bad token or from another site`(fault: String) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -125,7 +127,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `a GET changes nothing`() async throws {
+  @Test func `a GET or HEAD request changes nothing`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -162,14 +164,14 @@ extension PhoneBrowser {
   }
 }
 
-@Suite struct `who is signed in` {
-  @Test func `an id that was slipped in before the sign-in is worth nothing after it`()
+@Suite struct `Browser sessions` {
+  @Test func `a session id planted before the sign-in is worthless afterwards`()
     async throws
   {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
-      // The attacker's own session, planted in the victim's browser.
+      // The attacker plants a session of its own in the victim's browser.
       var attacker = PhoneBrowser(client)
       try await attacker.signIn("second")
       let planted = try #require(attacker.cookie("session"))
@@ -183,7 +185,7 @@ extension PhoneBrowser {
       #expect(fresh != planted)
       try await attacker.open("/screens")
       #expect(attacker.address.hasPrefix("/sign-in"))
-      // An id that nobody was given becomes none.
+      // A session id that the service never issued does not become valid.
       var made = PhoneBrowser(client)
       let own = String(repeating: "A", count: 43)
       made.cookies["__Host-regent-session"] = own
@@ -192,7 +194,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `cookies are for this host, for https, and for no script`() async throws {
+  @Test func `cookies are restricted to this host, to https and to HTTP requests`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -215,7 +217,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `unknown name, wrong password and locked account get the same answer`() async throws {
+  @Test func `an unknown name, a wrong password and a disabled account get the same response`() async throws {
     let service = try await TestService()
     try await service.addAccount("locked")
     try await service.disable("locked")
@@ -239,7 +241,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `a locked account approves nothing, and is out at once`() async throws {
+  @Test func `a disabled account cannot approve and loses its session at once`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -255,7 +257,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `wrong passwords are slowed down, for the account and before the hash`() async throws {
+  @Test func `wrong passwords delay further attempts for the account, without computing a hash`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -275,7 +277,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `a new password ends all other sessions`() async throws {
+  @Test func `a new password ends all other sessions of the account`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -298,7 +300,7 @@ extension PhoneBrowser {
       #expect(phone.address == "/screens?done=password-changed")
       try await other.open("/screens")
       #expect(other.address.hasPrefix("/sign-in"))
-      // What the other one held is free.
+      // The code that the ended session had claimed is free.
       try await phone.reachApproval(code)
       #expect(phone.page.status == 200)
       try await other.signIn()
@@ -308,7 +310,7 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `an unused session ends, and signing out ends it at once`() async throws {
+  @Test func `a session ends when it is unused or signed out`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)

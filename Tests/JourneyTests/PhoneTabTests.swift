@@ -10,8 +10,8 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `two tabs of one browser` {
-  @Test func `may both sign in, and both approve`() async throws {
+@Suite struct `Two tabs of one browser` {
+  @Test func `two tabs may both sign in and both approve`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -23,7 +23,7 @@ import Testing
       one.cookies = other.cookies
       try await one.send("sign-in", rightPassword)
       #expect(one.address == "/D/\(code)/approve", "\(one.page.text)")
-      // Shown before the other tab signed in, to the same viewer.
+      // This page was shown before the other tab signed in with the same account.
       other.cookies = one.cookies
       try await other.send("approve")
       #expect(other.address == "/D/\(code)/result")
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `keep their sign-in whichever answer comes last`() async throws {
+  @Test func `two concurrent sign-ins of a browser keep the code, whichever cookie arrives last`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -42,7 +42,7 @@ import Testing
       var second = first
       try await first.send("sign-in", rightPassword)
       try await second.send("sign-in", rightPassword)
-      // The second took the claim over; the browser keeps the first one's cookie.
+      // The second sign-in took over the code, but the browser kept the cookie of the first.
       try await first.open("/D/\(code)/approve")
       #expect(first.page.status == 200)
       try await first.send("approve")
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `never decide as another viewer than the page says`() async throws {
+  @Test func `a tab never decides for another account than its page shows`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -68,7 +68,7 @@ import Testing
         #expect(answer.text.contains("You have signed in or out meanwhile"), "\(step)")
       }
       #expect(try service.state(of: code)?.isPending == true)
-      // Signing out is a decision, too; once no viewer is signed in, it is done.
+      // Signing out is a decision, too. When no account is signed in any more, the form reports that as done.
       var old = shown
       old.cookies = phone.cookies
       #expect(try await old.post("/sign-out", ["csrf": shown.formToken]).status == 403)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `lead on from whatever page`() async throws {
+  @Test func `forms that only lead to the next page are accepted from any tab`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -103,7 +103,7 @@ import Testing
   }
 }
 
-/// A store that takes its time over a claim.
+/// A store that runs a given action before it starts a session.
 private final class SlowToClaimStore: ForwardingStore {
   let target: any Store = MemoryStore()
   let before = Locked<(@Sendable () -> Void)?>(nil)
@@ -116,10 +116,12 @@ private final class SlowToClaimStore: ForwardingStore {
   }
 }
 
-@Suite struct `a phone that has to wait for another` {
-  /// The page's sentence and the header agree, and neither counts from before the password was checked.
+@Suite struct `A phone that waits for another phone` {
+  /// The sentence on the page and the Retry-After header agree, and count from after the password check.
   @Test(arguments: [(0, 120, "2 minutes"), (30, 90, "2 minutes"), (61, 59, "less than a minute")])
-  func `is told how long from the moment of the answer`(passing: Int, seconds: Int, words: String) async throws {
+  func `the page says how long to wait, counted from the moment of the response`(
+    passing: Int, seconds: Int, words: String
+  ) async throws {
     let store = SlowToClaimStore()
     let service = try await TestService(on: store)
     try await service.addAccount("second")
@@ -133,13 +135,13 @@ private final class SlowToClaimStore: ForwardingStore {
       #expect(second.page.status == 409)
       #expect(second.page.header("retry-after") == "\(seconds)")
       #expect(second.page.text.contains("Try again in \(words)."))
-      #expect(second.page.text.split(separator: "minute").count == 2, "one sentence says how long")
+      #expect(second.page.text.split(separator: "minute").count == 2, "exactly one sentence states the waiting time")
     }
   }
 }
 
-@Suite struct `a number that the screen does not show` {
-  @Test func `is asked about once more before it is reported`() async throws {
+@Suite struct `A report that the screen shows no number` {
+  @Test func `a report that the screen shows no number is confirmed on a page before it is sent`() async throws {
     let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -159,7 +161,7 @@ private final class SlowToClaimStore: ForwardingStore {
     }
   }
 
-  @Test func `is asked about only where there are numbers`() async throws {
+  @Test func `the page for this report exists only with number matching`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)

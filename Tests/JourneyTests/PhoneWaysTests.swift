@@ -9,7 +9,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a programmer's page sends a browser to sign in` {
+@Suite struct `Sign-in started by a web page or an app` {
   private static func begin(
     _ code: String, _ redirect: String = "https%3A%2F%2Fwww.example.com%2Fdone%3Fa%3D1",
     changing: [String: String?] = [:]
@@ -26,7 +26,7 @@ import Testing
     return "/api/v1/authenticate?\(query)&redirect_url=\(redirect)"
   }
 
-  @Test func `and gets it back when the code is approved`() async throws {
+  @Test func `the browser is redirected back once when the code is approved`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -36,24 +36,24 @@ import Testing
       #expect(first.header("location") == "/D/\(code)")
       try await phone.open(Self.begin(code))
       try await phone.send("open")
-      // The provider that was chosen there is not asked for again.
+      // The page does not ask again for the provider that the link names.
       #expect(phone.address == "/D/\(code)/sign-in?provider=local")
       try await phone.send("sign-in", ["user": Sample.account, "password": Sample.password])
       try await phone.send("approve")
       #expect(phone.address == "/D/\(code)/result")
       #expect(phone.page.header("refresh") == "0; url=https://www.example.com/done?a=1")
       #expect(phone.page.text.contains("href=\"https://www.example.com/done?a=1\""))
-      // Once.
+      // The redirect happens only once.
       try await phone.open("/D/\(code)/result")
       #expect(phone.page.header("refresh") == nil)
     }
   }
 
-  @Test func `a bare reg_code in HTML is answered as missing`() async throws {
+  @Test func `a link whose reg_code was mangled by HTML is refused with a message that names reg_code`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
-      // What a browser makes of `&reg_code=` in an attribute of HTML.
+      // A browser turns `&reg` in an unescaped HTML attribute into the character ®.
       let query = Self.begin(code).replacing("reg_code=\(code)&", with: "").replacing(
         "requestor_id=REF30", with: "requestor_id=REF30&%C2%AE_code=\(code)")
       let answer = try await client.get(query)
@@ -70,7 +70,7 @@ import Testing
     "https://example.com%0d%0aX: y", "data:text/html,x", "ftp://example.com/",
     "https://notexample.com/", "HTTPS://EXAMPLE.COM:99999/", "http://127.0.0.1/", "",
   ])
-  func `never to an address that is not registered`(address: String) async throws {
+  func `no redirect leads to an address that is not registered`(address: String) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `and is refused when anything is not right`() async throws {
+  @Test func `a link with any wrong parameter is refused`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: ["adobepass://ios.app", "http://127.0.0.1:51234/done?x=1"])
-  func `or an app, at an address of its own, with nothing but that registered`(home: String) async throws {
+  func `an app is redirected to its own registered address, also after a denial`(home: String) async throws {
     let service = try await TestService(options: { _ in }) {
       $0.domains = []
       $0.redirectURIs = ["adobepass://ios.app", "http://127.0.0.1/done?x=1"]
@@ -134,7 +134,7 @@ import Testing
         #expect(phone.page.header("refresh") == "0; url=\(address)")
         #expect(phone.page.text.contains("href=\"\(address.replacing("&", with: "&amp;"))\""))
         #expect(phone.page.text.contains(answer ? "Approved" : "Denied"))
-        // Once; then it is the page that it always was.
+        // The redirect happens only once; afterwards the result page is shown.
         try await phone.open("/D/\(code)/result")
         #expect(phone.page.header("refresh") == nil)
         service.clock.pass(.seconds(60))
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `whoever did not start it is not sent to where it was started`() async throws {
+  @Test func `a viewer who reports the request is not redirected`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `a browser is signed out only by its own hand, and then sent back`() async throws {
+  @Test func `a browser is signed out only by a form of its own, and then redirected`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = PhoneBrowser(client)
@@ -179,8 +179,8 @@ import Testing
   }
 }
 
-@Suite struct `my screens` {
-  @Test func `have a name that the next viewer on the device does not read`() async throws {
+@Suite struct `The page My screens` {
+  @Test func `the name of a screen is not shown to the next viewer of the device`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `are named, and signed out one by one or all`() async throws {
+  @Test func `a viewer can name screens and sign them out one by one or all`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -226,7 +226,7 @@ import Testing
       #expect(phone.address == "/screens?done=renamed")
       #expect(phone.page.text.contains("<bdi>Living &lt;b&gt;room&lt;/b&gt;</bdi>"))
 
-      // Somebody else's screens are not there.
+      // The screens of another viewer cannot be reached.
       var other = PhoneBrowser(client)
       try await other.signIn("second")
       #expect(!other.page.text.contains("Living"))
@@ -255,10 +255,10 @@ import Testing
     }
   }
 
-  @Test func `hostile names of devices do no harm`() async throws {
+  @Test func `a hostile device name is escaped on the pages`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
-      // {"model": "<script>alert(1)</script>…", …} with a right-to-left override and quotes.
+      // A model name with markup, quotes and a right-to-left override.
       let model = #"{"model":"<script>alert(1)</script>\u202e\"'onerror=x","vendor":"&lt;"}"#
       let info = base64(Array(model.utf8))
       let code = try await service.call(
@@ -287,12 +287,12 @@ private func base64(_ bytes: [UInt8]) -> String {
   return out
 }
 
-@Suite struct `every answer` {
-  @Test func `carries the headers, on every route and for every error`() async throws {
+@Suite struct `Security headers and page languages` {
+  @Test func `every route and every error has the security headers`() async throws {
     let service = try await TestService()
     var configuration = ServerConfiguration()
     configuration.loops = 1
-    var standing = StandingHeaders()
+    var standing = CommonHeaders()
     let expected = SecurityHeaders(https: true).list
     for (name, value) in expected {
       #expect(standing.add(try #require(.init(name)), value))
@@ -306,7 +306,7 @@ private func base64(_ bytes: [UInt8]) -> String {
     var phone = PhoneBrowser(client)
     try await phone.open("/D/\(code)")
     try await phone.send("open")
-    // Every route that is mounted, so that none can be forgotten: with values that exist, and with others.
+    // Takes every mounted route, so that none is forgotten, with existing values and with others.
     var paths: Set<String> = [
       "/D/x", "/sign-in/none", "/nothing", "/static/nothing.css", "/static/accent/1/1f6feb.css",
       "/static/accent/1/zz.css", "/../x", "/%00", "//", "/%ff", "/a%2fb", "/api/none", "/reggie/x",
@@ -331,11 +331,11 @@ private func base64(_ bytes: [UInt8]) -> String {
           #expect(answer.header(name) == value, "\(name) of \(method) \(path)")
         }
         let isStatic = answer.status == 200 && path.hasPrefix("/static/")
-        // Key sets, and what clients of OAuth find out by themselves, are everybody's.
+        // Key sets and OAuth metadata are public.
         let isKeySet =
           answer.status == 200
           && (["jwks", "/.well-known/"].contains(where: path.contains) || path == "/oauth/keys")
-        // No cache keeps the answer to an OPTIONS.
+        // Caches do not store responses to OPTIONS.
         if !isStatic, !isKeySet, method != "OPTIONS" {
           #expect(answer.header("cache-control") == "no-store", "\(method) \(path)")
         }
@@ -349,7 +349,7 @@ private func base64(_ bytes: [UInt8]) -> String {
     await offPool { server.stop() }
   }
 
-  @Test func `is in the language of the browser, or the one that was chosen`() async throws {
+  @Test func `pages are in the language of the browser or in the chosen one`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       for (wanted, tag) in [
@@ -363,7 +363,7 @@ private func base64(_ bytes: [UInt8]) -> String {
       try await phone.open("/screens")
       try await phone.send("/language", ["language": "ko"])
       #expect(phone.page.text.contains("<html lang=\"ko\""))
-      // It returns to where it was, also from a page that is not there.
+      // The language form returns to the page it came from, also to one that does not exist.
       #expect(phone.address.hasPrefix("/sign-in"))
       try await phone.signIn()
       #expect(try await phone.open("/nothing").status == 404)

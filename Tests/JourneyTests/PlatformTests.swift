@@ -10,7 +10,7 @@ import Testing
 
 @testable import PairingService
 
-/// A service with a box maker, a box of it on which the sample account is signed in, and an app that may use that.
+/// A service with a box maker, a signed-in box with an enrolled key, and an app that may use the box's sign-in.
 struct PlatformStage {
   let service: TestService
   let client: any TestClient
@@ -51,7 +51,7 @@ struct PlatformStage {
     try await change { $0.singleSignOn = true }
   }
 
-  /// Changes how the provider works with the app's requestor.
+  /// Changes the integration of the app's requestor with the provider.
   func change(_ change: (inout Integration) -> Void) async throws {
     let there = try #require(
       try await service.core.store.provisioning().integrations[try named(Sample.requestor)]?[try named(Sample.provider)]
@@ -63,7 +63,7 @@ struct PlatformStage {
     try await service.core.refreshProvisioning()
   }
 
-  /// Signs the box in, or in anew, and enrols its key with that.
+  /// Signs the box in, possibly again, and enrols its key.
   mutating func signInBox() async throws {
     let made = try await asBox("POST", "/reggie/v1/\(Self.maker)/regcode")
     try await service.approve(try made.json().string("code"))
@@ -103,7 +103,7 @@ struct PlatformStage {
     return answer.text
   }
 
-  /// The box's word, with what a test wants to be wrong in it.
+  /// Makes a box assertion; a test sets the part that should be wrong.
   func word(
     _ request: String, box: String? = nil, provider: String = Sample.provider, app: String = "kodi",
     audience: String = "https://tv.example.org", issued: Instant? = nil, key: SigningKey? = nil,
@@ -125,11 +125,11 @@ struct PlatformStage {
       device: device, headers: headers)
   }
 
-  /// What the viewer decides about the app, as the box tells it.
+  /// Reports a decision of the viewer about the app, as the box does, and returns the status.
   func decide(
     _ permission: String, app: String = "kodi", _ more: [(String, String)] = []
   ) async throws -> UInt16 {
-    // Nobody decides twice in a millisecond.
+    // Two decisions never have the same millisecond.
     service.clock.pass(.milliseconds(1))
     return try await asBox(
       "POST", Paths.platformPermission,
@@ -137,7 +137,7 @@ struct PlatformStage {
     ).status
   }
 
-  /// Why the word is not taken; "204" when it is.
+  /// Exchanges the assertion and returns "204" or the reason of the refusal.
   func verdict(_ word: String, provider: String = Sample.provider, device: String = PlatformStage.device) async throws
     -> String
   {
@@ -163,7 +163,7 @@ private enum PercentForm {
   }
 }
 
-@Suite struct `the box's account signs an app in` {
+@Suite struct `App sign-ins through the box` {
   private func withStage(_ body: (inout PlatformStage) async throws -> Void) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -172,7 +172,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `request, word, sign-in; the box's end is its end`() async throws {
+  @Test func `a box assertion signs an app in, and the end of the box sign-in ends the app sign-in`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       #expect(try await stage.asApp("GET", "/api/v1/tokens/authn").status == 404)
       let answer = try await stage.exchange(try stage.word(try await stage.request()))
@@ -199,7 +199,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `a word that is about anything else is refused`() async throws {
+  @Test func `an assertion with any wrong part is refused and does not use up the request`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let request = try await stage.request()
       let stranger = try SigningKey.generate(.edDSA)
@@ -224,13 +224,13 @@ private enum PercentForm {
       where !text.isEmpty {
         #expect(try await stage.verdict(text) == "assertion")
       }
-      // None of them used it up.
+      // The refused attempts have not used up the request.
       #expect(try await stage.verdict(try stage.word(request)) == "204")
       #expect(try await stage.verdict(try stage.word(request)) == "used")
     }
   }
 
-  @Test func `no algorithm, and HMAC with the public key, are refused`() async throws {
+  @Test func `assertions with the algorithm none, or with HMAC keyed by the public key, are refused`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let request = try await stage.request()
       let good = try stage.word(request).split(separator: ".").map(String.init)
@@ -246,7 +246,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `64 at once make one sign-in`() async throws {
+  @Test func `64 concurrent exchanges of one assertion make one sign-in`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let word = try stage.word(try await stage.request())
       let here = stage
@@ -263,7 +263,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `a box whose clock says 1970, or is hours ahead, gives a word that counts, for a minute`() async throws {
+  @Test func `an assertion of a box with a wrong clock is valid for a minute`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let now = stage.service.core.clock.now
       let clocks: [Instant] = [Instant(milliseconds: 0), now + .seconds(86_400), now - .seconds(86_400)]
@@ -283,7 +283,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `the time of a request is over after ten minutes`() async throws {
+  @Test func `an app sign-in request expires after ten minutes`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let early = try await stage.request()
       let late = try await stage.request()
@@ -294,7 +294,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `what an operator switched off says which it is, to the request and to the word`() async throws {
+  @Test func `a disabled integration refuses the request and the exchange with its reason`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let request = try await stage.request()
       for (change, reason) in [
@@ -316,7 +316,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `the viewer's no ends what is there and keeps out what comes`() async throws {
+  @Test func `a denial by the viewer ends the app sign-in and refuses new ones`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       #expect(try await stage.verdict(try stage.word(try await stage.request())) == "204")
       #expect(try await stage.decide("denied") == 204)
@@ -329,14 +329,14 @@ private enum PercentForm {
     }
   }
 
-  @Test func `a box that decides again and again writes few lines, and has room for honest ones later`() async throws {
+  @Test func `a box that reports many decisions is limited, and can report again later`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let before = try await stage.service.core.store.newestAuditNumber()
       var statuses: [UInt16: Int] = [:]
       for number in 0..<130 {
         statuses[try await stage.decide(number.isMultiple(of: 2) ? "denied" : "granted"), default: 0] += 1
       }
-      // The key that the box enrolled counts with them.
+      // The enrolment of the key was the first request that counts.
       #expect(statuses == [204: 99, 429: 31])
       try await stage.service.auditIsWritten()
       #expect(try await stage.service.core.store.newestAuditNumber() - before <= 100)
@@ -347,7 +347,8 @@ private enum PercentForm {
     }
   }
 
-  @Test func `a box that makes up apps and devices gets one sign-in a second, and others theirs`() async throws {
+  @Test func `a box that invents apps and devices gets one new sign-in a second after the first hundred`() async throws
+  {
     try await withStage { (stage: inout PlatformStage) async throws in
       func verdict(_ number: Int, _ stage: PlatformStage) async throws -> String {
         let device = "made-up-\(number)"
@@ -362,7 +363,7 @@ private enum PercentForm {
     }
   }
 
-  @Test func `a word from before a new sign-in counts no more`() async throws {
+  @Test func `an assertion from before a new box sign-in is refused`() async throws {
     try await withStage { (stage: inout PlatformStage) async throws in
       let before = try stage.word(try await stage.request())
       try await stage.signInBox()
@@ -371,7 +372,9 @@ private enum PercentForm {
     }
   }
 
-  @Test func `only the box maker's requestor speaks for a box, and only when it is signed in`() async throws {
+  @Test func `only the requestor of the box maker may enrol keys and report decisions, for a signed-in box`()
+    async throws
+  {
     try await withStage { (stage: inout PlatformStage) async throws in
       let key = [("publicKey", Base64.encode(stage.key.publicKey.spki))]
       #expect(try await stage.asApp("POST", Paths.platformKey, key).status == 403)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `which of these may be watched` {
+@Suite struct `Preauthorization` {
   private func withBox(
     enhanced: Bool = true, format: WireFormat = .json,
     _ body: (TestService, Box) async throws -> Void
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [WireFormat.json, .xml])
-  func `answers come in the order asked, with the headers of the protocol`(format: WireFormat)
+  func `answers come in the order of the list, with the headers of the protocol`(format: WireFormat)
     async throws
   {
     try await withBox(format: format) { service, box in
@@ -37,14 +37,14 @@ import Testing
       #expect(error["code"] == "preauthorization_denied_by_mvpd")
       #expect(error["message"] == "User not authorized" && error["details"] == "buy <b>")
       #expect(error["trace"] == request)
-      // Nothing was permitted by asking.
+      // Preauthorization creates no permit.
       let permit = try await box.get("/api/v1/tokens/authz", ["resource": "news"])
       #expect(permit.status == 404)
       #expect(service.core.metrics.now[.authorizationsDenied] == 0)
     }
   }
 
-  @Test func `generic errors say yes or no and nothing else`() async throws {
+  @Test func `without enhanced errors a preauthorization has only ids and decisions`() async throws {
     try await withBox(enhanced: false) { _, box in
       try await box.signIn()
       let answer = try await box.get("/api/v1/preauthorize", ["resource": "news,x"])
@@ -58,7 +58,8 @@ import Testing
     ("a,b,c,d,e,f", 403, "too_many_resources"), ("", 400, "missing_resource"),
     (",,", 400, "missing_resource"), ("a\u{1}b", 400, "malformed_authz_request"),
   ])
-  func `a list that cannot be answered`(list: String, status: UInt16, code: String) async throws {
+  func `a list that is empty, malformed or too long is refused`(list: String, status: UInt16, code: String) async throws
+  {
     try await withBox { _, box in
       try await box.signIn()
       let answer = try await box.get("/api/v1/preauthorize", ["resource": list])
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `no sign-in, or none any more`() async throws {
+  @Test func `preauthorization without a valid sign-in is refused with 412`() async throws {
     try await withBox { service, box in
       func ask() async throws -> (UInt16, String?) {
         let answer = try await box.get("/api/v1/preauthorize", ["resource": "news"])
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a fragment is decided by its channel and rating`() async throws {
+  @Test func `a MediaRSS fragment is decided by its channel and rating`() async throws {
     try await withBox { _, box in
       try await box.signIn()
       func fragment(_ title: String, _ rating: String) -> String {
@@ -108,7 +109,7 @@ import Testing
   // MARK: - The second screen
 
   @Test(arguments: [WireFormat.json, .xml])
-  func `the second screen asks for the device of an approved code`(format: WireFormat) async throws {
+  func `a second screen preauthorizes for the device of an approved code`(format: WireFormat) async throws {
     try await withBox(format: format) { service, box in
       let code = try await box.code()
       func ask(_ code: String) async throws -> Reply {
@@ -124,7 +125,7 @@ import Testing
       let answer = try await ask(code)
       #expect(answer.items("resources").map { $0["authorized"] } == ["true", "false"])
       #expect(answer.response.header("Adobe-Response-Confidence") == "full")
-      // Looking is no delivery.
+      // This request does not count as the delivery to the box.
       #expect(service.core.codes.find(id)?.flow.state.status == .approved)
       try await service.account { $0.isDisabled = true }
       #expect(try await ask(code).status == 412)
@@ -141,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong code on the second screen is a guess`() async throws {
+  @Test func `a wrong code on the second screen counts as a guess`() async throws {
     try await withBox { service, box in
       let good = try await box.code()
       try await service.approve(good)

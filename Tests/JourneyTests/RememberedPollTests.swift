@@ -9,7 +9,7 @@ import Testing
 
 @testable import PairingService
 
-/// Counts what the memory does not answer.
+/// Counts the requests that the poll cache does not answer.
 final class CountedHandler: Handler {
   private let next: any Handler
   private let count = Locked(0)
@@ -26,7 +26,7 @@ final class CountedHandler: Handler {
 private let poll = "/api/v1/tokens/authn?deviceId=box-1&format=json"
 
 extension TestService {
-  /// The service with its memory for polls, and how often that did not answer.
+  /// A client of the service with its poll cache, and the counter of requests that passed through the cache.
   fileprivate func watched() throws -> (client: InProcessClient, read: CountedHandler) {
     let read = CountedHandler(try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
     return (InProcessClient(RememberedPolls(core, before: read)), read)
@@ -46,8 +46,8 @@ extension TestService {
   }
 }
 
-@Suite struct `A poll in the same words` {
-  @Test func `is read once and answered as it stands each time`() async throws {
+@Suite struct `The poll cache` {
+  @Test func `a repeated poll is parsed once, and each response shows the current state`() async throws {
     let service = try await TestService()
     let (client, read) = try service.watched()
     let access = try await client.access(try await service.statement())
@@ -62,7 +62,7 @@ extension TestService {
     #expect(try await client.get(poll, headers: [bearer(access)]).status == 404)
   }
 
-  @Test func `of a signed call is read once, each header once`() async throws {
+  @Test func `signed polls are parsed once, and each header is accepted once`() async throws {
     let service = try await TestService()
     let (client, read) = try service.watched()
     _ = try await service.code(client)
@@ -86,7 +86,7 @@ extension TestService {
     #expect(read.times == before + 1)
   }
 
-  @Test func `is signed with a key and under a policy that stand now`() async throws {
+  @Test func `a cached poll is checked against the current keys and signature policy`() async throws {
     let service = try await TestService()
     let (client, read) = try service.watched()
     try await service.addKey("other-key")
@@ -94,7 +94,7 @@ extension TestService {
     func status(path: String = "/api/v1/tokens/authn", key: String = Sample.publicKey) async throws -> UInt16 {
       try await client.get(poll, headers: [try service.signature("GET", path, publicKey: key)]).status
     }
-    // The end of a path is good under the usual policy.
+    // The standard policy accepts the end of the path.
     for _ in 0..<3 { #expect(try await status(path: "/authn") == 404) }
     let before = read.times
     #expect(try await status(path: "/authn", key: "other-key") == 404)
@@ -109,7 +109,7 @@ extension TestService {
     #expect(read.times == before)
   }
 
-  @Test func `tells when its key was used, to a minute`() async throws {
+  @Test func `cached polls update the last use of their key once a minute`() async throws {
     let service = try await TestService()
     let (client, _) = try service.watched()
     let key: PublicKey = try named(Sample.publicKey)
@@ -123,7 +123,7 @@ extension TestService {
     }
   }
 
-  @Test func `may use its header again where its requestor allows that, and no longer`() async throws {
+  @Test func `a signed header may be repeated only while the policy of the requestor allows it`() async throws {
     let service = try await TestService()
     let (client, _) = try service.watched()
     _ = try await service.code(client)
@@ -135,7 +135,7 @@ extension TestService {
     #expect(try await client.get(poll, headers: [header]).status == 401)
   }
 
-  @Test func `has its nonce once, also when those of its key were let go`() throws {
+  @Test func `a nonce is accepted once, also after the nonces of its key were evicted`() throws {
     let start = Instant(milliseconds: 1_700_000_000_000)
     let nonces = UsedNonces(startingAt: start, keptAs: [], capacity: 100)
     let key: PublicKey = try named("key")
@@ -144,7 +144,7 @@ extension TestService {
     }
     let first = try look("a", nil, start)
     try nonces.take(first, of: key, at: start)
-    // While a nonce of it may come again nothing is let go, whatever the caller knew of the keys.
+    // Nothing is evicted while one of its nonces could still be replayed, whatever the caller remembers.
     nonces.sweep(keeping: [], at: start)
     #expect(throws: SignatureRefusal.replayed) { try look("a", nil, start) }
     #expect(throws: SignatureRefusal.replayed) { try look("a", first.nonces, start) }
@@ -154,7 +154,7 @@ extension TestService {
     #expect(one.nonces === other.nonces && one.nonces !== first.nonces)
     try nonces.take(one, of: key, at: late)
     #expect(throws: SignatureRefusal.replayed) { try nonces.take(other, of: key, at: late) }
-    // Let go between the look and the use.
+    // The nonces are evicted between the check and the use.
     let far = late + .seconds(601)
     let third = try look("c", nil, far)
     nonces.sweep(keeping: [], at: far)
@@ -163,7 +163,7 @@ extension TestService {
     #expect(throws: SignatureRefusal.replayed) { try look("c", nil, far) }
   }
 
-  @Test func `ends with its token`() async throws {
+  @Test func `a cached poll is refused when its token expires`() async throws {
     let service = try await TestService()
     let (client, _) = try service.watched()
     let access = try await client.access(try await service.statement())
@@ -175,7 +175,7 @@ extension TestService {
     #expect(late.status == 401 && late.header("www-authenticate") == "Bearer error=\"invalid_token\"")
   }
 
-  @Test func `ends with its application`() async throws {
+  @Test func `a cached poll is refused when its application is revoked`() async throws {
     let service = try await TestService()
     let (client, _) = try service.watched()
     let access = try await client.access(try await service.statement())
@@ -185,7 +185,7 @@ extension TestService {
     #expect(try await client.get(poll, headers: [bearer(access)]).status == 403)
   }
 
-  @Test func `is held to the limits of its device`() async throws {
+  @Test func `cached polls count against the rate limit of the device`() async throws {
     let service = try await TestService(options: { $0.limits.device = RateLimit(perSecond: 1, burst: 5) })
     let (client, read) = try service.watched()
     let access = try await client.access(try await service.statement())
@@ -199,7 +199,7 @@ extension TestService {
     #expect(read.times == before)
   }
 
-  @Test func `is not taken for another device, another form or another requestor`() async throws {
+  @Test func `the cache does not mix up devices, formats or requestors`() async throws {
     let service = try await TestService()
     let (client, _) = try service.watched()
     try await service.addKey("other-key")
@@ -210,7 +210,7 @@ extension TestService {
     let xml = try await service.call(client, "GET", poll.replacing("json", with: "xmll"))
     #expect(xml.text.hasPrefix("<"))
     for _ in 0..<3 { #expect(try await service.call(client, "GET", named).status == 404) }
-    // The same words with a body, which could name another device.
+    // The same headers with a body, which could name another device.
     let header = try service.signature("GET", "/api/v1/tokens/authn")
     let form = TestRequest(
       "GET", named, headers: [header, ("Content-Type", "application/x-www-form-urlencoded")],

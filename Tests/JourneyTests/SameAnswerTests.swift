@@ -8,13 +8,13 @@ import Testing
 
 @testable import PairingService
 
-/// One call as somebody could send it, in parts that are changed one at a time.
-private struct Words {
+/// One request, in parts that the test changes one at a time.
+private struct RequestVariant {
   var target = "/api/v1/tokens/authn"
   var query = "deviceId=box-1&format=json"
   var method = "GET"
   var credentials = Credentials.signed
-  /// Other header lines, before and behind `Authorization`.
+  /// Other header lines, before and after `Authorization`.
   var before: [(name: String, value: String)] = []
   var behind: [(name: String, value: String)] = []
   var body = ""
@@ -57,8 +57,8 @@ private struct Words {
 }
 
 extension TestService {
-  /// The same call with credentials of its own: a nonce is good once.
-  fileprivate func request(_ words: Words, _ tokens: [String]) throws -> TestRequest {
+  /// Makes the request with fresh credentials, because each nonce is accepted once.
+  fileprivate func request(_ words: RequestVariant, _ tokens: [String]) throws -> TestRequest {
     func signed(_ path: String, at time: Instant? = nil, key: String = Sample.publicKey, secret: String = Sample.secret)
       throws -> [(name: String, value: String)]
     {
@@ -85,8 +85,10 @@ extension TestService {
   }
 }
 
-@Suite struct `What a connection remembers` {
-  /// What happens between two calls, in this order: after each of them some answer is another.
+@Suite struct `The poll cache compared with no cache` {
+  /// The changes between the steps, in this order.
+  ///
+  /// Each of them changes a response.
   private func change(_ number: Int, _ service: TestService, _ client: InProcessClient, _ codes: inout [String])
     async throws
   {
@@ -105,7 +107,7 @@ extension TestService {
   }
 
   @Test(arguments: 1...4)
-  func `changes no answer`(seed: UInt64) async throws {
+  func `random requests get the same response with and without the poll cache`(seed: UInt64) async throws {
     let service = try await TestService(options: {
       $0.limits.device = RateLimit(perSecond: 10_000, burst: 100_000)
     })
@@ -118,14 +120,14 @@ extension TestService {
     for _ in 0..<2 { tokens.append(try await plain.access(statement)) }
     var codes = [try await service.code(plain)]
     var generator = SeededGenerator(state: seed)
-    var words = Words()
+    var words = RequestVariant()
     var (asked, statuses) = (0, [UInt16: Int]())
     for step in 0..<11 {
       if step > 0 { try await change(step, service, plain, &codes) }
       for number in 0..<120 {
-        // As a box polls: mostly the same again, now and then back to the usual words.
+        // As a box polls: mostly the same request, and back to the usual one now and then.
         if number.isMultiple(of: 3) { words.change(&generator) }
-        if number.isMultiple(of: 20) { words = Words() }
+        if number.isMultiple(of: 20) { words = RequestVariant() }
         let expected = try await plain.send(try service.request(words, tokens))
         let found = try await remembering.send(try service.request(words, tokens))
         #expect(found.status == expected.status, "\(words)")
@@ -138,8 +140,8 @@ extension TestService {
         statuses[found.status, default: 0] += 1
       }
     }
-    // The test is worth nothing when the memory never answers, or always the same.
-    #expect(counted.times < asked * 9 / 10, "\(counted.times) of \(asked) were read")
+    // The test proves something only if the cache answers some requests and the responses differ.
+    #expect(counted.times < asked * 9 / 10, "\(counted.times) of \(asked) requests passed through the cache")
     #expect(statuses.count > 4, "\(statuses)")
   }
 }

@@ -8,10 +8,10 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `A sign-in belongs to the key pair that made it` {
+@Suite struct `Ownership of sign-ins by key pair` {
   private let authentication = "/api/v1/tokens/authn?deviceId=box-1"
 
-  @Test func `another key pair with the device id is not signed in, and the owner stays so`() async throws {
+  @Test func `another key pair with the device id is not signed in, and the owner stays signed in`() async throws {
     let (service, client) = try await signedIn()
     try await service.addKey("other-key")
     try await service.entitle()
@@ -31,7 +31,7 @@ import Testing
     #expect(try await service.call(client, "GET", "/api/v1/authorize?deviceId=box-1&resource=news").status == 200)
   }
 
-  @Test func `a guest of another key pair does not take its place`() async throws {
+  @Test func `a temporary pass of another key pair does not replace the sign-in`() async throws {
     let (service, client) = try await signedIn()
     try await service.addKey("other-key")
     let pass = "/api/v1/authenticate/freepreview?deviceId=box-1&mso_id=\(Sample.pass)&domain_name=example.com"
@@ -39,7 +39,7 @@ import Testing
     #expect(try await service.call(client, "GET", authentication).status == 200)
   }
 
-  @Test func `a code is shown its number and taken back by its own key pair alone`() async throws {
+  @Test func `only the key pair that made a code reads its match number and withdraws it`() async throws {
     let service = try await TestService()
     let client = try service.client()
     try await service.addKey("other-key")
@@ -52,7 +52,7 @@ import Testing
     #expect(try await service.call(client, "DELETE", record).status == 204)
   }
 
-  @Test func `a pair that an operator issues later takes over when the first one is retired or revoked`() async throws {
+  @Test func `a key pair issued later takes over the sign-ins of a retired or revoked one`() async throws {
     for state in [KeyPair.State.retired, .revoked] {
       let (service, client) = try await signedIn()
       try await service.addKey("later-key")
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `the pair of a box that was revoked has no successor`() async throws {
+  @Test func `the revoked key pair of a box has no successor`() async throws {
     let service = try await TestService()
     let client = try service.client()
     try await service.addKey("box-one")

@@ -10,7 +10,7 @@ import Testing
 
 private let path = "/api/v1/config/REF30"
 
-/// A header that is wrong in one way.
+/// A header with one error.
 private struct BadHeader: CustomTestStringConvertible, Sendable {
   let name: String
   let make: @Sendable (TestService) throws -> [String]
@@ -95,9 +95,9 @@ private let badHeaders: [BadHeader] = [
   BadHeader(name: "a longer path") { service in [try service.signature("GET", "/x\(path)").value] },
 ]
 
-@Suite struct `signed headers` {
+@Suite struct `Signed requests` {
   @Test(arguments: badHeaders)
-  private func `what is wrong is refused with the same bytes`(bad: BadHeader) async throws {
+  private func `each wrong signed header is refused with the same bytes as a missing one`(bad: BadHeader) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let expected = try await client.get(path)
@@ -109,7 +109,7 @@ private let badHeaders: [BadHeader] = [
     }
   }
 
-  @Test func `a client that has the secret of another requestor's key pair is told so`() async throws {
+  @Test func `a client that has the secret of the key pair but names another requestor is told so`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let answer = try await client.get(path, headers: [try service.signature("GET", path, requestor: "OTHER")])
@@ -118,7 +118,7 @@ private let badHeaders: [BadHeader] = [
     }
   }
 
-  @Test func `the answer has the date`() async throws {
+  @Test func `a refusal has a Date header, so that a client can correct its clock`() async throws {
     let service = try await TestService()
     try await TestTransport.socket.withClient(of: try service.router()) { client in
       let answer = try await client.get(path)
@@ -126,7 +126,7 @@ private let badHeaders: [BadHeader] = [
     }
   }
 
-  @Test func `a nonce is used once, by each key`() async throws {
+  @Test func `each key can use a nonce once`() async throws {
     let service = try await TestService()
     try await service.addKey("second", "second secret")
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -146,7 +146,7 @@ private let badHeaders: [BadHeader] = [
     }
   }
 
-  @Test func `a nonce that was refused is not used up`() async throws {
+  @Test func `a nonce of a refused request is not used up`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let forged = try service.signature("GET", path, nonce: "n", secret: "wrong")
@@ -156,7 +156,7 @@ private let badHeaders: [BadHeader] = [
     }
   }
 
-  @Test func `revoked keys sign no more, retired ones go on and are counted`() async throws {
+  @Test func `a revoked key is refused, and calls of a retired key are accepted and counted`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let key: PublicKey = try named(Sample.publicKey)
@@ -166,7 +166,7 @@ private let badHeaders: [BadHeader] = [
         try await service.core.refreshProvisioning()
         #expect(service.core.metrics.now[.callsByRetiredKeys] == 0 || state == .revoked)
         #expect(try await service.call(client, "GET", path).status == status)
-        // What a revoked key tries is no call.
+        // A refused request of a revoked key is not counted.
         #expect(service.core.metrics.now[.callsByRetiredKeys] == 1)
       }
     }
@@ -179,7 +179,9 @@ private let badHeaders: [BadHeader] = [
       ("/config/REF30.xml", 401), ("/config/REF3", 401), ("config/REF30", 401),
       ("//api/v1/config/REF30", 401), ("https://tv.example.org/api/v1/config/REF30", 401),
     ] as [(String, UInt16)])
-  func `paths that clients sign`(signed: String, status: UInt16) async throws {
+  func `a signature may cover the whole path or whole trailing segments, and nothing else`(
+    signed: String, status: UInt16
+  ) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let header = try service.signature("GET", signed)
@@ -189,7 +191,9 @@ private let badHeaders: [BadHeader] = [
   }
 
   @Test(arguments: SignaturePolicy.allCases, SignatureMethod.allCases)
-  func `policies`(policy: SignaturePolicy, method: SignatureMethod) async throws {
+  func `each signature policy accepts the headers that it allows and no others`(
+    policy: SignaturePolicy, method: SignatureMethod
+  ) async throws {
     let service = try await TestService(options: { _ in }) { $0.signaturePolicy = policy }
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       func status(_ header: (name: String, value: String)) async throws -> UInt16 {
@@ -215,10 +219,12 @@ private let badHeaders: [BadHeader] = [
       "GET", "00000000-0000-4000-8000-000000000001", "/tokens/authn", "wVkRPK6gou9VzesxQm0Bo9fbuDk="
     ),
   ])
-  func `the two published vectors`(method: String, nonce: String, uri: String, signature: String)
+  func `the service accepts the two published signature vectors`(
+    method: String, nonce: String, uri: String, signature: String
+  )
     async throws
   {
-    // The clock of the tests starts at the vectors' time, which is the service's first moment.
+    // The test clock starts at the time of the vectors, which is also the start of the service.
     let service = try await TestService()
     #expect(service.clock.now.milliseconds == 1_700_000_000_000)
     let header =
@@ -237,7 +243,7 @@ private let badHeaders: [BadHeader] = [
 }
 
 extension String {
-  /// Without one of its fields.
+  /// The header without one of its fields.
   fileprivate func without(_ field: String) -> String {
     guard let start = firstRange(of: "\(field)=") else { return self }
     let rest = self[start.upperBound...]
@@ -253,7 +259,7 @@ extension String {
 }
 
 extension TestResponse {
-  /// Everything of an answer but its date.
+  /// The whole response without its Date header.
   var described: String {
     let lines = headers.filter { $0.name.lowercased() != "date" }.map { "\($0.name): \($0.value)" }
     return "\(status)\n\(lines.joined(separator: "\n"))\n\n\(text)"

@@ -11,7 +11,7 @@ import Testing
 
 @testable import PairingService
 
-/// A store that takes its time to forget what was wrong, as one does whose standby is away.
+/// A store that is slow to clear failures, as PostgreSQL is while its standby is away.
 private final class SlowToForgiveStore: ForwardingStore {
   let target: any Store = MemoryStore()
   let waiting = Locked(0)
@@ -19,13 +19,13 @@ private final class SlowToForgiveStore: ForwardingStore {
 
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     waiting.withLock { $0 += 1 }
-    _ = try? await eventually("the test to let it go on") { mayGoOn.withLock { $0 } ? true : nil }
+    _ = try? await eventually("the test releases the store") { mayGoOn.withLock { $0 } ? true : nil }
     try await target.clearLoginFailures(of: subject)
   }
 }
 
-@Suite struct `a right password` {
-  @Test func `is no guess while the store takes its time`() async throws {
+@Suite struct `Right passwords with a slow store` {
+  @Test func `a right password does not count as a guess while the store is slow`() async throws {
     let store = SlowToForgiveStore()
     let service = try await TestService(on: store)
     let check = SignInCheck(service.core)
@@ -37,15 +37,19 @@ private final class SlowToForgiveStore: ForwardingStore {
     let count = LoginThrottle.free * 2
     let tries = (1...count).map { number in
       Task {
-        // One after the other: so many at once would be guesses until they were looked at.
-        try await eventually("those before it to wait") { store.waiting.withLock { $0 } >= number - 1 ? true : nil }
+        // One after the other: so many concurrent attempts would count as guesses until they are checked.
+        try await eventually("the attempts before this one wait for the store") {
+          store.waiting.withLock { $0 } >= number - 1 ? true : nil
+        }
         return try await verify(Sample.password)
       }
     }
-    try await eventually("all to wait for the store") { store.waiting.withLock { $0 } >= count ? true : nil }
+    try await eventually("all attempts wait for the store") { store.waiting.withLock { $0 } >= count ? true : nil }
     store.mayGoOn.withLock { $0 = true }
     for tried in tries {
-      guard case .right = try await tried.value else { Issue.record("taken for a guess"); continue }
+      guard case .right = try await tried.value else {
+        Issue.record("a right password was counted as a guess"); continue
+      }
     }
   }
 }

@@ -12,15 +12,17 @@ import Testing
 
 @testable import PairingService
 
-/// What a call reads of the store: each look at an account is a row to find and a MAC to verify.
-@Suite struct `what a call reads` {
-  /// The calls of a device that is signed in, with the number of transactions that each reads in.
+/// Counts the store reads of each call.
+///
+/// Each read of an account costs a row lookup and the verification of a MAC.
+@Suite struct `Store reads of a call` {
+  /// The calls of a signed-in device, with the number of read transactions of each.
   private static let calls: [(path: String, reads: Int)] = [
     ("authorize", 2), ("tokens/media", 2), ("tokens/authz", 2), ("preauthorize", 1),
     ("tokens/usermetadata", 1), ("tokens/authn", 1), ("checkauthn", 1),
   ]
 
-  @Test func `the account is read once per call`() async throws {
+  @Test func `each call reads the account once`() async throws {
     let store = MemoryStore()
     let service = try await TestService(on: store)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -34,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `each question is one transaction, and a delivery is written without a look before`()
+  @Test func `each call has the stated number of read transactions, and a delivery is written without a read`()
     async throws
   {
     try await withFileStore { store in
@@ -60,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: OAuthBox.Way.allCases)
-  func `a question about a pending code of OAuth touches no database, whoever asks`(way: OAuthBox.Way) async throws {
+  func `a poll of a pending OAuth code neither reads nor writes the database`(way: OAuthBox.Way) async throws {
     try await withFileStore { store in
       let service = try await TestService(on: store)
       try await withOAuth(service) { client in
@@ -71,13 +73,13 @@ import Testing
           #expect(try await box.ask(code.device).error == word)
           if word == "slow_down" { service.clock.pass(.seconds(5)) }
         }
-        // Nor does the end of a code that nobody wanted.
+        // The expiry of a code that was never approved needs no database access either.
         service.clock.pass(.seconds(1800))
         #expect(try await box.ask(code.device).error == "expired_token")
         let after = store.statistics
         #expect(after.reads == before.reads)
         #expect(after.requests == before.requests)
-        // What somebody said yes to is looked up and kept.
+        // An approved code is read, and its redemption is written.
         let next = try await box.begin()
         try await service.approve(next.user)
         let asked = store.statistics
@@ -88,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `an assertion counts once, also where memory answers`() async throws {
+  @Test func `a client assertion is accepted once, also for polls that are answered from memory`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client, .key)

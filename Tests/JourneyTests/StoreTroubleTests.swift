@@ -13,16 +13,16 @@ import Testing
 
 private let question = "/api/v1/tokens/authn"
 
-/// A store that does not do what it is asked for, when a test says so, and writes down what it was asked.
+/// A store that fails when a test says so, and records the requests that it received.
 private final class TroubledStore: ForwardingStore {
   let target: any Store = MemoryStore()
   let trouble = Locked<StoreError?>(nil)
   private let asked = Locked<[String]>([])
 
-  /// As one has it whose COMMITs wait for the standby.
+  /// True while COMMITs wait for the standby, as on PostgreSQL.
   var awaitsStandby: Bool { if case .unknownOutcome = trouble.withLock({ $0 }) { true } else { false } }
 
-  /// What it was asked for since somebody looked last.
+  /// Returns the requests since the last call.
   func takeAsked() -> [String] {
     asked.withLock { asked in
       defer { asked = [] }
@@ -61,26 +61,26 @@ private final class TroubledStore: ForwardingStore {
   }
 }
 
-@Suite struct `while changes wait for the standby` {
+@Suite struct `A store whose changes wait for the standby` {
   private static let waiting = StoreError.unknownOutcome(reason: "it waits for the standby")
 
-  @Test func `a node is not ready, and does not try to write to find that out`() async throws {
+  @Test func `a node is not ready, and readyz writes nothing to find that out`() async throws {
     let store = TroubledStore()
     let service = try await TestService(on: store)
     let client = InProcessClient(try Router(ServiceRoutes.devices(service.core), refuse: ServiceRoutes.refuse))
     #expect(try await client.get("/readyz").status == 200)
     #expect(store.takeAsked().contains("write"))
-    // Longer than what was tried last counts.
+    // Longer than the result of the last write probe is valid.
     service.clock.pass(.seconds(60))
     store.trouble.withLock { $0 = Self.waiting }
     let ready = try await client.get("/readyz")
     #expect(ready.status == 503 && ready.text.contains("changes wait for the standby"), "\(ready.text)")
-    #expect(store.takeAsked() == [], "whoever tries waits as long as the standby is away")
+    #expect(store.takeAsked() == [], "a write would block until the standby is back")
     store.trouble.withLock { $0 = nil }
     #expect(try await client.get("/readyz").status == 200)
   }
 
-  @Test func `an approval that nobody refused is told at once, without a line that would wait as long`() async throws {
+  @Test func `an approval that the store could not commit fails at once and writes no audit line`() async throws {
     let store = TroubledStore()
     let service = try await TestService(on: store)
     let admin = try AdminSocket(service.core)
@@ -101,13 +101,14 @@ private final class TroubledStore: ForwardingStore {
       #expect(try await approve(Sample.account) == 200)
       _ = store.takeAsked()
       #expect(try await approve(Sample.account) == 409)
-      #expect(store.takeAsked().contains("audit code.approve refused"), "what was refused is written down")
+      #expect(
+        store.takeAsked().contains("audit code.approve refused"), "a refused approval is written to the audit log")
     }
   }
 }
 
-@Suite struct `a store that is away` {
-  @Test func `is a line when it begins, one a minute, and one when it is over`() async throws {
+@Suite struct `A store that is unavailable` {
+  @Test func `an unavailable store causes a log line at the start, one a minute, and one at the end`() async throws {
     let store = TroubledStore()
     let lines = Locked<[String]>([])
     let service = try await TestService(
@@ -131,7 +132,7 @@ private final class TroubledStore: ForwardingStore {
       store.trouble.withLock { $0 = .unavailable(reason: "away") }
       try await call(50)
       #expect(told() == ["store"])
-      // Other trouble is news, and what was there before is not when it comes back.
+      // A different failure is logged at once. The return of an earlier one is not.
       store.trouble.withLock { $0 = .diskFull }
       try await call(5)
       store.trouble.withLock { $0 = .unavailable(reason: "away") }
@@ -142,7 +143,7 @@ private final class TroubledStore: ForwardingStore {
       #expect(told() == ["store calls=59 seconds=60"])
       service.clock.pass(.seconds(59))
       try await call(1)
-      // What asks by itself is no call.
+      // Failures of background work do not count as calls.
       service.core.storeTrouble.note(.unavailable(reason: "away"), isCall: false)
       #expect(told() == [])
       service.clock.pass(.seconds(1))
@@ -153,7 +154,7 @@ private final class TroubledStore: ForwardingStore {
       service.clock.pass(.seconds(58))
       service.core.storeTrouble.tell()
       #expect(told() == [])
-      // It says how long there was trouble, not when that was found out.
+      // The line gives the length of the outage, not the time until its end was noticed.
       service.clock.pass(.seconds(1))
       for _ in 1...2 { service.core.storeTrouble.tell() }
       #expect(told() == ["store-back calls=71 seconds=119"])
@@ -163,7 +164,7 @@ private final class TroubledStore: ForwardingStore {
     }
   }
 
-  @Test func `has boxes come back soon while it may be a fail-over, and later when it is none`() async throws {
+  @Test func `Retry-After is short while the outage may be a fail-over, and longer afterwards`() async throws {
     let store = TroubledStore()
     let service = try await TestService(on: store)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
@@ -178,14 +179,15 @@ private final class TroubledStore: ForwardingStore {
         service.clock.pass(span)
         told.append(try await pause(with: away))
       }
-      // What is refused for another reason says its own.
+      // A refusal for another reason has its own Retry-After.
       told.append(try await pause(with: .tooManyLiveCodes(limit: 9)))
-      // After ten seconds without trouble it is another fail-over, though the log has not said that the first is over.
+      // After ten seconds without a failure the next outage counts as a new fail-over, although the log has not yet
+      // reported the end of the first.
       #expect(told == ["1", "1", "5", "1", "30"])
     }
   }
 
-  @Test func `is one line of what other nodes are not told, until they are told again`() throws {
+  @Test func `a failure to send nonces to other nodes is logged once until sending works again`() throws {
     let lines = Locked<[String]>([])
     let outcome = Locked<Result<Void, StoreError>>(.failure(.unavailable(reason: "away")))
     let log = ServiceLog { _, event, _ in lines.withLock { $0.append("\(event)") } }

@@ -10,9 +10,9 @@ import Testing
 
 @testable import PairingService
 
-/// Somebody who has glimpsed a code on a screen and has the app's secret, which every box has.
-@Suite struct `a stranger with the app's secret` {
-  @Test func `reads in a code's record neither the device's id nor the number`() async throws {
+/// An attacker who has seen a code on a screen and has the app's secret, which every box has.
+@Suite struct `Attackers with the secret of the app` {
+  @Test func `the record of a code shows an attacker neither the device id nor the match number`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let made = try await service.call(
@@ -22,7 +22,7 @@ import Testing
       _ = try await service.core.codeTransitions.open(id)
       let record = "/reggie/v1/REF30/regcode/\(code)"
       let number = try #require(service.core.codes.find(id)?.flow.match?.number)
-      // "box-1" in base64.
+      // Base64 of "box-1".
       let device = "Ym94LTE="
       #expect(try made.json()["info"]?["deviceId"] == .string(device))
       for stranger in ["", "?deviceId=box-2", "?deviceId=", "?after=0"] {
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["json", "xml"])
-  func `cannot take the code of a box back, nor see that there is one`(format: String) async throws {
+  func `an attacker can neither withdraw the code of a box nor learn that it exists`(format: String) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["/reggie/v1/REF30/regcode/", "/api/v1/authenticate/"])
-  func `displaces no wait of the box, and spends none of its calls`(path: String) async throws {
+  func `an attacker displaces no long poll of a box and uses none of its rate limit`(path: String) async throws {
     let service = try await TestService(usesMachineClock: true)
     let router = try service.router()
     let box = InProcessClient(router, peer: .network(try address("198.51.100.1"), port: 1))
@@ -80,9 +80,9 @@ import Testing
         group.addTask {
           (name, try await service.call(client, "GET", path + code + query, headers: wait).status)
         }
-        try await eventually("\(name) waits") { service.core.waiters.count == before + 1 }
+        try await eventually("the long poll of the \(name) is parked") { service.core.waiters.count == before + 1 }
       }
-      // Its own next one takes the place of its own.
+      // The next long poll of the attacker displaces only the attacker's own.
       group.addTask {
         ("again", try await service.call(stranger, "GET", path + code, headers: wait).status)
       }
@@ -103,9 +103,9 @@ import Testing
   }
 }
 
-/// What others can spend of what somebody has: tries, mostly.
-@Suite struct `a third party` {
-  @Test func `whose page asks for codes as pictures spends no try of the home`() async throws {
+/// Attackers who try to use up what belongs to others, mostly attempts.
+@Suite struct `Attempts used up by third parties` {
+  @Test func `a web page that loads code links as images uses up no attempts of the household`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       let code = try await newCode(service, client)
@@ -116,7 +116,7 @@ import Testing
       for number in 0..<70 {
         let wrong = try guess(number)
         let answer = try await client.get(picture(wrong))
-        // The same as for a code that there is: who tries links learns nothing.
+        // The response is the same as for an existing code, so it reveals nothing.
         #expect(answer.status == 302)
         #expect(answer.header("location") == "/D/\(wrong)")
       }
@@ -125,7 +125,7 @@ import Testing
       try await phone.open(picture(code))
       try await phone.send("open")
       #expect(phone.address == "/D/\(code)/sign-in?provider=local")
-      // The code counts where somebody taps.
+      // The guess counts when a person opens the code.
       try await phone.open(picture(try guess(71)))
       try await phone.send("open")
       #expect(phone.page.status == 404)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `who knows a name and no password keeps nobody else from it`() async throws {
+  @Test func `wrong passwords for an account do not lock out its owner at another address`() async throws {
     let service = try await TestService()
     let router = try await service.phoneRouter()
     func phone(_ last: UInt32) -> PhoneBrowser {
@@ -151,9 +151,9 @@ import Testing
     var viewer = phone(1)
     try await viewer.signIn()
     #expect(viewer.address == "/screens")
-    // What she did gives the other nothing back.
+    // The owner's sign-in does not restore attempts for the attacker.
     #expect(try await tryWrong(2) == 429)
-    // From many addresses, though, it is the account that is slowed.
+    // Attempts from many addresses slow the account down as a whole.
     for last in 10..<30 {
       for _ in 0..<5 { #expect(try await tryWrong(UInt32(last)) == 403) }
     }
@@ -161,7 +161,7 @@ import Testing
   }
 }
 
-@Suite struct `a page of another name, on a home without TLS` {
+@Suite struct `Forms on a home service without TLS` {
   private func post(host: String, origin: String, publicURL: String) async throws -> UInt16 {
     let service = try await TestService(options: { $0 = ServiceOptions(publicURL: publicURL) })
     let client = InProcessClient(
@@ -183,7 +183,7 @@ import Testing
     "evil.example:8787", "rebound.tv.example.org", "192.168.1.2.evil.example", "local.evil.example",
     "evil-local.com", "fritz.box",
   ])
-  func `is not ours, although what the browser says agrees`(host: String) async throws {
+  func `a form with a foreign host name is refused although Host and Origin agree`(host: String) async throws {
     let status = try await post(
       host: host, origin: "http://\(host)", publicURL: "http://192.168.1.2:8787")
     #expect(status == 403)
@@ -193,7 +193,7 @@ import Testing
     "192.168.1.2:8787", "10.0.0.7:8787", "[fd00::7]:8787", "tv:8787", "tv.local:8787",
     "tv.home.arpa", "localhost:8787", "tv.lan", "tv.example.net:8787",
   ])
-  func `while each address of the home is`(host: String) async throws {
+  func `a form is accepted at each address of the home network`(host: String) async throws {
     let status = try await post(
       host: host, origin: "http://\(host)", publicURL: "http://tv.example.net:8787")
     #expect(status == 422)

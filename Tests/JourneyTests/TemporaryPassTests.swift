@@ -9,7 +9,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `a temporary pass` {
+@Suite struct `Temporary passes` {
   private func withBox(
     enhanced: Bool = true, format: WireFormat = .json,
     _ body: (TestService, Box) async throws -> Void
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `is begun by so many devices of one address only, and coming back costs nothing`()
+  @Test func `one address starts a limited number of passes, and resuming one is free`()
     async throws
   {
     try await withBox { service, box in
@@ -34,7 +34,7 @@ import Testing
         #expect(status == 204)
       }
       #expect(try await begin(501) == 429)
-      // Who is in already is not counted.
+      // A device that already has a pass is not counted.
       #expect(try await begin(1) == 204)
       service.clock.pass(.seconds(1))
       #expect(try await begin(501) == 204)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: Telling.all)
-  func `lets a device in, opens everything, and ends with its time`(telling: Telling) async throws {
+  func `a temporary pass signs a device in, allows every title and ends after its time`(telling: Telling) async throws {
     try await telling.run { box in
       let service = box.service
       let begun = try await box.preview(Sample.pass)
@@ -52,14 +52,14 @@ import Testing
       #expect(signedIn.status == 200 && signedIn["mvpd"] == Sample.pass)
       #expect(signedIn["userId"]?.hasPrefix("temppass_") == true)
       #expect(try await box.preauthorize("a,b") == ["a": "true", "b": "true"])
-      // The time begins with the first authorization.
+      // The time starts with the first authorization.
       service.clock.pass(.seconds(300))
       let end = String((service.clock.now + .seconds(600)).milliseconds)
       #expect(try await box.authorize("a")["expires"] == end)
       service.clock.pass(.seconds(599))
       #expect(try await box.authorize("b")["expires"] == end)
       #expect(try await box.media("b").status == 200)
-      // Asking again, or leaving and coming back, gives no more.
+      // Repeating the call, or signing out and in again, does not extend the pass.
       #expect(try await box.preview(Sample.pass).status == 204)
       #expect(try await box.authorize("a")["expires"] == end)
       #expect(try await box.send("DELETE", "/api/v1/logout").status == 204)
@@ -75,7 +75,7 @@ import Testing
       let again = try await box.preview(Sample.pass)
       #expect(again.status == 403 && again["details"] == over["details"])
       #expect(try await box.get("/api/v1/tokens/authz", ["resource": "a"]).status == 412)
-      // An operator's reset begins it anew.
+      // A reset by an operator starts the pass anew.
       try await service.core.store.resetTemporaryPasses(
         requestor: try named(Sample.requestor), provider: try named(Sample.pass), .all, audit: nil,
         at: service.clock.now)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `of many openings at once, the time begins once`() async throws {
+  @Test func `concurrent first authorizations start the time of a pass once`() async throws {
     try await withBox { service, box in
       #expect(try await box.preview(Sample.pass).status == 204)
       let ends = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `a promotional pass counts titles, by device and by identity`() async throws {
+  @Test func `a promotional pass counts titles for the device and for the identity`() async throws {
     try await withBox { service, box in
       let asked = try await box.preview(Sample.promotion)
       #expect(asked.status == 400)
@@ -114,7 +114,7 @@ import Testing
       #expect(try await box.media("a").status == 200)
       #expect(try await box.media("c").status == 403)
 
-      // The same viewer on another device, another viewer on the same device: the same pass.
+      // The same identity on another device, or another identity on the same device, has the same pass.
       var other = box
       other.device = "box-2"
       #expect(
@@ -123,7 +123,7 @@ import Testing
       #expect(try await other.authorize("c").status == 403)
       #expect(try await box.preview(Sample.promotion, ["generic_data": "another"]).status == 204)
       #expect(try await box.authorize("c").status == 403)
-      // Neither is known: a new one.
+      // A new device with a new identity gets a new pass.
       var third = box
       third.device = "box-3"
       #expect(try await third.preview(Sample.promotion, ["generic_data": "third"]).status == 204)
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `the identity may come in the newer header`() async throws {
+  @Test func `the identity can be sent in the header AP-TempPass-Identity`() async throws {
     try await withBox { service, box in
       func preview(_ device: String, _ header: String) async throws -> UInt16 {
         try await service.call(
@@ -172,7 +172,7 @@ import Testing
     "deviceId=box-1&requestor_id=other&mso_id=pass&domain_name=example.com",
     "deviceId=box-1&requestor_id=REF30&mso_id=pass&mso_id=pass&domain_name=example.com",
   ])
-  func `what is missing or wrong is refused`(query: String) async throws {
+  func `a pass request with a missing or wrong parameter is refused`(query: String) async throws {
     try await withBox(enhanced: false) { service, box in
       let answer = try await service.call(
         box.client, "POST", "/api/v1/authenticate/freepreview.json?\(query)")
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `parameters may come as a form`() async throws {
+  @Test func `pass parameters can be sent as a form`() async throws {
     try await withBox { service, box in
       let path = "/api/v1/authenticate/freepreview"
       let answer = try await box.client.post(
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `a pass that is switched off ends`() async throws {
+  @Test func `disabling a pass ends it for devices that use it`() async throws {
     try await withBox { service, box in
       #expect(try await box.preview(Sample.pass).status == 204)
       #expect(try await box.authorize("a").status == 200)
@@ -217,12 +217,12 @@ import Testing
     (#"{"email":" X "}"#, "x"), (#"{"b":"2","a":"1"}"#, "a=1&b=2"), ("{", "{"), ("()", "()"),
     (#"{"email":7}"#, #"{"email":7}"#), ("è", "è"),
   ])
-  func `one identity has one text`(given: String, text: String) {
+  func `each form of an identity is reduced to the same text`(given: String, text: String) {
     #expect(PassIdentity(given)?.text == text)
     #expect(PassIdentity(header: Base64.encode(Array(given.utf8)))?.text == text)
   }
 
-  @Test func `an identity has a length`() {
+  @Test func `an identity must have between 1 and 1024 bytes`() {
     #expect(PassIdentity(String(repeating: "x", count: 1024)) != nil)
     #expect(PassIdentity(String(repeating: "x", count: 1025)) == nil)
     #expect(PassIdentity("  ") == nil && PassIdentity(#"{"email":" "}"#) == nil)

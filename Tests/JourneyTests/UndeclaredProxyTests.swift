@@ -6,11 +6,11 @@ import Testing
 
 @testable import PairingService
 
-/// Behind a proxy that no setting names all clients have one address.
-@Suite struct `A proxy that the settings do not name` {
+/// Behind a proxy that the settings do not name, all clients appear to have one address.
+@Suite struct `Proxies that the settings do not name` {
   private static let same = "The same as this phone"
 
-  /// The approve page that a phone sees at an address, of a box at the same address.
+  /// The text of the approve page for a phone and a box at the same address.
   private func page(
     _ peer: String, headers: [(name: String, value: String)] = [], _ service: TestService
   ) async throws -> String {
@@ -24,20 +24,22 @@ import Testing
     return phone.page.text
   }
 
-  @Test func `has the approve page say nothing about the network`() async throws {
+  @Test func `behind an undeclared proxy the approve page says nothing about the network`() async throws {
     let service = try await TestService()
     #expect(try await page("203.0.113.7", service).contains(Self.same))
     for name in ["X-Forwarded-For", "Forwarded", "X-Forwarded-Proto"] {
       let text = try await page("203.0.113.7", headers: [(name, "for=198.51.100.1")], service)
       #expect(!text.contains(Self.same), "\(name)")
     }
-    // Phones open tv.example.org, and all of them come from inside.
+    // The service has a public name, so phones at a private address come through a proxy.
     for peer in ["10.0.0.2", "192.168.1.1", "172.17.0.1", "fd00::1"] {
       #expect(try await !page(peer, service).contains(Self.same), "\(peer)")
     }
   }
 
-  @Test func `is named by doctor, and a stranger's headers are not`() async throws {
+  @Test func `doctor names a proxy at a private address, but not a public client that sends proxy headers`()
+    async throws
+  {
     let service = try await TestService()
     let admin = try AdminSocket(service.core)
     func said() async throws -> Bool { try await admin.send("GET", "/v1/doctor").text.contains("10.0.0.2") }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PairingService
 
-/// Whoever has an account sends a form as often as he likes: the oldest lines of the audit log go when it is full.
-@Suite struct `lines of the audit log that viewers cause` {
+/// A viewer can send forms at any rate, and a full audit log loses its oldest lines.
+@Suite struct `Audit lines that viewers cause` {
   private func signedIn(_ service: TestService, _ client: any TestClient) async throws -> PhoneBrowser {
     var phone = PhoneBrowser(client)
     try await phone.reachApproval(try await newCode(service, client, device: "one"))
@@ -27,7 +27,7 @@ import Testing
     return phone.formToken
   }
 
-  @Test func `come of what changed, and not of the same once more`() async throws {
+  @Test func `only a form that changes something writes an audit line`() async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       var phone = try await signedIn(service, client)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `have a rate, and one viewer takes nobody else's`() async throws {
+  @Test func `the audit lines of a viewer have a rate limit that does not affect other viewers`() async throws {
     let service = try await TestService()
     try await service.addAccount("second")
     try await withPhone(service) { client in
@@ -58,7 +58,7 @@ import Testing
       #expect(before == 1)
       #expect(try await service.audit("device.name").count == 99)
       #expect(statuses[429] == 21)
-      // Nor can anything else be done that is written down, until there is a line again.
+      // Other actions that need an audit line are refused, too, until the limit allows one.
       let code = try await newCode(service, client, device: "two")
       try await phone.reachApproval(code)
       try await phone.send("approve")
@@ -72,14 +72,16 @@ import Testing
       try await phone.open("/D/\(code)/approve")
       try await phone.send("approve")
       #expect(try await service.audit("code.approve").count == 2)
-      // One's own end needs no line that is left.
+      // Signing out all screens works without a line left.
       try await phone.open("/screens/sign-out")
       try await phone.send("/screens/sign-out")
       #expect(try await service.audit("device.sign-out").count == 1)
     }
   }
 
-  @Test func `of signing in and out have a rate of their own, and nobody is kept from either`() async throws {
+  @Test func `audit lines about sessions have their own limit, and signing in and out still works above it`()
+    async throws
+  {
     let service = try await TestService()
     let viewer = Viewer(provider: try named(Sample.provider), account: try named(Sample.account))
     let limits = service.core.limits
@@ -92,7 +94,7 @@ import Testing
       try await phone.open("/sign-out")
       try await phone.send("sign-out")
       #expect(phone.page.status == 200)
-      try await eventually("the lines are written") { service.core.audit.linesUnderWay == 0 }
+      try await eventually("all audit lines are written") { service.core.audit.linesUnderWay == 0 }
       #expect(try await service.audit("session.end").isEmpty)
       #expect(try await service.audit("session.start").isEmpty)
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPServer
 @testable import PairingService
 
-/// The four resources that a device may wait for.
+/// The four resources that a device may poll with `Prefer: wait`.
 private enum Awaited: String, CaseIterable {
   case record, authentication, check, poll
 
@@ -39,7 +39,7 @@ extension TestService {
     try await call(client, "GET", target, headers: [("Prefer", "wait=\(seconds)")])
   }
 
-  /// The head of a call that asks to be held.
+  /// The head of a request that asks to be parked.
   fileprivate func head(_ method: String, _ target: String) throws -> String {
     let path = target.prefix { $0 != "?" }
     let signature = try signature(method, String(path))
@@ -47,15 +47,15 @@ extension TestService {
       + "\(signature.name): \(signature.value)\r\n\r\n"
   }
 
-  /// Waits until so many replies are held.
+  /// Waits until this many requests are parked.
   fileprivate func held(_ count: Int = 1) async throws {
-    try await eventually("\(count) held replies") { core.waiters.count == count }
+    try await eventually("\(count) requests are parked") { core.waiters.count == count }
   }
 }
 
-@Suite struct `waiting` {
+@Suite struct `Long polls` {
   @Test(arguments: Awaited.allCases, TestTransport.allCases)
-  private func `every resource is held until the yes`(awaited: Awaited, transport: TestTransport)
+  private func `a long poll of each resource is parked until the approval`(awaited: Awaited, transport: TestTransport)
     async throws
   {
     let service = try await TestService()
@@ -73,7 +73,7 @@ extension TestService {
   }
 
   @Test(arguments: [Awaited.authentication, .check])
-  private func `a sign-in without the code wakes`(awaited: Awaited) async throws {
+  private func `a sign-in without the code completes the long poll`(awaited: Awaited) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -85,7 +85,7 @@ extension TestService {
     }
   }
 
-  @Test func `whom everybody is let in with is answered yes at the end of the wait`() async throws {
+  @Test func `a device of a provider with authn-all is signed in at the end of its long poll`() async throws {
     let service = try await TestService(usesMachineClock: true)
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client, "box-1", "&mvpd=\(Sample.provider)")
@@ -97,7 +97,7 @@ extension TestService {
   }
 
   @Test(arguments: Awaited.allCases)
-  private func `the no, the end and the withdrawal wake as well`(awaited: Awaited) async throws {
+  private func `denial, expiry and withdrawal complete the long poll`(awaited: Awaited) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let first = try await service.code(client)
@@ -128,7 +128,7 @@ extension TestService {
   }
 
   @Test(arguments: Awaited.allCases)
-  private func `a newer code of the device ends the wait for the older`(awaited: Awaited)
+  private func `a newer code of the device completes the long poll for the older one`(awaited: Awaited)
     async throws
   {
     let service = try await TestService()
@@ -142,14 +142,14 @@ extension TestService {
   }
 
   @Test(arguments: Awaited.allCases)
-  private func `after the time it is the plain answer`(awaited: Awaited) async throws {
+  private func `at its deadline a long poll gets the response of a plain poll`(awaited: Awaited) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
       let plain = try await service.call(client, "GET", awaited.target(code))
       async let reply = service.wait(client, awaited.target(code), 20)
       try await service.held()
-      // Up to an eighth sooner: `waits that began together end apart`.
+      // The deadline is up to an eighth earlier: `long polls that start together end at different times`.
       service.clock.pass(.milliseconds(17_400))
       #expect(service.core.waiters.count == 1)
       service.clock.pass(.milliseconds(2_700))
@@ -160,7 +160,7 @@ extension TestService {
     }
   }
 
-  @Test func `waits that began together end apart`() async throws {
+  @Test func `long polls that start together end at different times`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let boxes = 64
@@ -173,7 +173,7 @@ extension TestService {
         try await service.held(boxes)
         service.clock.pass(.milliseconds(41_900))
         #expect(service.core.waiters.count == boxes)
-        // In the middle of the last eighth some have ended, and some have not.
+        // In the middle of the last eighth some long polls have ended and others have not.
         service.clock.pass(.milliseconds(3_100))
         #expect(try await group.next() == 200)
         #expect(service.core.waiters.count > 0)
@@ -184,9 +184,9 @@ extension TestService {
     }
   }
 
-  /// A held poll keeps nothing of its request: not the head, not its texts, not the buffers of its connection.
+  /// A parked poll keeps nothing of its request in memory: not the head, not its strings, not the connection's buffers.
   @Test(arguments: Awaited.allCases)
-  private func `of a call that is held nothing is kept`(awaited: Awaited) async throws {
+  private func `a parked request keeps no memory of the request`(awaited: Awaited) async throws {
     let service = try await TestService()
     let router = try service.router()
     let code = try await service.code(InProcessClient(router))
@@ -201,18 +201,18 @@ extension TestService {
     weak var storage: RequestStorage?
   }
 
-  /// Has a request answered that is gone on return, unless somebody keeps it.
+  /// Handles a request that is freed on return, unless the parked reply keeps it.
   private static func hold(_ reply: PendingReply, _ head: String, by router: some Handler) throws -> Watched {
     let request = try Request(head: Array(head.utf8))
     guard case .later(let start) = router.handle(request) else {
-      Issue.record("it was not held")
+      Issue.record("the request was not parked")
       return Watched()
     }
     start(reply)
     return Watched(storage: request.storage)
   }
 
-  @Test func `fifty-five seconds are granted at most`() async throws {
+  @Test func `a long poll is parked for at most fifty-five seconds`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -224,7 +224,7 @@ extension TestService {
   }
 
   @Test(arguments: [Awaited.authentication, .check, .poll])
-  private func `steps that change nothing of the answer wake only who counts them`(
+  private func `a change that leaves the response the same completes only long polls with the parameter after`(
     awaited: Awaited
   ) async throws {
     let service = try await TestService()
@@ -252,7 +252,7 @@ extension TestService {
   }
 
   @Test(arguments: Awaited.allCases)
-  private func `who has missed something is answered at once`(awaited: Awaited) async throws {
+  private func `a request whose parameter after is out of date is answered at once`(awaited: Awaited) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -271,7 +271,7 @@ extension TestService {
     }
   }
 
-  @Test func `without a live code there is nothing to wait for`() async throws {
+  @Test func `a request without a pending code is not parked`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       for target in [Awaited.authentication, .check].map({ $0.target("") }) {
@@ -286,7 +286,7 @@ extension TestService {
   }
 
   @Test(arguments: Awaited.allCases)
-  private func `the newest request displaces the older one`(awaited: Awaited) async throws {
+  private func `a newer long poll for the same resource displaces the older one`(awaited: Awaited) async throws {
     let service = try await TestService()
     try await TestTransport.socket.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -297,7 +297,7 @@ extension TestService {
       #expect(displaced.status == awaited.pending)
       #expect(displaced.header("preference-applied") == "wait=55")
       try await service.held()
-      // Another resource of the same device is another wait.
+      // A long poll for another resource of the same device is separate.
       let another: Awaited = awaited == .record ? .check : .record
       async let third = service.wait(client, another.target(code))
       try await service.held(2)
@@ -307,7 +307,7 @@ extension TestService {
     }
   }
 
-  @Test func `when the service stops everybody is answered and let go`() async throws {
+  @Test func `a stopping service answers its long polls and closes their connections`() async throws {
     let service = try await TestService()
     try await TestTransport.socket.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -319,24 +319,24 @@ extension TestService {
         #expect([200, 403].contains(answer.status))
         #expect(answer.header("connection") == "close")
       }
-      // And whoever comes now.
+      // The same holds for new requests.
       let late = try await service.wait(client, Awaited.poll.target(code))
       #expect(late.status == 404)
       #expect(late.header("connection") == "close")
     }
   }
 
-  @Test func `whoever goes away leaves nothing behind`() async throws {
+  @Test func `a client that disconnects leaves no parked request behind`() async throws {
     let service = try await TestService()
     let router = try service.router()
     let client = InProcessClient(router)
     let code = try await service.code(client)
     let request = try Request(head: Array(try service.head("GET", Awaited.record.target(code)).utf8))
     guard case .later(let start) = router.handle(request) else {
-      Issue.record("it was not held")
+      Issue.record("the request was not parked")
       return
     }
-    let reply = PendingReply { _ in Issue.record("nobody was there to be answered") }
+    let reply = PendingReply { _ in Issue.record("an abandoned request was answered") }
     start(reply)
     #expect(service.core.waiters.count == 1)
     reply.abandon()
@@ -345,7 +345,7 @@ extension TestService {
   }
 
   @Test(arguments: [Awaited.authentication, .check, .poll, .record])
-  private func `after a restart the device that comes back is held again`(awaited: Awaited)
+  private func `after a restart the long poll of a returning device is parked again`(awaited: Awaited)
     async throws
   {
     let store = MemoryStore()
@@ -356,8 +356,8 @@ extension TestService {
     let router = try Router(ServiceRoutes.devices(service), refuse: ServiceRoutes.refuse)
     let client = InProcessClient(router)
     async let reply = first.wait(client, awaited.target(code))
-    try await eventually("a held reply") { service.waiters.count == 1 }
-    // Pending codes are known again, and their polls touch the store no more.
+    try await eventually("the long poll is parked") { service.waiters.count == 1 }
+    // The restarted service knows pending codes, and their polls need no store access.
     let id = try #require(
       service.codes.find(service.hasher.code(try RegistrationCode(typed: code)))?.id)
     _ = try await service.codeTransitions.approve(
@@ -369,7 +369,7 @@ extension TestService {
     #expect(try await reply.status == 200)
   }
 
-  @Test func `plain polls are never punished`() async throws {
+  @Test func `plain polls at the usual interval are never limited`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       _ = try await service.code(client)

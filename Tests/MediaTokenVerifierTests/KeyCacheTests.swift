@@ -9,11 +9,11 @@ import Testing
 
 @testable import MediaTokenVerifier
 
-@Suite("Keys of media tokens")
+@Suite("Key cache of the media token verifier")
 struct KeyCacheTests {
   let mint = Mint.shared
 
-  @Test func `keys are fetched once, whoever asks at the same time`() async throws {
+  @Test func `concurrent verifications fetch the keys once`() async throws {
     let service = try KeyService(mint.keySet.json.description)
     defer { startThread { service.server.stop() } }
     let verifier = MediaTokenVerifier(keys: .url(service.url))
@@ -29,7 +29,7 @@ struct KeyCacheTests {
     #expect(verifier.verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .valid)
   }
 
-  @Test func `an unknown key id makes the keys be fetched again, but not at once and not often`()
+  @Test func `an unknown key id causes a new fetch, but not at once and not often`()
     async throws
   {
     let service = try KeyService(mint.keySet.json.description)
@@ -49,7 +49,7 @@ struct KeyCacheTests {
     #expect(cache.keys?.keys("key-2", .rs256).count == 1)
   }
 
-  @Test func `keys stay in use when the service fails, and are renewed when it is back`()
+  @Test func `keys stay in use when the service fails and are renewed when it works again`()
     async throws
   {
     let service = try KeyService(mint.keySet.json.description)
@@ -73,7 +73,7 @@ struct KeyCacheTests {
     ("max-age=1", 59, 1), ("max-age=1", 61, 2), ("max-age=600", 599, 1), ("max-age=600", 601, 2),
     ("max-age=999999999", 86_399, 1), ("max-age=999999999", 86_401, 2), ("", 299, 1), ("", 301, 2),
   ])
-  func `keys are renewed when they are old, within a minute and a day`(
+  func `keys are renewed after the max-age of the response, between one minute and one day`(
     header: String, seconds: Int, asked: Int
   ) async throws {
     let service = try KeyService(mint.keySet.json.description, cacheControl: header)
@@ -82,7 +82,7 @@ struct KeyCacheTests {
     let cache = KeyCache(.url(service.url), wallClock: { 0 }, uptime: { clock.now })
     _ = await cache.key("key-1")
     clock.advance(.seconds(seconds))
-    // Asking for an unknown id waits for the renewal, if there is one; the id itself is no reason this early.
+    // Asking for an unknown id waits for a renewal that is due. The unknown id alone causes none this early.
     _ = await cache.key(asked == 2 ? "made-up" : "key-1")
     #expect(service.asked == asked)
   }
@@ -90,7 +90,7 @@ struct KeyCacheTests {
   @Test(arguments: [
     "<html>", "", "{}", #"{"keys":[]}"#, "far too large",
   ])
-  func `a document that is no key set, or far too large, is an error with a reason`(
+  func `a document that is not a key set or is too large fails with a reason`(
     document: String
   )
     async throws
@@ -105,7 +105,7 @@ struct KeyCacheTests {
     #expect(await verifier.verify(try mint.token(), requestor: "SPORT", at: mint.now).verdict == .unknown)
   }
 
-  @Test func `keys of a file are there at once, and its later content is found`() async throws {
+  @Test func `keys from a file are available at once, and later changes of the file are read`() async throws {
     try await withTemporaryFolder { folder in
       let path = "\(folder)/keys.json"
       let other = try SigningKey.generate(.rs256, rsaBits: 2048)
@@ -118,7 +118,6 @@ struct KeyCacheTests {
   }
 }
 
-/// The boot-time clock of a test.
 final class TestUptime: Sendable {
   private let nanoseconds = Locked<UInt64>(1_000_000_000_000)
 
@@ -127,7 +126,7 @@ final class TestUptime: Sendable {
   func advance(_ span: Duration) { nanoseconds.withLock { $0 += span.wholeNanoseconds } }
 }
 
-/// A service that publishes keys and counts who asks.
+/// A service that publishes keys and counts the requests for them.
 final class KeyService: Sendable {
   let server: Server
   let url: String

@@ -11,7 +11,7 @@ import Testing
 struct MediaTokenVerifierTests {
   let mint = Mint.shared
 
-  @Test func `a token that the service made is valid, as base64 and as text`() async throws {
+  @Test func `a token that the service signed is valid as base64 and as text`() async throws {
     let verifier = mint.verifier()
     let token = try mint.token()
     #expect(verifier.verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .valid)
@@ -29,7 +29,7 @@ struct MediaTokenVerifierTests {
     #expect(contents.keyID == "key-1")
   }
 
-  @Test func `the doubled opening tag of the documentation is understood`() throws {
+  @Test func `a doubled opening tag, as the documentation prints it, is accepted`() throws {
     let text = try mint.text().replacingFirst("</signatureInfo>", "<signatureInfo>")
     #expect(mint.verifier().verifyNow(text, requestor: "SPORT", at: mint.now).verdict == .valid)
   }
@@ -39,7 +39,7 @@ struct MediaTokenVerifierTests {
       (-30_000, MediaTokenVerdict.valid), (-30_001, .expired), (0, .valid), (449_999, .valid),
       (450_000, .expired), (86_400_000, .expired), (-315_360_000_000, .expired),
     ] as [(Int64, MediaTokenVerdict)])
-  func `a token counts in its time, with half a minute for clocks that differ`(
+  func `a token is valid during its lifetime and 30 seconds before and after it`(
     offset: Int64, verdict: MediaTokenVerdict
   ) throws {
     let now = Instant(milliseconds: mint.now.milliseconds + offset)
@@ -49,7 +49,7 @@ struct MediaTokenVerifierTests {
   @Test(arguments: [
     "channel-2", "", "channel-1 ", "CHANNEL-1", "channel\u{2011}1", "channel-1\0",
   ])
-  func `a token is for one resource and no other`(resource: String) throws {
+  func `a token is valid for its own resource only`(resource: String) throws {
     let check = mint.verifier().verifyNow(try mint.token(), requestor: "SPORT", resource: resource, at: mint.now)
     #expect(check.verdict == .invalidResource)
     #expect(check.contents?.resourceID == "channel-1")
@@ -58,7 +58,7 @@ struct MediaTokenVerifierTests {
   @Test(arguments: [
     "NEWS", "", "SPOR", "SPORTS", "sport", " SPORT", "SPORT ", "SPORT\0", "%53PORT", "SPORT%00", "\u{FF33}PORT",
   ])
-  func `a token of another requestor does not play`(requestor: String) async throws {
+  func `a token is valid for its own requestor only`(requestor: String) async throws {
     let token = try mint.token()
     let check = mint.verifier().verifyNow(token, requestor: requestor, resource: "channel-1", at: mint.now)
     #expect(check.verdict == .invalidRequestor)
@@ -68,7 +68,7 @@ struct MediaTokenVerifierTests {
   }
 
   @Test func `resources are compared byte for byte`() throws {
-    // The Kelvin sign is the letter K to Swift's own comparison.
+    // Swift's string comparison treats the Kelvin sign (U+212A) as the letter K.
     let token = try mint.token(resource: "K")
     #expect(
       mint.verifier().verifyNow(token, requestor: "SPORT", resource: "\u{212A}", at: mint.now).verdict
@@ -81,13 +81,13 @@ struct MediaTokenVerifierTests {
     "<signatureInfo>AAAA</signatureInfo><shortAuthorizationToken></shortAuthorizationToken>",
     String(repeating: "A", count: 200_000), "\0", "\u{FEFF}",
   ])
-  func `what is no token has an invalid format`(text: String) {
+  func `text that is not a token has an invalid format`(text: String) {
     let check = mint.verifier().verifyNow(text, requestor: "SPORT", at: mint.now)
     #expect(check.verdict == .invalidFormat)
     #expect(check.contents == nil)
   }
 
-  @Test func `a token of another key is not taken, whatever id it claims`() throws {
+  @Test func `a token signed with another key is refused, whatever key id it names`() throws {
     let other = try SigningKey.generate(.rs256, rsaBits: 2048)
     let forged = try mint.token(signedBy: other)
     #expect(mint.verifier().verifyNow(forged, requestor: "SPORT", at: mint.now).verdict == .invalidSignature)
@@ -95,7 +95,7 @@ struct MediaTokenVerifierTests {
     #expect(mint.verifier().verifyNow(unknown, requestor: "SPORT", at: mint.now).verdict == .invalidSignature)
   }
 
-  @Test func `a good signature under another key's id does not count`() throws {
+  @Test func `a good signature under another key's id is refused`() throws {
     let other = try SigningKey.generate(.rs256, rsaBits: 2048)
     let keys = JWKSet([
       JWK(mint.key.publicKey, keyID: "key-1"), JWK(other.publicKey, keyID: "key-2"),
@@ -106,7 +106,7 @@ struct MediaTokenVerifierTests {
     #expect(verifier.verifyNow(try mint.token(), requestor: "SPORT", at: mint.now).verdict == .valid)
   }
 
-  @Test func `without keys nothing is valid and nothing is refused`() throws {
+  @Test func `without keys every well-formed token has the verdict unknown`() throws {
     let token = try mint.token()
     for keys in ["", "{}", #"{"keys":[]}"#, "<html>"] {
       let verifier = MediaTokenVerifier(keys: .text(keys))
@@ -116,7 +116,7 @@ struct MediaTokenVerifierTests {
     }
   }
 
-  @Test func `a token with any bit of its text turned over is never valid`() throws {
+  @Test func `a token with any bit of its text flipped is never valid`() throws {
     let verifier = mint.verifier()
     let text = Array(try mint.text().utf8)
     var seen: Set<MediaTokenVerdict> = []
@@ -133,14 +133,14 @@ struct MediaTokenVerifierTests {
     #expect(seen == [.invalidFormat, .invalidSignature])
   }
 
-  @Test func `a token with any letter of its base64 turned over is never valid`() throws {
+  @Test func `a token with any bit of its base64 flipped is never valid`() throws {
     let verifier = mint.verifier()
     let letters = Array(try mint.token().utf8)
     for place in letters.indices {
       for bit in 0..<7 {
         var mutated = letters
         mutated[place] ^= 1 << UInt8(bit)
-        // The forms that an honest copy may have: a line end behind it.
+        // A line end after the token is allowed, because copying a token may add one.
         guard place != letters.count - 1 || ![0x0A, 0x0D].contains(mutated[place]) else { continue }
         let text = String(decoding: mutated, as: UTF8.self)
         #expect(verifier.verifyNow(text, requestor: "SPORT", at: mint.now).verdict != .valid, "letter \(place)")
@@ -148,7 +148,7 @@ struct MediaTokenVerifierTests {
     }
   }
 
-  @Test func `a token that was cut or that something was added to is never valid`() throws {
+  @Test func `a token that was cut or extended is never valid`() throws {
     let verifier = mint.verifier()
     let text = Array(try mint.text().utf8)
     for count in 0..<text.count {
@@ -168,7 +168,7 @@ struct MediaTokenVerifierTests {
     }
   }
 
-  @Test func `a lifetime beyond all time does not wrap around`() throws {
+  @Test func `a very long lifetime does not overflow`() throws {
     let token = try mint.token(lifetime: .milliseconds(999_999_999_999_999))
     #expect(mint.verifier().verifyNow(token, requestor: "SPORT", at: mint.now).verdict == .valid)
   }
@@ -177,12 +177,12 @@ struct MediaTokenVerifierTests {
     ("max-age=300", 300), ("public, max-age=120", 120), ("max-age=\"90\"", 90), ("no-store", 0),
     ("max-age=300, no-cache", 300), ("MAX-AGE = 60", 60), ("max-age=99999999", 86_400),
   ])
-  func `how long keys are good is read from the header`(header: String, seconds: Int) {
+  func `the lifetime of the keys is read from Cache-Control`(header: String, seconds: Int) {
     #expect(MediaTokenKeys.maximumAge(header) == .seconds(seconds))
   }
 
   @Test(arguments: ["", "max-age", "max-age=x", "max-age=-5", "private", "s-maxage=3"])
-  func `a header that says nothing of an age is not guessed at`(header: String) {
+  func `a Cache-Control header without a usable max-age gives no lifetime`(header: String) {
     #expect(MediaTokenKeys.maximumAge(header) == nil)
   }
 }

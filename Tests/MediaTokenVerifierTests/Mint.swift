@@ -7,7 +7,9 @@ import RegentPlatform
 
 @testable import MediaTokenVerifier
 
-/// A service's key and the tokens it makes; making the key is dear, so the suites share one.
+/// Makes media tokens with one signing key.
+///
+/// The suites share an instance, because generating an RSA key is slow.
 struct Mint: Sendable {
   static let shared = Mint()
 
@@ -36,7 +38,7 @@ struct Mint: Sendable {
     return token.serialized(signature: try (other ?? key).sign(token.element))
   }
 
-  /// A token that the system's clock finds valid.
+  /// A token that is valid at the system clock's time.
   func freshToken() throws -> String {
     let token = MediaToken(
       sessionGUID: "guid-1", requestor: "SPORT", resource: "channel-1", lifetime: MediaToken.usualLifetime,

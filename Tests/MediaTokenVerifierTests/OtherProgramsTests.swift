@@ -78,14 +78,14 @@ struct OtherProgramsTests {
     #expect(unsafe verifyFor(handle, token, nil, "channel-1", now) == 6)
   }
 
-  @Test func `the C interface refuses what gives no keys`() {
+  @Test func `the C interface returns no verifier when there are no keys`() {
     #expect(unsafe verifierFromKeys(nil) == nil)
     #expect(unsafe verifierFromKeys("{}") == nil)
     #expect(unsafe verifierFromFile("/nowhere/keys.json") == nil)
     verifierFree(nil)
   }
 
-  @Test func `the C interface copies fields and says how long they are`() throws {
+  @Test func `the C interface copies fields and returns their lengths`() throws {
     let handle = unsafe verifierFromKeys(mint.keySet.json.description)
     defer { unsafe verifierFree(handle) }
     let token = try mint.token()
@@ -102,7 +102,7 @@ struct OtherProgramsTests {
   @Test(
     .enabled(if: installedProgram("python3") != nil),
     .disabled(if: isSanitized, "Python cannot load a library that is built with a sanitizer"))
-  func `the Python example says what the verifier says`() throws {
+  func `the Python example gives the verifier's verdicts`() throws {
     let library = try productsFolder() + "/libMediaToken.so"
     try #require(
       (try? readFile(library)) != nil, "build it: swift build --product MediaToken")
@@ -120,13 +120,13 @@ struct OtherProgramsTests {
         #expect(result.status == (result.outputText == "valid\n" ? 0 : 1))
         return (result.outputText, result.errorText)
       }
-      // Made years ago.
+      // This token was issued years ago.
       #expect(try said("token", "SPORT", "channel-1") == ("expired\n", ""))
       #expect(try said("fresh", "SPORT", "channel-1") == ("valid\n", ""))
       for requestor in ["NEWS", "", "SPOR", "sport", "%53PORT"] {
         #expect(try said("fresh", requestor, "channel-1") == ("invalid requestor\n", ""))
       }
-      // The form of 0.1.0 works for one release and warns.
+      // The call form of version 0.1.0, without a requestor, still works for one release and warns.
       let old = try said("fresh", "channel-1")
       #expect(old.0 == "valid\n")
       #expect(old.1.contains("DeprecationWarning"), "\(old.1)")

@@ -2,21 +2,21 @@ import Testing
 
 @testable import PairingService
 
-@Suite("Colours")
+@Suite("Accent colours of the phone pages")
 struct AccentTests {
   @Test(arguments: [
     ("000000", "ffffff", 21.0), ("767676", "ffffff", 4.54), ("777777", "ffffff", 4.48),
     ("ff0000", "ffffff", 3.998), ("0000ff", "ffffff", 8.592), ("ffff00", "ffffff", 1.074),
     ("14606b", "f5f4f0", 6.545), ("123456", "123456", 1),
   ])
-  func `contrast is that of WCAG`(one: String, other: String, ratio: Double) throws {
+  func `contrast is computed as WCAG defines it`(one: String, other: String, ratio: Double) throws {
     let (first, second) = (try #require(Color(hex: one)), try #require(Color(hex: other)))
     #expect(abs(first.contrast(with: second) - ratio) < 0.01)
     #expect(first.contrast(with: second) == second.contrast(with: first))
   }
 
   @Test(arguments: AccentColor.Scheme.allCases)
-  func `every colour of the cube can be read`(scheme: AccentColor.Scheme) throws {
+  func `every accent colour gives readable text in light and dark mode`(scheme: AccentColor.Scheme) throws {
     let steps: [UInt8] = [0, 51, 102, 128, 153, 204, 255]
     for red in steps {
       for green in steps {
@@ -33,12 +33,12 @@ struct AccentTests {
     }
   }
 
-  @Test func `a colour that can be read is left alone`() throws {
+  @Test func `a readable accent colour is left unchanged`() throws {
     let accent = try #require(AccentColor(hex: "14606b"))
     #expect(accent.shades(.light).line.hex == "14606b")
   }
 
-  @Test func `the style sheet of the pages and the code agree on what is behind an accent`() throws {
+  @Test func `the backgrounds in the code are those of the pages' style sheet`() throws {
     let bytes = try #require(realWeb.get().contents["static/phone.css"])
     let css = String(decoding: bytes, as: UTF8.self)
     let schemes = css.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
@@ -53,7 +53,7 @@ struct AccentTests {
     }
   }
 
-  @Test func `denying can be read as well as approving, and shines no more in the dark`() throws {
+  @Test func `the deny button is readable, and less bright than the approve button in dark mode`() throws {
     let bytes = try #require(realWeb.get().contents["static/phone.css"])
     let css = String(decoding: bytes, as: UTF8.self)
     let schemes = css.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
@@ -72,7 +72,7 @@ struct AccentTests {
   }
 
   @Test(arguments: ["#E4B400", "e4b400", "#e4b400"])
-  func `a colour has one address`(hex: String) throws {
+  func `an accent colour has one style sheet path, whatever its case`(hex: String) throws {
     let accent = try #require(AccentColor(hex: hex))
     #expect(accent.path.text == "/static/accent/1/e4b400.css")
     #expect(AccentColor(path: accent.path.text) == accent)
@@ -82,7 +82,7 @@ struct AccentTests {
   }
 
   @Test(arguments: ["", "#", "12345", "1234567", "#12345g", "+12345", "red", "１２３４５６", "#-12345"])
-  func `anything else is no colour`(hex: String) {
+  func `text that is not six hexadecimal digits is not a colour`(hex: String) {
     #expect(AccentColor(hex: hex) == nil)
     #expect(AccentColor(path: "/static/accent/1/\(hex).css") == nil)
   }
@@ -92,7 +92,7 @@ struct AccentTests {
     "/static/accent/1/e4b400.js", "/static/accent/1/e4b400", "/static/accent/1/.css",
     "/x/static/accent/1/e4b400.css",
   ])
-  func `no other address gives a style sheet`(path: String) {
+  func `no other path gives an accent style sheet`(path: String) {
     #expect(AccentColor(path: path) == nil)
   }
 }

@@ -4,13 +4,15 @@ import Testing
 
 @testable import PairingService
 
-/// The small memories that anybody's calls fill: each has an end, and what it forgets is found out again.
-@Suite struct `Memories that calls fill` {
+/// Tables in memory that grow with clients' calls: each has a limit, and a dropped entry is read again when needed.
+@Suite struct `Bounded tables in memory` {
   private func id(_ number: Int) throws -> AuthenticationID { try #require(AuthenticationID("a\(number)")) }
 
   private func at(_ seconds: Int) -> Instant { Instant(milliseconds: 1_700_000_000_000) + .seconds(seconds) }
 
-  @Test func `last uses: the older half goes, the newest stay, also when the clock stands still`() throws {
+  @Test func `last uses: a full table drops its older half and keeps the newest, also when the clock stands still`()
+    throws
+  {
     let uses = LastUseTimes(most: 100)
     for number in 0..<150 { uses.note(try id(number), at: at(number)) }
     #expect(uses.count <= 100)
@@ -21,7 +23,7 @@ import Testing
     #expect(uses.of(try id(1999)) == at(0))
   }
 
-  @Test func `access tokens that were verified: full, all go, and the next is there`() throws {
+  @Test func `verified access tokens: a full table is cleared and accepts the next token`() throws {
     let tokens = VerifiedTokens<AccessTokens.Claims>(most: 10)
     let claims = AccessTokens.Claims(
       client: try #require(ClientID("c")), application: try #require(StatementID("a")),
@@ -32,23 +34,23 @@ import Testing
     #expect(tokens["token 0"] == nil)
   }
 
-  @Test func `grants that stand: full, newcomers are left out, and what counts no more makes room`() throws {
+  @Test func `valid grants: a full table ignores new entries until old ones become invalid`() throws {
     var table = MarkedTable<Int, String>(most: 10)
     for number in 0..<25 { table.keep("\(number)", for: number, asOf: 1) }
     #expect(table.entries.count == 10)
     #expect(table.find(9, asOf: 1) == "9")
     #expect(table.find(24, asOf: 1) == nil)
-    // One that is there takes no room.
+    // Replacing an entry needs no room.
     table.keep("new", for: 9, asOf: 1)
     #expect(table.find(9, asOf: 1) == "new")
-    // Something has ended: nothing of before counts, and goes when there is no room.
+    // At a newer mark the earlier entries are invalid and make room.
     #expect(table.find(9, asOf: 2) == nil)
     table.keep("30", for: 30, asOf: 2)
     #expect(table.find(30, asOf: 2) == "30")
     #expect(table.entries.count == 1)
   }
 
-  @Test func `uses of keys: those of keys that are gone are left out, and what was kept is read again`() throws {
+  @Test func `uses of keys: those of removed keys are dropped, and the stored text reads back`() throws {
     let uses = KeyUseTimes()
     let keys = try (0..<20).map { try #require(PublicKey("key\($0)")) }
     for key in keys { uses.note(key, at: at(0)) }
@@ -57,13 +59,13 @@ import Testing
     #expect(uses.all(of: keys).count == 3)
     let again = KeyUseTimes(keptAs: KeyUseTimes.text(of: kept))
     #expect(again.of(keys[0]) == at(0) && again.of(keys[10]) == nil)
-    // A clock that was set back is believed: the minute counts from what was seen last.
+    // A clock that was set back is accepted: the minute counts from the time seen last.
     again.note(keys[0], at: at(-500))
     #expect(again.of(keys[0]) == at(-500))
     #expect(KeyUseTimes(keptAs: "no JSON").of(keys[0]) == nil)
   }
 
-  @Test func `a key's use is told on once a minute, and when the clock was set back`() throws {
+  @Test func `the use of a key is recorded once a minute, and again when the clock was set back`() throws {
     let pair = KeyPair(
       publicKey: try #require(PublicKey("key")), requestor: try #require(RequestorID("A")), purpose: .calls,
       secret: StoredSecret([1, 2, 3]), created: at(0))
@@ -76,17 +78,17 @@ import Testing
     #expect(!key.hasToNoteUse(at: at(-499)))
   }
 
-  @Test func `changes of attributes: full, all go, and a time that is told is never too early`() throws {
+  @Test func `changes of attributes: a full table is cleared, and a reported time is never too early`() throws {
     let changes = AttributeChanges(at: at(0), most: 10)
     for number in 0..<10 { _ = changes.note(1, of: try id(number), since: at(-50), at: at(number)) }
     #expect(changes.note(1, of: try id(3), since: at(-50), at: at(20)) == at(0))
     #expect(changes.note(2, of: try id(3), since: at(-50), at: at(21)) == at(21))
-    // The eleventh: what was known is forgotten, so that nothing from before now is told.
+    // The eleventh entry clears the table. Later reports give no time before that.
     #expect(changes.note(1, of: try id(10), since: at(-50), at: at(30)) == at(30))
     #expect(changes.note(1, of: try id(3), since: at(-50), at: at(31)) == at(30))
   }
 
-  @Test func `names of operators: nobody's number makes it grow without end`() {
+  @Test func `operator names: looking up many user ids does not grow the table without limit`() {
     let names = OperatorNames()
     #expect(names.name(of: 0).text == "root")
     for user: UInt32 in 3_000_000_000..<3_000_001_500 { #expect(names.name(of: user).text == "uid \(user)") }

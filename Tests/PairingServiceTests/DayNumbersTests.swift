@@ -3,16 +3,16 @@ import Testing
 
 @testable import PairingService
 
-@Suite("Numbers of the day")
+@Suite("Statistics of the day")
 struct DayNumbersTests {
-  @Test func `yesterday is not today, which begins at midnight in UTC`() throws {
+  @Test func `the statistics start again at midnight UTC`() throws {
     let day: Int64 = 86_400_000
     let noon = Instant(milliseconds: 20_000 * day + day / 2)
     let provider = try #require(ProviderID("cable"))
     var numbers = DayNumbers(from: noon)
     numbers.count(.codesStarted, 3, at: noon)
     numbers.approved(after: .seconds(9), at: provider)
-    // Since the start, as long as it was today.
+    // The statistics begin with the start of the service, until midnight.
     numbers.turn(to: noon + .milliseconds(day / 2 - 1))
     #expect(numbers.since == noon && numbers[.codesStarted] == 3)
     #expect(numbers.medianTimeToApprove == .seconds(9))
@@ -24,7 +24,7 @@ struct DayNumbersTests {
     #expect(numbers.hours.map(\.started) == [1])
   }
 
-  @Test func `a restart goes on with them, on the same day`() throws {
+  @Test func `the statistics continue after a restart on the same day`() throws {
     let day: Int64 = 86_400_000
     let morning = Instant(milliseconds: 20_000 * day + 9 * 3_600_000 + 1)
     let provider = try #require(ProviderID("cable"))
@@ -44,7 +44,7 @@ struct DayNumbersTests {
     #expect(restarted.medianTimeToApprove == .seconds(9))
   }
 
-  @Test func `what cannot be numbers of a day is no beginning`() throws {
+  @Test func `stored statistics that are implausible are not used`() throws {
     let noon = Instant(milliseconds: 20_000 * 86_400_000 + 43_200_000)
     var numbers = DayNumbers(from: noon)
     numbers.count(.codesStarted, 3, at: noon)
@@ -63,7 +63,7 @@ struct DayNumbersTests {
       #expect(bad != good, "\(part) is not in \(good)")
       #expect(DayNumbers(keptAs: bad, at: noon) == nil, "\(bad)")
     }
-    // Counted by another version.
+    // Stored by another version of the service.
     let newer = good.replacing("codes_started", with: "codes_of_tomorrow")
     #expect(DayNumbers(keptAs: newer, at: noon)?[.codesStarted] == 0)
   }

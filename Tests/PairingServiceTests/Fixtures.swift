@@ -4,11 +4,11 @@ import TestSupport
 
 @testable import PairingService
 
-/// The real `web` folder of this package.
+/// The `web` folder of this package.
 let realWeb = Result { () throws in try WebFiles(readingFolder: packageFolder() + "/web") }
 let realPages = Result { () throws in try PhonePages(realWeb.get()) }
 
-/// A small view with a field of every kind.
+/// A view with a field of every kind.
 struct Everything: PhonePage {
   enum Kind: String, CaseIterable { case red, green }
 
@@ -45,7 +45,7 @@ struct Inner: TemplateView {
   static let fields: [TemplateField<Inner>] = [.text("name") { $0.name }]
 }
 
-/// What code needs of a locale, and a few texts to try.
+/// The texts that the code needs in every locale, and a few for the tests.
 let smallEnglish = """
   "language.name": "English", "language.direction": "ltr",
   "time.now": "just now", "time.minutes-ago": {"one": "{count} minute ago", "other": "{count} minutes ago"},
@@ -61,7 +61,7 @@ let smallEnglish = """
   "color.red.title": "Red", "color.green.title": "Green of {name}"
   """
 
-/// Files with these templates, `page.html` among them.
+/// A web folder with these templates; one of them is `page.html`.
 func smallWeb(_ templates: [String: String], locales: [String: String] = [:]) -> WebFiles {
   var files = WebFiles([
     "locales/en.json": Array("{\(smallEnglish)}".utf8), "static/a.css": Array("b{}".utf8),
@@ -85,12 +85,11 @@ func rendered(
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Renders one template.
 func rendered(_ template: String, _ view: Everything = Everything()) throws -> String {
   try rendered(["page.html": template], view)
 }
 
-/// Why the template is refused, as `file:line: reason`, nil when it is not.
+/// The reason why the template is refused, as `file:line: reason`; nil when it is accepted.
 func refusal(_ template: String, _ others: [String: String] = [:]) -> String? {
   do {
     _ = try rendered(others.merging(["page.html": template]) { $1 })

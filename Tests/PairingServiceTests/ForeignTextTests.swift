@@ -2,7 +2,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite("Words of strangers")
+@Suite("Text from devices and users")
 struct ForeignTextTests {
   @Test(arguments: [
     ("Living room", "Living room"), ("  a \n\t b  ", "a b"), ("a\u{202E}b\u{202C}", "ab"),
@@ -13,16 +13,16 @@ struct ForeignTextTests {
     ("\u{301}a", "a"), ("e\u{301}\u{323}", "e\u{301}\u{323}"), ("😀", "😀"),
     ("\u{E0041}tag", "tag"), ("a\u{180E}b", "ab"),
   ])
-  func `what could fool a reader is taken out`(raw: String, shown: String) {
+  func `characters that can mislead a reader are removed`(raw: String, shown: String) {
     #expect(Array(ForeignText(raw).text.utf8) == Array(shown.utf8))
   }
 
-  @Test func `a tower of marks is cut to a few`() {
+  @Test func `a stack of combining marks is cut to four`() {
     let zalgo = "a" + String(repeating: "\u{301}", count: 60)
     #expect(ForeignText(zalgo).text.unicodeScalars.count == 5)
   }
 
-  @Test func `a long text is cut where it would fill the page`() {
+  @Test func `a long text is cut`() {
     let cut = ForeignText(String(repeating: "x", count: 10_000)).text
     #expect(cut == String(repeating: "x", count: 64) + "…")
     #expect(ForeignText(String(repeating: "x", count: 64)).text.count == 64)
@@ -33,7 +33,7 @@ struct ForeignTextTests {
     ("anna", "A"), ("  ñandú", "Ñ"), ("(3) drei", "3"), ("한빛", "한"), ("", "•"), ("…", "•"),
     ("ﬁ", "FI"),
   ])
-  func `a missing logo is the first letter`(name: String, initial: String) {
+  func `the initial of a name replaces a missing logo`(name: String, initial: String) {
     #expect(ForeignText(name).initial == initial)
   }
 
@@ -47,7 +47,7 @@ struct ForeignTextTests {
     ("/" + String(repeating: "a", count: 511), true),
     ("/" + String(repeating: "a", count: 512), false),
   ])
-  func `only an address of ours is a way back`(text: String, accepted: Bool) {
+  func `only a path on this service is accepted as a way back`(text: String, accepted: Bool) {
     #expect((SafePath(returning: text) != nil) == accepted)
   }
 
@@ -56,12 +56,12 @@ struct ForeignTextTests {
     (".", "/screens/%2E"), ("ü?#", "/screens/%C3%BC%3F%23"), ("\"><", "/screens/%22%3E%3C"),
     ("%2e", "/screens/%252e"),
   ])
-  func `a step of a path holds anything and stays one step`(step: String, path: String) {
+  func `a path step is encoded so that it stays one step`(step: String, path: String) {
     #expect(PagePaths.screens.step(step).text == path)
     #expect(SafePath(returning: path) != nil)
   }
 
-  @Test func `a query is encoded and joined`() {
+  @Test func `query parameters are encoded and joined`() {
     #expect(SafePath.root.query("a", "&=").query("b", "x y").text == "/?a=%26%3D&b=x%20y")
     #expect(SafePath.root.step("x").text == "/x")
   }

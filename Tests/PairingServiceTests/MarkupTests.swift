@@ -2,7 +2,7 @@ import Testing
 
 @testable import PairingService
 
-/// Strings that have broken pages elsewhere.
+/// Strings that have broken web pages elsewhere.
 let hostileStrings = [
   "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onmouseover='alert(1)",
   "&#x3c;script&#x3e;", "javascript:alert(1)",
@@ -12,7 +12,7 @@ let hostileStrings = [
   "\u{FEFF}\u{2066}x\u{2069}",
 ]
 
-@Suite("Placeholders and HTML")
+@Suite("Placeholders in HTML templates")
 struct MarkupTests {
   static let positions = [
     "<p>{{words}}</p>", "<p>{{stranger}}</p>", "<p title=\"{{words}}\">x</p>",
@@ -24,12 +24,12 @@ struct MarkupTests {
   ]
 
   @Test(arguments: hostileStrings, positions)
-  func `hostile words stay words in every position`(hostile: String, template: String) throws {
+  func `hostile text stays text in every position`(hostile: String, template: String) throws {
     let marked = "L\(hostile)R"
     let view = Everything(words: marked, stranger: marked, items: [Inner(name: marked)])
     let harmless = Everything(words: "LR", stranger: "LR", items: [Inner(name: "LR")])
     let page = try rendered(template, view)
-    // Whatever the words are: the tags and quotes of the page are those of the template.
+    // With any text, the page has exactly the tags and quotes of the template.
     for mark in ["<", ">", "\"", "'"] {
       let expected = try rendered(template, harmless).filter { "\($0)" == mark }.count
       #expect(page.filter { "\($0)" == mark }.count == expected, "\(mark) in \(page)")
@@ -41,7 +41,7 @@ struct MarkupTests {
   }
 
   @Test(arguments: hostileStrings)
-  func `words come back as they were, but for control characters`(hostile: String) throws {
+  func `escaped text reads back unchanged, except for control characters`(hostile: String) throws {
     var bytes: [UInt8] = []
     Escaping.append(hostile, to: &bytes)
     var text = String(decoding: bytes, as: UTF8.self)
@@ -59,7 +59,7 @@ struct MarkupTests {
     #expect(Array(text.utf8) == Array(expected.utf8))
   }
 
-  @Test func `a stranger's words are fenced where tags may stand and isolated where not`() throws {
+  @Test func `text from devices is wrapped in bdi where tags are allowed and in Unicode isolates elsewhere`() throws {
     let view = Everything(stranger: "שם")
     #expect(try rendered("<p>{{stranger}}</p>", view) == "<p><bdi>שם</bdi></p>")
     #expect(
@@ -108,7 +108,7 @@ struct MarkupTests {
     ("<p title=\"x", "the page ends inside a tag"),
     ("<title>x", "the page ends inside a tag"),
   ])
-  func `markup that could do harm is refused at start`(template: String, reason: String) {
+  func `a template that could let text become markup is refused at start`(template: String, reason: String) {
     #expect(refusal(template)?.contains(reason) == true, "\(refusal(template) ?? "accepted")")
   }
 

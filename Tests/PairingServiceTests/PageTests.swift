@@ -5,7 +5,7 @@ import Testing
 @testable import PagePreview
 @testable import PairingService
 
-/// One page of the preview in one language.
+/// A sample page rendered in one language.
 struct Shown: CustomTestStringConvertible {
   let name: String
   let language: PageLanguage
@@ -25,26 +25,26 @@ private let shown: [Shown] = {
   }
 }()
 
-@Suite("The phone's pages")
+@Suite("The phone pages")
 struct PageTests {
   @Test func `the web folder compiles and has four complete languages`() throws {
     let pages = try realPages.get()
     #expect(pages.languages.map(\.tag) == ["en", "es", "it", "ko"])
-    #expect(pages.unusedTexts.isEmpty, "texts that nobody uses")
+    #expect(pages.unusedTexts.isEmpty, "texts that no page uses")
   }
 
-  @Test func `every page can be shown in every language`() throws {
+  @Test func `every page can be rendered in every language`() throws {
     #expect(shown.count == samples.count * 4)
     for page in shown {
       #expect(page.html.hasPrefix("<!DOCTYPE html>\n<html lang=\"\(page.language.tag)\""))
       #expect(page.html.hasSuffix("</html>\n"), "\(page)")
     }
-    // A page type that is not in the list renders to nothing.
+    // A page type missing from the list renders to nothing.
     let types = Set(PhonePages.pages.map { $0.template })
     #expect(types.count == PhonePages.pages.count)
   }
 
-  @Test func `another provider is offered only where there is one`() throws {
+  @Test func `another provider is offered only when there is one`() throws {
     func offers(_ page: Shown) -> Bool { page.html.contains("class=\"aside\"") }
     for page in shown {
       switch page.name {
@@ -62,7 +62,7 @@ struct PageTests {
     }
   }
 
-  @Test func `whom to ask is said in the operator's words, and they are only words`() throws {
+  @Test func `the operator's contact text is shown as escaped text`() throws {
     let pages = shown.filter { $0.name == "sign-in-contact" }
     #expect(pages.count == 4)
     for page in pages {
@@ -73,8 +73,8 @@ struct PageTests {
     #expect(!shown.contains { $0.name == "sign-in" && $0.html.contains("0800") })
   }
 
-  @Test func `no page promises what a screen with somebody in front of it does not do`() throws {
-    // It waits for a key before it asks for another code.
+  @Test func `no page promises a new code on a screen that waits for a key`() throws {
+    // The screen asks for another code only after a key is pressed.
     for (language, promise) in [
       ("en", "will show a new code"), ("es", "mostrará un código nuevo"),
       ("it", "mostrerà un nuovo codice"), ("ko", "새 코드가 표시됩니다"),
@@ -84,13 +84,13 @@ struct PageTests {
     }
   }
 
-  @Test func `no page shows a key or a gap`() throws {
+  @Test func `no page shows a text key or an unfilled placeholder`() throws {
     let english = try #require(realWeb.get().contents["locales/en.json"])
     let keys = try #require(JSONValue(reading: english).object).members.map(\.name)
       .filter { $0.contains(".") || $0.contains("-") }
     for page in shown {
       #expect(!page.html.contains("{") && !page.html.contains("}"), "\(page)")
-      // Keys are also words of addresses (/sign-in), so only text between tags counts.
+      // Keys also occur in paths (/sign-in), so that only text between tags is checked.
       let words = Set(page.html.split { "<>".contains($0) }.flatMap { $0.split(separator: " ") })
       for key in keys where key.contains(".") {
         #expect(!words.contains(key[...]), "\(page): \(key)")
@@ -98,7 +98,7 @@ struct PageTests {
     }
   }
 
-  @Test func `the languages differ`() {
+  @Test func `every page differs between the languages`() {
     for name in samples.map(\.name) {
       let bodies = shown.filter { $0.name == name }.map {
         $0.html.split(separator: "<main").last ?? ""
@@ -107,7 +107,7 @@ struct PageTests {
     }
   }
 
-  @Test func `every form that changes something carries its token, and only searches are GET`() {
+  @Test func `every form that changes something is a POST with a CSRF token, and only searches use GET`() {
     for page in shown {
       for form in pieces(of: page.html, from: "<form", to: "</form>") {
         if form.contains("method=\"get\"") {
@@ -121,8 +121,8 @@ struct PageTests {
     }
   }
 
-  @Test func `nothing that the policy would block and nothing from elsewhere`() {
-    // One page leaves the service, by the one link to an address that a requestor has registered.
+  @Test func `no page has anything that the content policy blocks, or links to other sites`() {
+    // The one page that leaves the service links only to a URL that the requestor has registered.
     let wayOut = "href=\"https://www.example.com/done?a=1&amp;b=2\""
     for page in shown {
       var html = page.html.lowercased()
@@ -136,7 +136,7 @@ struct PageTests {
     }
   }
 
-  @Test func `ids are unique and labels and descriptions lead somewhere`() {
+  @Test func `ids are unique, and labels and descriptions refer to existing ids`() {
     for page in shown {
       let ids = values(of: " id=", in: page.html)
       #expect(Set(ids).count == ids.count, "\(page)")
@@ -153,7 +153,7 @@ struct PageTests {
     }
   }
 
-  @Test func `a problem is said beside its field and in the title`() {
+  @Test func `a problem is shown beside its field and in the title`() {
     for page in shown where page.html.contains("class=\"problem\"") {
       #expect(page.html.contains("aria-invalid=\"true\""), "\(page)")
       #expect(page.html.contains("autofocus"), "\(page)")
@@ -171,7 +171,7 @@ struct PageTests {
     #expect(page.html.contains("BCDF-GHJK"))
   }
 
-  @Test func `a hostile device name is only a name`() {
+  @Test func `a hostile device name is shown as escaped text`() {
     for page in shown where page.name == "approve-hostile" || page.name == "screens" {
       #expect(!page.html.contains("<script>alert"))
       #expect(
@@ -181,7 +181,7 @@ struct PageTests {
     }
   }
 
-  @Test func `the page to confirm weighs at most 60 KB with all it loads`() throws {
+  @Test func `the approve page weighs at most 60 KB with everything it loads`() throws {
     let pages = try realPages.get()
     for page in shown where page.name == "approve" {
       let paths = values(of: "href=", in: page.html) + values(of: "src=", in: page.html)
@@ -192,7 +192,7 @@ struct PageTests {
     }
   }
 
-  @Test func `plain HTTP is said on the page, and only then`() {
+  @Test func `the page warns of plain HTTP when the connection is not encrypted, and only then`() {
     for page in shown {
       let isPlain = page.name == "enter-code-plain-http" || page.name == "approve-hostile"
       #expect(page.html.contains("class=\"plain-http\"") == isPlain, "\(page)")
@@ -203,11 +203,11 @@ struct PageTests {
     (NoticePage.Kind.expired, 410), (.unknownCode, 404), (.tooManyTries, 429), (.busy, 503),
     (.denied, 200), (.failed, 500), (.formExpired, 403), (.held, 409),
   ])
-  func `a notice has the status that fits`(kind: NoticePage.Kind, status: Int) {
+  func `a notice page has the status that fits its kind`(kind: NoticePage.Kind, status: Int) {
     #expect(NoticePage(kind).status == status)
   }
 
-  @Test func `a wrong password and an unknown user look the same`() {
+  @Test func `a wrong password and an unknown user show the same problem`() {
     #expect(SignInPage.Problem.allCases == [.empty, .refused])
   }
 
@@ -215,7 +215,7 @@ struct PageTests {
     ("", "empty"), (" - ", "empty"), ("BCDF", "wrong-length"), ("BCDFGHJKL", "wrong-length"),
     ("BCDFGHJA", "wrong-letters"), ("BCDF-GHJ1", "wrong-letters"),
   ])
-  func `what is wrong with a code is said as precisely as it is known`(
+  func `the code page says as precisely as possible what is wrong with a code`(
     text: String, problem: String
   ) {
     let error = #expect(throws: CodeInputError.self) { try RegistrationCode(typed: text) }
@@ -223,7 +223,7 @@ struct PageTests {
   }
 }
 
-/// The parts of a text between two marks, the marks included.
+/// The parts of a text from one mark to the other, including the marks.
 private func pieces(of text: String, from start: String, to end: String) -> [String] {
   var found: [String] = []
   var rest = text[...]
@@ -236,7 +236,7 @@ private func pieces(of text: String, from start: String, to end: String) -> [Str
   return found
 }
 
-/// The values of an attribute, quotes taken off.
+/// The values of an attribute, without quotes.
 private func values(of attribute: String, in text: String) -> [Substring] {
   guard text.contains("\(attribute)\"") else { return [] }
   return text.split(separator: "\(attribute)\"", omittingEmptySubsequences: false).dropFirst()

@@ -2,9 +2,9 @@ import Testing
 
 @testable import PairingService
 
-/// Names and spellings that Safari 13.0 or Chrome 80 do not know, with the versions that brought them.
+/// Names and syntax that Safari 13.0 or Chrome 80 lack, with the versions that introduced them.
 ///
-/// A spelling that an engine does not know ends the whole script there; a name ends the part that uses it.
+/// Unknown syntax stops the whole script; an unknown name stops the part that uses it.
 private let newer: [(what: String, pattern: String, since: String)] = [
   ("optional chaining", #"\?\.[^0-9]"#, "Safari 13.1"),
   ("??", #"\?\?"#, "Safari 13.1"),
@@ -43,7 +43,7 @@ private let newer: [(what: String, pattern: String, since: String)] = [
   ("import and export", #"\n\s*(import|export)\s"#, "a module"),
 ]
 
-/// The newer names and spellings that a script uses, its comments left out.
+/// The newer names and syntax that a script uses outside of its comments.
 private func newerParts(of script: String) throws -> [String] {
   let lines = script.split(separator: "\n").map { line in
     line.drop { $0 == " " }.hasPrefix("//") ? "" : line
@@ -53,8 +53,8 @@ private func newerParts(of script: String) throws -> [String] {
   return found.map { "\($0.what) (\($0.since))" }
 }
 
-@Suite struct `the script of the pages` {
-  @Test func `uses nothing that Safari 13 or Chrome 80 lack`() throws {
+@Suite struct `The script of the phone pages` {
+  @Test func `the script uses nothing that Safari 13 or Chrome 80 lack`() throws {
     let scripts = try realWeb.get().contents.filter { $0.key.hasSuffix(".js") }
     #expect(!scripts.isEmpty)
     for (name, bytes) in scripts {
@@ -72,12 +72,12 @@ private func newerParts(of script: String) throws -> [String] {
     "crypto.randomUUID()", "a.matches(\":is(b, c)\")", "a.querySelector(\"b:has(c)\")", "new ResizeObserver(a)",
     "requestIdleCallback(a)", "scheduler.yield()", "document.startViewTransition(a)", "import a from \"b\";",
   ])
-  func `is refused with anything newer`(line: String) throws {
+  func `newer names and syntax are found, except in comments`(line: String) throws {
     #expect(try !newerParts(of: "// before\n\(line)\n").isEmpty)
     #expect(try newerParts(of: "// \(line.split(separator: "\n").joined())\n").isEmpty, "a comment")
   }
 
-  @Test func `may use what they have`() throws {
+  @Test func `names and syntax that both browsers have are allowed`() throws {
     let known = """
       const f = async ({ a, ...rest }) => { try { await a; } catch { return a ? .5 : [...rest]; } };
       const n = 45_000, p = a ? b : c, r = /\\p{M}/gu, s = `${CSS.escape(a)}`, e = 2 ** 3;

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PairingService
 
-@Suite struct `What a page says at a glance` {
+@Suite struct `Signs on the phone pages` {
   @Test(arguments: [NoticePage.Kind.denied, .reported])
-  func `is no green tick where nothing was let in`(kind: NoticePage.Kind) throws {
+  func `a page after a denial or a report shows no green tick`(kind: NoticePage.Kind) throws {
     let template = try #require(realWeb.get().contents["templates/notice.html"])
     #expect(String(decoding: template, as: UTF8.self).contains("{{asset sign-no.svg}}"))
     #expect(NoticePage(kind).saysNo && !NoticePage(kind).saysDone)
@@ -17,7 +17,7 @@ import Testing
     ("http://192.168.1.4:8787", true), ("http://tv.example.org", true), ("https://tv.example.org", false),
     ("http://127.0.0.1.example.org", true), ("http://localhost.example.org", true),
   ])
-  func `is that nothing is encrypted where somebody on the way can read it`(url: String, isReadable: Bool) {
+  func `a public URL counts as unencrypted when it is plain HTTP and not local`(url: String, isReadable: Bool) {
     #expect(ServiceOptions(publicURL: url).isReadableOnTheWay == isReadable)
   }
 }

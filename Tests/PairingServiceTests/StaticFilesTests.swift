@@ -3,7 +3,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite("Static files and headers")
+@Suite("Static files and security headers")
 struct StaticFilesTests {
   private func files(_ contents: [String: String]) throws -> StaticFiles {
     var web = WebFiles([:])
@@ -11,7 +11,7 @@ struct StaticFilesTests {
     return try StaticFiles(web)
   }
 
-  @Test func `a file's address changes with its content and with nothing else`() throws {
+  @Test func `a file's path changes with its content only`() throws {
     let one = try #require(files(["a.css": "b{}"]).path(of: "a.css"))
     #expect(try files(["a.css": "b{}", "b.js": ""]).path(of: "a.css") == one)
     #expect(try files(["a.css": "c{}"]).path(of: "a.css") != one)
@@ -23,7 +23,7 @@ struct StaticFilesTests {
     ("a.css", "text/css; charset=utf-8"), ("a.js", "text/javascript; charset=utf-8"),
     ("a.svg", "image/svg+xml"), ("a.png", "image/png"), ("a.ico", "image/x-icon"),
   ])
-  func `a file has its type and is kept for ever`(name: String, type: String) throws {
+  func `a file has its content type and is cached for ever`(name: String, type: String) throws {
     let files = try files([name: "x"])
     let file = try #require(files.path(of: name).flatMap { files.file(at: $0.text) })
     #expect(file.bytes == [0x78])
@@ -35,21 +35,21 @@ struct StaticFilesTests {
     "/", "/static/", "/static/a.css", "/static/../a.css", "/static/a.0000000000000000.css",
     "/static/a.css?x", "/favicon.ico", "//static/a.css",
   ])
-  func `nothing else is there`(path: String) throws {
+  func `other paths give no file`(path: String) throws {
     #expect(try files(["a.css": "x"]).file(at: path) == nil)
   }
 
   @Test(arguments: ["a", "a.exe", "a.html", "sub/a.css"])
-  func `a file that nobody expects is refused at start`(name: String) {
+  func `a file with an unexpected name or type is refused at start`(name: String) {
     #expect(throws: WebFileError.self) { try files([name: "x"]) }
   }
 
-  @Test func `the icon that browsers ask for by themselves is not kept`() throws {
+  @Test func `the favicon, which has a fixed path, is not cached`() throws {
     let icon = try #require(files(["favicon.ico": "x"]).file(at: "/favicon.ico"))
     #expect(icon.headers.map(\.value) == ["image/x-icon", "no-store"])
   }
 
-  @Test func `the manifest names the icons by their addresses`() throws {
+  @Test func `the manifest names the icons by their hashed paths`() throws {
     let files = try files([
       "i.png": "x",
       "m.webmanifest": "{\"name\":\"R\",\"icons\":[{\"src\":\"i.png\",\"sizes\":\"1x1\"}]}",
@@ -61,7 +61,7 @@ struct StaticFilesTests {
   }
 
   @Test(arguments: ["[]", "{", "{\"icons\":[{}]}", "{\"icons\":[{\"src\":\"gone.png\"}]}", "{}"])
-  func `a manifest that leads nowhere is refused at start`(text: String) {
+  func `a manifest without valid icons is refused at start`(text: String) {
     #expect(throws: WebFileError.self) { try files(["m.webmanifest": text]) }
   }
 
@@ -74,7 +74,7 @@ struct StaticFilesTests {
     }
   }
 
-  @Test func `every answer has the headers that protect it`() {
+  @Test func `every response has the security headers`() {
     let plain = SecurityHeaders(https: false).list
     let secure = SecurityHeaders(https: true).list
     let names = [

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Templates")
 struct TemplateTests {
-  @Test func `a page is its template with the gaps filled`() throws {
+  @Test func `a page is its template with the placeholders filled`() throws {
     let view = Everything(
       words: "A", stranger: "B", path: SafePath(["x"]), left: 120, number: 3,
       inner: Inner(name: "C"))
@@ -15,7 +15,7 @@ struct TemplateTests {
       try rendered(page, view) == "<p>A <bdi>B</bdi> 3 2 minutes C <a href=\"/x\">x</a></p>")
   }
 
-  @Test func `branches, lists and records`() throws {
+  @Test func `branches, lists and records are rendered`() throws {
     let page = """
       {{#if flag}}yes{{else}}no{{/if}}{{#if !flag}}!{{/if}}\
       {{#each items}}[{{name}}{{words}}]{{/each}}{{#with inner}}({{name}}){{else}}none{{/with}}
@@ -37,7 +37,7 @@ struct TemplateTests {
     ("inner", Everything(inner: Inner(name: "")), Everything()),
     ("items", Everything(items: [Inner(name: "")]), Everything()),
   ])
-  func `what is empty counts as no`(field: String, present: Everything, absent: Everything) throws {
+  func `an empty field counts as false`(field: String, present: Everything, absent: Everything) throws {
     let page = "{{#if \(field)}}yes{{else}}no{{/if}}"
     #expect(try rendered(page, present) == "yes")
     #expect(try rendered(page, absent) == "no")
@@ -54,7 +54,7 @@ struct TemplateTests {
     #expect(page == "<title>T</title><main>body w</main><p>w</p>")
   }
 
-  @Test func `a text is escaped, filled, counted and chosen`() throws {
+  @Test func `a text is escaped, filled, pluralized and chosen`() throws {
     let page = """
       {{t hello}}|{{t greet name=stranger}}|{{t apples count=number}}|{{t color.[kind].title name=words}}
       """
@@ -66,7 +66,7 @@ struct TemplateTests {
         "|7 apples|Green of w"))
   }
 
-  @Test func `times are said relative to now and written for machines`() throws {
+  @Test func `times are shown relative to now and machine-readable`() throws {
     let page = "<time datetime=\"{{iso when}}\">{{when}}</time>"
     let text = try rendered(
       ["page.html": page], Everything(when: Instant(milliseconds: 0)),
@@ -74,7 +74,7 @@ struct TemplateTests {
     #expect(text == "<time datetime=\"1970-01-01T00:00:00Z\">2 minutes ago</time>")
   }
 
-  @Test func `lines that hold only tags leave nothing behind`() throws {
+  @Test func `lines that hold only template tags leave no text behind`() throws {
     #expect(
       try rendered("<ul>\n  {{#if !flag}}\n  <li>\n    x</li>\n  {{/if}}\n</ul>\n")
         == "<ul>\n\n<li>\nx</li>\n\n</ul>\n")
@@ -110,7 +110,7 @@ struct TemplateTests {
     ("{{t greet name}}", 1, "write an argument as name=field"),
     ("{{#block a}}{{/block}}{{#block a}}{{/block}}", 1, "a second block a"),
   ])
-  func `a mistake is refused at start, with its line`(template: String, line: Int, reason: String) {
+  func `a mistake in a template is refused at start with its line`(template: String, line: Int, reason: String) {
     let message = refusal(template) ?? "accepted"
     #expect(message.hasPrefix("web/templates/page.html:\(line): "), "\(message)")
     #expect(message.contains(reason), "\(message)")
@@ -127,7 +127,7 @@ struct TemplateTests {
     #expect(refusal("{{layout f.html}}")?.contains("there is no layout f.html") == true)
   }
 
-  @Test func `a file that is not UTF-8 is refused`() {
+  @Test func `a template that is not UTF-8 is refused`() {
     var web = smallWeb([:])
     web.put("templates/page.html", [0x61, 0xFF])
     #expect(throws: WebFileError.self) {

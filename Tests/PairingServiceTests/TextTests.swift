@@ -4,7 +4,7 @@ import Testing
 
 @testable import PairingService
 
-@Suite("Texts")
+@Suite("Localized texts")
 struct TextTests {
   @Test(arguments: [
     ("en", [(0, "other"), (1, "one"), (2, "other"), (21, "other"), (1_000_000, "other")]),
@@ -35,7 +35,7 @@ struct TextTests {
     (nil, String(repeating: "fr,", count: 500) + "es", "en"),
     ("ko", "it", "ko"), ("xx", "it", "it"), ("", "it", "it"), ("KO", "it", "it"),
   ])
-  func `the language is the one chosen, else the one asked for`(
+  func `the language is the viewer's choice, else the browser's preference`(
     chosen: String?, header: String?, expected: String
   ) {
     let offered = ["en", "es", "it", "ko"]
@@ -57,7 +57,7 @@ struct TextTests {
     ),
     (-3_600, ["just now", "adesso", "ahora mismo", "방금 전"]),
   ])
-  func `a time is said as people say it`(seconds: Int, expected: [String]) throws {
+  func `a past time is phrased as people say it in each language`(seconds: Int, expected: [String]) throws {
     let now = Instant(milliseconds: 1_795_174_200_000)
     let then = Instant(milliseconds: now.milliseconds - Int64(seconds) * 1000)
     let texts = try TextCatalog(realWeb.get())
@@ -72,7 +72,7 @@ struct TextTests {
     (0, "less than a minute"), (59, "less than a minute"), (60, "1 minute"), (61, "2 minutes"),
     (600, "10 minutes"),
   ])
-  func `a length of time is rounded up`(seconds: Int, words: String) throws {
+  func `a duration is rounded up to minutes`(seconds: Int, words: String) throws {
     let english = try TextCatalog(realWeb.get()).languages[0]
     #expect(String(decoding: english.duration(seconds), as: UTF8.self) == words)
   }
@@ -83,11 +83,11 @@ struct TextTests {
     (4_107_542_400_000, "2100-03-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
     (-62_167_219_200_000, "0000-01-01T00:00:00Z"), (1_795_174_200_123, "2026-11-20T11:30:00Z"),
   ])
-  func `a moment has its day in the calendar`(milliseconds: Int, text: String) {
+  func `a time is formatted as ISO 8601`(milliseconds: Int, text: String) {
     #expect(Instant(milliseconds: Int64(milliseconds)).iso8601.prefix(19) == text.prefix(19))
   }
 
-  @Test func `seconds never run backwards or over`() {
+  @Test func `seconds between two times are never negative and never overflow`() {
     let (low, high) = (Instant(milliseconds: .min), Instant(milliseconds: .max))
     #expect(low.seconds(until: high) == Int(Int64.max / 1000))
     #expect(high.seconds(until: low) == 0)
@@ -122,7 +122,7 @@ struct TextTests {
     #expect(error?.file == "locales/it.json")
   }
 
-  @Test func `a missing text, a missing fallback and an unknown language are refused`() {
+  @Test func `a missing text, a missing English locale and an unknown language are refused`() {
     for (locales, reason) in [
       (["it": "{\"hello\": \"ciao\"}"], "is missing"), (["tlh": "{}"], "no plural rule for tlh"),
       (["it": "{\"a\": \"b\", \"a\": \"c\"}"], "already given"),

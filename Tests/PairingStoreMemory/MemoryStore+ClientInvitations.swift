@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Keeps a new invitation.
   public func invite(_ invitation: ClientInvitationRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -19,7 +18,6 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// The invitation of a token.
   public func clientInvitation(_ token: TokenHash, at now: Instant)
     async throws(StoreError) -> ClientInvitationRecord?
   {
@@ -30,12 +28,10 @@ extension MemoryStore {
     clientInvitations.values.first { $0.token == token && $0.isValid(at: now) }
   }
 
-  /// All that stand.
   public func clientInvitations(at now: Instant) async throws(StoreError) -> [ClientInvitationRecord] {
     clientInvitations.values.filter { $0.isValid(at: now) }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
-  /// Keeps a new client and counts its invitation.
   public func register(
     _ client: OAuthClientRecord, invitedBy token: TokenHash, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
@@ -49,7 +45,6 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// Ends an invitation.
   public func revokeClientInvitation(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {

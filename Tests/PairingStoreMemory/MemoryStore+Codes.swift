@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Keeps a new code and withdraws the device's earlier one.
   public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
   {
@@ -10,7 +9,6 @@ extension MemoryStore {
     guard let pair = records.keyPairs[record.rowKey], pair.requestor == record.requestor,
       pair.purpose == .rows, pair.state == .active
     else { throw .notFound(what: "row key") }
-    // The same registration again: the first try's answer was lost.
     let hasEarlierSignIn = authentications.values.contains {
       $0.authentication.requestor == record.requestor && $0.deviceHash == record.deviceHash
         && $0.authentication.isValid(at: now)
@@ -39,14 +37,12 @@ extension MemoryStore {
     codes[code].flatMap { registrations[$0] }.map { now < $0.flow.forgettable } ?? false
   }
 
-  /// The phone's page is there.
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
     try apply(.open, to: required(id), at: now)
   }
 
-  /// A signed-in session takes the code.
   public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
@@ -54,7 +50,6 @@ extension MemoryStore {
     return try apply(.claim(Claimer(session: session, viewer: viewer)), to: required(id), at: now)
   }
 
-  /// The lease runs anew.
   public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
@@ -62,14 +57,12 @@ extension MemoryStore {
     return try apply(.renew(session), to: required(id), at: now)
   }
 
-  /// The viewer went back.
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
     try apply(.release(session), to: required(id), at: now)
   }
 
-  /// Redeems the code, once.
   public func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> ApprovalResult {
@@ -96,7 +89,8 @@ extension MemoryStore {
     } catch {
       throw .refused(error)
     }
-    // Whether the sign-in may be made is known before anything is written.
+    // Check that the sign-in may be made before anything is written, because a store call must not write half of its
+    // change.
     var authentication: AuthenticationRecord?
     if let approval = step.flow.state.approval {
       guard authentications[approval.authentication] == nil else {
@@ -117,7 +111,6 @@ extension MemoryStore {
       authentication: authentication)
   }
 
-  /// The viewer says no.
   public func deny(
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
@@ -127,7 +120,6 @@ extension MemoryStore {
     return change
   }
 
-  /// The code is taken back.
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
@@ -136,7 +128,6 @@ extension MemoryStore {
     return change
   }
 
-  /// Forgets codes before their time.
   public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
     for id in ids {
       guard let gone = registrations.removeValue(forKey: id) else { continue }
@@ -145,14 +136,12 @@ extension MemoryStore {
     }
   }
 
-  /// What is remembered of a code.
   public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationRecord?
   {
     registrations[id].flatMap { now < $0.flow.forgettable ? $0 : nil }
   }
 
-  /// The registrations that are remembered.
   public func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [RegistrationRecord]
   {

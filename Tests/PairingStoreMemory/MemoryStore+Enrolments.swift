@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Keeps a new invitation.
   public func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
     guard records.requestors[enrolment.requestor] != nil else { throw .notFound(what: "requestor") }
     if let there = enrolments[enrolment.id] {
@@ -17,17 +16,14 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// An invitation that stands.
   public func enrolment(_ id: EnrolmentID, at now: Instant) async throws(StoreError) -> EnrolmentRecord? {
     enrolments[id].flatMap { $0.isValid(at: now) ? $0 : nil }
   }
 
-  /// All that stand.
   public func enrolments(at now: Instant) async throws(StoreError) -> [EnrolmentRecord] {
     enrolments.values.filter { $0.isValid(at: now) }.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
-  /// Gives a box a key pair of its own.
   public func redeem(
     _ id: EnrolmentID, box: String, with pair: KeyPair, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> KeyPair {
@@ -44,7 +40,6 @@ extension MemoryStore {
     return pair
   }
 
-  /// Ends an invitation.
   public func revokeEnrolment(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
     guard enrolments.removeValue(forKey: id) != nil else { throw EnrolmentRecord.missing }
     note(entry)

@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Keeps a client.
   public func put(
     _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
@@ -22,12 +21,10 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// A client.
   public func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord? {
     oauthClients[id].flatMap { isHonoured($0) ? $0 : nil }
   }
 
-  /// Clients in the order of their ids.
   public func oauthClients(of requestor: RequestorID?, after id: ClientID?, limit: Int)
     async throws(StoreError) -> [OAuthClientRecord]
   {
@@ -37,7 +34,6 @@ extension MemoryStore {
     return Array(meant.sorted { $0.id < $1.id }.prefix(limit))
   }
 
-  /// Removes a client.
   public func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -48,7 +44,6 @@ extension MemoryStore {
     return ended
   }
 
-  /// Keeps what a viewer gave.
   public func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
     guard let signIn = try standingNow(grant.authentication, at: now) else {
       throw .notFound(what: "authentication")
@@ -62,7 +57,6 @@ extension MemoryStore {
     return grant
   }
 
-  /// Keeps the next generation of a grant.
   public func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
     guard let stored = try standingNow(grant.id, at: now)?.grant else { throw .notFound(what: "grant") }
     guard stored.generation == grant.generation - 1 else { return stored }
@@ -70,7 +64,6 @@ extension MemoryStore {
     return grant
   }
 
-  /// Keeps the longer idle time of a grant.
   public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
     guard let stored = grants[grant.id], stored.isValid(at: now), stored.generation == grant.generation,
       stored.idle < grant.idle
@@ -78,19 +71,17 @@ extension MemoryStore {
     grants[grant.id]?.idle = grant.idle
   }
 
-  /// A grant.
-  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     try standingNow(id, at: now)
   }
 
-  private func standingNow(_ id: GrantID, at now: Instant) throws(StoreError) -> StandingGrant? {
+  private func standingNow(_ id: GrantID, at now: Instant) throws(StoreError) -> ValidGrant? {
     guard let grant = grants[id], grant.isValid(at: now), let client = oauthClients[grant.client],
       isHonoured(client), let signIn = try standingNow(grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn)
+    return ValidGrant(grant: grant, client: client, signIn: signIn)
   }
 
-  /// The grants whose time is not over.
   public func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [GrantRecord]
   {
@@ -100,7 +91,6 @@ extension MemoryStore {
     return Array(meant.sorted { $0.id < $1.id }.prefix(limit))
   }
 
-  /// Ends grants.
   public func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -114,7 +104,9 @@ extension MemoryStore {
     return endAuthentications { ended.contains($0.authentication.id) }
   }
 
-  /// Whether whoever asked for a code in OAuth's words still is a client.
+  /// Whether the OAuth client that asked for a code still exists.
+  ///
+  /// True for codes that no OAuth client asked for.
   func hasClient(_ record: RegistrationRecord) -> Bool {
     guard let asked = record.about.asked else { return true }
     return oauthClients[asked.client].map(isHonoured) ?? false

@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Random bytes for one purpose.
   public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret {
     if let there = material[purpose] { return there }
     var generator = SystemRandomNumberGenerator()
@@ -11,7 +10,6 @@ extension MemoryStore {
     return made
   }
 
-  /// Keeps a new key pair.
   public func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -32,7 +30,6 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// Retires or revokes a key pair.
   public func setState(
     of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
@@ -48,7 +45,6 @@ extension MemoryStore {
     _ = endAuthentications { $0.rowKey == publicKey }
   }
 
-  /// Keeps a new key for signing media tokens.
   public func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -60,26 +56,22 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// Ends a signing key.
   public func retireSigningKey(
     _ id: SigningKeyID, neededUntil: Instant, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
     guard let key = signing[id] else { throw .notFound(what: "signing key") }
-    // Retired again: the first retirement stands, so that a repeated call cannot unpublish a key early.
+    // The first retirement counts, so that a repeated call cannot unpublish a key early.
     guard key.retired == nil else { return }
     signing[id] = key.retired(at: now, neededUntil: neededUntil)
     note(entry)
   }
 
-  /// All signing keys.
   public func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
     signing.values.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
   }
 
-  /// Appends a line.
   public func append(_ entry: AuditEntry) async throws(StoreError) { log.append(entry) }
 
-  /// The lines after a number.
   public func audit(after number: Int64, limit: Int) async throws(StoreError)
     -> [NumberedAuditEntry]
   {
@@ -91,10 +83,8 @@ extension MemoryStore {
       .filter { !dropped.contains($0.number) }
   }
 
-  /// The number of the newest line.
   public func newestAuditNumber() async throws(StoreError) -> Int64 { Int64(forgotten + log.count) }
 
-  /// Forgets the oldest lines.
   public func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int)
     async throws(StoreError) -> Int
   {
@@ -118,27 +108,23 @@ extension MemoryStore {
     dropped = dropped.filter { $0 > number }
   }
 
-  /// Memory takes anything.
+  /// Does nothing, because memory is always writable.
   public func tryWriting() async throws(StoreError) {}
 
-  /// Keeps what the service counts.
   public func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError) {
     numbers[kind, default: [:]][node] = text
   }
 
-  /// What was kept last.
   public func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String? {
     numbers[kind]?[node]
   }
 
-  /// What each of the nodes has kept last.
   public func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String] {
     (numbers[kind] ?? [:]).reduce(into: [:]) { found, kept in
       if let node = kept.key { found[node] = kept.value }
     }
   }
 
-  /// Forgets what nobody can ask for any more.
   public func forgetExpired(at now: Instant, limit: Int, passes most: Int, failures mostFailures: Int)
     async throws(StoreError) -> Int
   {
@@ -174,7 +160,7 @@ extension MemoryStore {
     take(signing.values.filter { $0.neededUntil.map { $0 <= now } ?? false }.map(\.id)) {
       signing[$0] = nil
     }
-    // In the order in which they began.
+    // The passes in the order of their start.
     let old = passes.sorted { ($0.value.started ?? now) < ($1.value.started ?? now) }
       .dropLast(max(0, most))
     take(old.filter { isOver($0.value, at: $0.key.provider, now) }.map(\.key)) { passes[$0] = nil }

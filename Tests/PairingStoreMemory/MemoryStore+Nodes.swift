@@ -2,7 +2,7 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Writes down what other nodes must look at anew.
+  /// Adds a change to the log that other services of the test read.
   func changed(_ change: StoreChange) {
     if isShared { changes.append(change) }
   }
@@ -11,9 +11,9 @@ extension MemoryStore {
     ChangePosition([0: Int64(changes.count), 1: Int64(nonces.count), 2: Int64(guesses.count)])
   }
 
-  /// Where the log of changes ends now.
+  /// The end of the change log.
   ///
-  /// Nonces and guesses are read from their beginning, because those from before may still count.
+  /// Nonces and guesses are read from their beginning, because earlier ones may still count.
   public func endOfChanges() async throws(StoreError) -> ChangePosition {
     var end = end
     end.numbers[1] = 0
@@ -21,7 +21,8 @@ extension MemoryStore {
     return end
   }
 
-  /// What was written behind a position, by whomever: nobody is told apart here.
+  /// The changes after a position, including the reader's own, because this store does not know which service made
+  /// them.
   public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
     let (seen, known) = (Int(position.numbers[0] ?? 0), Int(position.numbers[1] ?? 0))
     let limit = ContinuousClock.now + span
@@ -35,7 +36,6 @@ extension MemoryStore {
       Set(changes.dropFirst(seen)), Array(nonces.dropFirst(known)), Array(guesses.dropFirst(guessed)), upTo: end)
   }
 
-  /// Tells the other nodes which nonces were used here.
   public nonisolated func share(
     _ used: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void
   ) {
@@ -45,7 +45,7 @@ extension MemoryStore {
     }
   }
 
-  /// Tells the other nodes what was guessed wrong here, as if it were now for whoever reads it.
+  /// Shares wrong guesses without their age, so each counts as made at the moment another service reads it.
   public nonisolated func share(
     _ wrong: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void
   ) {
@@ -60,21 +60,17 @@ extension MemoryStore {
     guesses += wrong
   }
 
-  /// None: services of a test share the store without names.
+  /// Always empty, because the services of a test have no node names.
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
 
-  /// Nobody reads it.
   public func report(_ said: String) async throws(StoreError) -> ClusterStatus { ClusterStatus() }
 
-  /// Nobody has a name.
   public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool { false }
 
-  /// Those of these registrations that are remembered.
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
     ids.compactMap { registrations[$0] }.filter { now < $0.flow.forgettable }
   }
 
-  /// Ends a code whose time is over.
   public func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     guard let record = registrations[id], now < record.flow.forgettable else { return nil }
     let flow = record.flow.expiring(at: now).flow
@@ -84,17 +80,15 @@ extension MemoryStore {
     return registrations[id]
   }
 
-  /// How many codes wait for an answer.
   public func liveCodes(at now: Instant) async throws(StoreError) -> Int {
     registrations.values.count { $0.flow.settled(at: now).state.isPending }
   }
 
-  /// The registration that has a code.
   public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     codes[code].flatMap { registrations[$0] }.flatMap { now < $0.flow.forgettable ? $0 : nil }
   }
 
-  /// The registration that answers for a device.
+  /// The device's pending registration, or else its newest one.
   public func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
   {
@@ -103,7 +97,6 @@ extension MemoryStore {
     }.answering(at: now)
   }
 
-  /// Takes or keeps a duty for a time.
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)
     async throws(StoreError) -> Bool
   {

@@ -2,22 +2,19 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Keeps the key of a box.
   public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
     guard try standingNow(box.authentication, at: now) != nil else { throw .notFound(what: "authentication") }
     boxes = boxes.filter { $0.value.authentication != box.authentication }
     boxes[box.id] = box
   }
 
-  /// A box.
   public func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord? {
     guard let box = boxes[id], authentications[box.authentication]?.authentication.isValid(at: now) == true
     else { return nil }
     return box
   }
 
-  /// Makes the box's account a sign-in of an app's.
-  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     guard usedRequests[exchange.request] == nil else { throw .exchange(.used) }
     guard let box = boxes[exchange.box], box.key == exchange.key,
       let parent = authentications[box.authentication], parent.authentication.isValid(at: now),
@@ -43,7 +40,6 @@ extension MemoryStore {
     return signIn
   }
 
-  /// Keeps what the viewer decided.
   public func decide(
     _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool {
@@ -59,7 +55,6 @@ extension MemoryStore {
     return true
   }
 
-  /// What was decided about the apps of a box.
   public func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {
     decided(device)
   }
@@ -70,7 +65,6 @@ extension MemoryStore {
     }
   }
 
-  /// The boxes whose sign-in is in force.
   public func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview] {
     let meant = boxes.values.filter { box in id.map { $0 < box.id } ?? true }.sorted { $0.id < $1.id }
     return Array(
@@ -81,7 +75,6 @@ extension MemoryStore {
       }.prefix(limit))
   }
 
-  /// The apps that are in by a box's sign-in.
   public func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError)
     -> [AuthenticationRecord]
   {
@@ -100,7 +93,7 @@ extension MemoryStore {
     permissions.first { $0.device == device && $0.app == app && $0.requestor == requestor }
   }
 
-  /// Why the box's own sign-in does not stand, or that its viewer does not let the app use it.
+  /// Why an app's sign-in is refused because of the box's sign-in, or because the viewer denied the app.
   func refusal(
     ofParent parent: ParentSignIn, of record: AuthenticationRecord
   ) throws(StoreError) -> AuthenticationRefusal? {
@@ -108,7 +101,7 @@ extension MemoryStore {
     return try context(of: box).pauseOrEnd(ofParent: box)
   }
 
-  /// The box's own sign-in, if it is there and its viewer lets the app use it.
+  /// The box's sign-in, if it exists and the viewer has not denied the app since.
   private func box(of parent: ParentSignIn, lettingIn record: AuthenticationRecord) -> AuthenticationRecord? {
     let app = record.authentication
     guard let box = authentications[parent.id], box.authentication.source == .regular,
@@ -118,13 +111,15 @@ extension MemoryStore {
     return box
   }
 
-  /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
+  /// Whether lists show an app's sign-in.
+  ///
+  /// They hide it once the box has signed out or the viewer has denied the app.
   func isListed(_ record: AuthenticationRecord, at now: Instant) -> Bool {
     guard let parent = record.authentication.parent else { return true }
     return box(of: parent, lettingIn: record)?.authentication.isValid(at: now) == true
   }
 
-  private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> StandingSignIn? {
+  private func regularSignInThatStands(beside record: AuthenticationRecord, at now: Instant) -> ValidSignIn? {
     let there = authentications.values.first {
       $0.authentication.requestor == record.authentication.requestor && $0.deviceHash == record.deviceHash
     }

@@ -2,17 +2,14 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Everything but the accounts.
   public func provisioning() async throws(StoreError) -> Provisioning { records }
 
-  /// One account.
   public func account(_ provider: ProviderID, _ name: AccountName) async throws(StoreError)
     -> Account?
   {
     find(name, at: provider)
   }
 
-  /// The accounts of a provider.
   public func accounts(_ provider: ProviderID, after name: AccountName?, limit: Int)
     async throws(StoreError) -> [Account]
   {
@@ -22,7 +19,6 @@ extension MemoryStore {
     return Array(after.sorted { $0.name < $1.name }.prefix(limit))
   }
 
-  /// Writes a record, if what is there is what the caller has seen.
   public func put(
     _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
@@ -80,7 +76,6 @@ extension MemoryStore {
     }
   }
 
-  /// Removes a record with all that stands on it.
   public func remove(_ id: ProvisionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]
   {
@@ -154,7 +149,6 @@ extension MemoryStore {
     return endSessions(at: now) { $0.viewer == viewer }
   }
 
-  /// Sets an account's password and ends its sessions.
   public func setPassword(
     _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter,
     audit entry: AuditEntry?, at now: Instant
@@ -177,7 +171,6 @@ extension MemoryStore {
     guard passwords[viewer.provider]?[name] == proved else { throw .changedMeanwhile(what: "password") }
   }
 
-  /// Another hash of the same password.
   public func renewPassword(
     _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
   ) async throws(StoreError) {
@@ -185,7 +178,6 @@ extension MemoryStore {
     passwords[provider]?[name] = phc
   }
 
-  /// Writes accounts: all of them or none.
   public func putAccounts(_ writes: [AccountWrite], at now: Instant) async throws(StoreError) -> [RegistrationChange] {
     var seen: [ProvisionID: Account] = [:]
     for write in writes {
@@ -208,21 +200,18 @@ extension MemoryStore {
     return changes
   }
 
-  /// The forms of stored passwords.
   public func passwordForms(_ form: @escaping @Sendable (String) -> String?)
     async throws(StoreError) -> [ProviderID: Set<String>]
   {
     passwords.mapValues { Set($0.values.compactMap(form).prefix(mostPasswordForms)) }
   }
 
-  /// An account's password.
   public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
     -> String?
   {
     passwords[provider]?[name]
   }
 
-  /// Keeps a new client of an application.
   public func register(_ client: ClientRecord, at now: Instant) async throws(StoreError) {
     guard let application = records.applications[client.application], !application.isRevoked,
       application.requestor == client.requestor
@@ -230,7 +219,6 @@ extension MemoryStore {
     clients[client.id] = client
   }
 
-  /// A client, if its application is not revoked.
   public func client(_ id: ClientID) async throws(StoreError) -> ClientRecord? {
     guard let client = clients[id], records.applications[client.application]?.isRevoked == false
     else { return nil }

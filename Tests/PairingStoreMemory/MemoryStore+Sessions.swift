@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// Keeps a new session.
   public func startSession(
     _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
@@ -23,7 +22,6 @@ extension MemoryStore {
     return changes
   }
 
-  /// The session of a cookie.
   public func session(_ token: TokenHash, at now: Instant) async throws(StoreError)
     -> SessionRecord?
   {
@@ -31,14 +29,12 @@ extension MemoryStore {
     return try? liveSession(session.id, at: now)
   }
 
-  /// Notes that a session is used.
   public func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError) {
     let session = try liveSession(id, at: now)
     guard now.since(session.lastUsed) >= SessionRecord.touchInterval else { return }
     sessions[id] = session.used(at: now)
   }
 
-  /// Ends a session.
   public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]?
   {
@@ -47,7 +43,6 @@ extension MemoryStore {
     return endSessions(at: now) { $0.id == id }
   }
 
-  /// The sessions of a viewer.
   public func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError)
     -> [SessionRecord]
   {
@@ -56,7 +51,6 @@ extension MemoryStore {
       .sorted { $0.id < $1.id }
   }
 
-  /// The sessions in force behind an id.
   public func sessions(after id: SessionID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [SessionRecord]
   {
@@ -67,12 +61,10 @@ extension MemoryStore {
     return Array(inForce.sorted { $0.id < $1.id }.prefix(limit))
   }
 
-  /// The failures of one account or source.
   public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
     failures[subject]
   }
 
-  /// Counts one more.
   public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
   {
@@ -82,19 +74,16 @@ extension MemoryStore {
     return after
   }
 
-  /// Counts a try as a failure before the password is looked at.
   public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
     let before = failures[subject]
     guard LoginThrottle.pause(after: before, free: free, at: now) == nil else { return nil }
     return LoginTry(before: before, after: try await recordLoginFailure(of: subject, at: now))
   }
 
-  /// Takes a try back that was no failure.
   public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
     failures[subject] = LoginThrottle.givingBack(counted, from: failures[subject])
   }
 
-  /// Forgets the failures of a subject.
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     failures[subject] = nil
   }

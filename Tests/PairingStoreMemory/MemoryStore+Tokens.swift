@@ -2,7 +2,6 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  /// What a device gets that asks whether it is signed in.
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
@@ -11,7 +10,7 @@ extension MemoryStore {
     return .inForce(signIn, delivery: try delivery(of: signIn.record, at: now))
   }
 
-  /// What a device has at a requestor, without delivering it.
+  /// The device's sign-in at the requestor, without marking it as delivered.
   private func signIn(_ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     throws(StoreError) -> PickUp
   {
@@ -27,21 +26,20 @@ extension MemoryStore {
       ? .inForce(signIn, delivery: nil) : .expired(record)
   }
 
-  /// One sign-in, if it is in force.
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
-    -> StandingSignIn?
+    -> ValidSignIn?
   {
     try standingNow(id, at: now)
   }
 
-  func standingNow(_ id: AuthenticationID, at now: Instant) throws(StoreError) -> StandingSignIn? {
+  func standingNow(_ id: AuthenticationID, at now: Instant) throws(StoreError) -> ValidSignIn? {
     guard let record = authentications[id], record.authentication.isValid(at: now) else { return nil }
     return try context(of: record).standing(record)
   }
 
-  /// The sign-in of a record's device that a degraded one must not take the place of.
+  /// The device's valid sign-in that a degraded sign-in must not replace.
   private func regularSignIn(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
-    -> StandingSignIn?
+    -> ValidSignIn?
   {
     do throws(StoreError) {
       let there = try signIn(record.authentication.requestor, record.deviceHash, of: nil, at: now).signIn
@@ -55,16 +53,15 @@ extension MemoryStore {
   private func delivery(of record: AuthenticationRecord, at now: Instant) throws(StoreError)
     -> RegistrationChange?
   {
-    // A code that was taken back or forgotten meanwhile has nothing left to deliver; the sign-in stands.
+    // If the code was withdrawn or forgotten meanwhile, there is no delivery to record. The sign-in remains valid.
     guard let registration = record.registration.flatMap({ registrations[$0] }),
       case .approved = registration.flow.state
     else { return nil }
     return try apply(.deliver, to: registration, at: now)
   }
 
-  /// Signs a device in without a code.
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     let authentication = record.authentication
     if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {
@@ -80,7 +77,6 @@ extension MemoryStore {
     return signIn
   }
 
-  /// Signs a device out.
   public func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -89,7 +85,6 @@ extension MemoryStore {
     }
   }
 
-  /// Ends authentications.
   public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -97,7 +92,6 @@ extension MemoryStore {
     return endAuthentications(where: filter.includes)
   }
 
-  /// Ends the sign-ins of an account that are too many.
   public func makeRoom(
     besides new: AuthenticationRecord, _ room: SignInRoom,
     audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
@@ -112,7 +106,6 @@ extension MemoryStore {
     return ended
   }
 
-  /// The authentications that have not expired, nor ended with the box's that they stand on.
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
@@ -123,7 +116,6 @@ extension MemoryStore {
     return Array(meant.sorted { $0.authentication.id < $1.authentication.id }.prefix(limit))
   }
 
-  /// Gives a screen a name.
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
@@ -131,12 +123,10 @@ extension MemoryStore {
     note(entry)
   }
 
-  /// The names that were given to some of these screens.
   public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
     names.filter { screens.contains($0.key) }
   }
 
-  /// The permit for a resource: in force, expired, or none.
   public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
     async throws(StoreError) -> PermitLookup
   {
@@ -144,7 +134,6 @@ extension MemoryStore {
     return permit.isValid(at: now) ? .inForce(permit) : .expired
   }
 
-  /// Keeps a permit, unless one is there that is as good.
   public func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit {
     try keep(permit, of: usable(permit.authentication, at: now), among: most, at: now)
   }
@@ -175,7 +164,6 @@ extension MemoryStore {
     return bounded
   }
 
-  /// Opens a resource with a temporary pass.
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
@@ -204,14 +192,12 @@ extension MemoryStore {
         expires: ending.authentication.expires), of: ending, among: most, at: now)
   }
 
-  /// What has been used of a pass.
   public func temporaryPass(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse {
     use(requestor, provider, device, identity)
   }
 
-  /// The passes that were begun, behind one of them.
   public func temporaryPasses(
     requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord] {
@@ -227,7 +213,6 @@ extension MemoryStore {
     return Array(meant.sorted { $0.place < $1.place }.prefix(limit))
   }
 
-  /// Lets passes begin anew.
   public func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant

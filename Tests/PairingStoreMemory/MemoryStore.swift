@@ -2,10 +2,10 @@ public import PairingStore
 import RegentPairing
 import Synchronization
 
-/// A store that forgets everything when it goes: for tests, and as the shortest text of what each verb means.
+/// A store that keeps everything in memory: for tests, and as the shortest description of what each store call means.
 ///
-/// An actor without a single `await` inside a verb: each verb is a transaction because nothing can come in between. A
-/// verb that throws half-way would leave half of it behind, so every verb looks first and writes last.
+/// An actor with no `await` inside its calls, so each call is a transaction. A call that throws half-way would leave
+/// half of its change, so every call checks first and writes last.
 public actor MemoryStore: Store {
   var registrations: [RegistrationID: RegistrationRecord] = [:]
   var codes: [CodeHash: RegistrationID] = [:]
@@ -32,18 +32,20 @@ public actor MemoryStore: Store {
   var material: [KeyPurpose: StoredSecret] = [:]
   var signing: [SigningKeyID: SigningKeyRecord] = [:] { didSet { changed(.signingKeys) } }
   var log: [AuditEntry] = []
-  /// How many lines went from its beginning.
+  /// How many of the oldest audit lines were deleted.
   var forgotten = 0
-  /// Lines of strangers that made room.
+  /// Numbers of deleted lines that unauthenticated clients had caused.
   var dropped: Set<Int64> = []
   var failures: [LoginSubject: LoginFailures] = [:]
-  /// What those had at most who were forgotten to make room.
+  /// The highest failure counts of subjects that were forgotten because there were too many.
   var otherFailures: LoginFailures?
   var names: [ScreenHash: String] = [:]
   var numbers: [StoredCounters: [NodeID?: String]] = [:]
-  /// How often a verb has looked an account up: tests hold calls of the service against it.
+  /// How many accounts were looked up.
+  ///
+  /// Tests compare it with the calls of the service.
   public private(set) var accountReads = 0
-  /// Whether several services of a test use this store, as nodes do.
+  /// Whether several services of a test use this store, as nodes share a database.
   public nonisolated let isShared: Bool
   var changes: [StoreChange] = []
   var nonces: [UsedNonce] = []
@@ -54,13 +56,16 @@ public actor MemoryStore: Store {
 
   public init(isShared: Bool = false) { self.isShared = isShared }
 
-  /// Moves on with everything that grants stand on, be it the end of something or not.
+  /// Advances with every change of a record that grants depend on, even if the change ends no grant.
   public nonisolated var standingMark: UInt64? { mark.load(ordering: .acquiring) }
 
   private func moved() { mark.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }
 
-/// What a temporary pass was used with: one row per pair, so that a reset of either half leaves the others alone.
+/// Identifies the use of a temporary pass.
+///
+/// There is one entry for each pair of device and identity, so that a reset of one device or identity leaves the
+/// others unchanged.
 struct PassKey: Hashable, Sendable {
   let requestor: RequestorID
   let provider: ProviderID
@@ -68,7 +73,7 @@ struct PassKey: Hashable, Sendable {
   let identity: IdentityHash?
 }
 
-// MARK: - Shared by the verbs
+// MARK: - Shared by the store calls
 
 extension MemoryStore {
   func find(_ name: AccountName, at provider: ProviderID) -> Account? {
@@ -81,7 +86,7 @@ extension MemoryStore {
     return record
   }
 
-  /// Applies one event to a registration and keeps what it made.
+  /// Applies one event to a registration and stores the result.
   func apply(_ event: PairingEvent, to record: RegistrationRecord, at now: Instant)
     throws(StoreError) -> RegistrationChange
   {
@@ -134,7 +139,7 @@ extension MemoryStore {
     return session
   }
 
-  /// Whether a browser may be signed in as this viewer.
+  /// Why a browser may not be signed in as this viewer; nil if it may.
   func signInRefusal(of viewer: Viewer) -> AuthenticationRefusal? {
     guard let provider = records.providers[viewer.provider] else { return .notIntegrated }
     guard let name = viewer.account else {
@@ -146,7 +151,7 @@ extension MemoryStore {
     return account.isDisabled ? .accountDisabled : nil
   }
 
-  /// Ends sessions and gives back what they had claimed.
+  /// Ends sessions and releases the codes that they had claimed.
   func endSessions(at now: Instant, where isMeant: (SessionRecord) -> Bool) -> [RegistrationChange] {
     let ended = Set(sessions.values.filter(isMeant).map(\.id))
     for id in ended { sessions[id] = nil }
@@ -157,7 +162,6 @@ extension MemoryStore {
     }
   }
 
-  /// Ends authentications with their permits.
   func endAuthentications(where isMeant: (AuthenticationRecord) -> Bool) -> [AuthenticationRecord] {
     let ended = authentications.values.filter(isMeant).sorted {
       $0.authentication.id < $1.authentication.id
@@ -172,10 +176,10 @@ extension MemoryStore {
     return ended
   }
 
-  /// What stands on a sign-in goes with it.
+  /// Ends the grants that depend on a sign-in.
   func endGrants(of id: AuthenticationID) { grants = grants.filter { $0.value.authentication != id } }
 
-  /// A new authentication takes the place of what the device had at the requestor.
+  /// Stores a new authentication, which replaces the device's earlier one at the requestor.
   func keep(_ record: AuthenticationRecord) {
     _ = endAuthentications {
       $0.authentication.requestor == record.authentication.requestor

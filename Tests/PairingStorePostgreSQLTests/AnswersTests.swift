@@ -6,7 +6,9 @@ import RegentSQL
 import TestSupport
 import Testing
 
-/// A transaction that asks ahead, over a table of its own: `a`, `b` and others that stand in rows of owners.
+/// A transaction with prefetched questions over its own table `thing`.
+///
+/// Each row has an `owner`, so a question can select one row or all rows of an owner.
 private struct AskingAhead {
   let place: DatabasePlace
   let connection: Connection
@@ -19,7 +21,7 @@ private struct AskingAhead {
     connection = try place.connect()
     try connection.run(
       "CREATE TABLE thing (id TEXT COLLATE \"C\" PRIMARY KEY, owner TEXT, n BIGINT, bytes BYTEA)", by: serverDeadline)
-    // "é" in two spellings: one text for Swift, two for the database.
+    // "é" in two spellings: Swift compares them as equal, PostgreSQL does not.
     try connection.run(
       """
       INSERT INTO thing VALUES ('a', 'one', 1, '\\x01'), ('b', 'one', 2, '\\x02'), ('c', 'two', 3, NULL),
@@ -34,10 +36,10 @@ private struct AskingAhead {
     try? place.remove()
   }
 
-  /// What the store would be told now.
+  /// What the transaction answers, which may come from its cache.
   func told(_ question: Question) throws -> [[SQLValue]] { try Self.values(transaction.ask(question.sql)) }
 
-  /// What the database says when it is asked in words that nobody asked ahead.
+  /// What the database answers: the added `AND true` makes a statement that is not in the cache.
   func truth(_ question: Question) throws -> [[SQLValue]] {
     let sql = SQL(unsafeRawSQL: "\(question.sql.text) AND true", question.sql.values)
     return try Self.values(transaction.ask(sql))
@@ -68,7 +70,7 @@ private let owners = ["one", "two", "three", "nobody"]
 private let all: [Question] =
   ids.map(byID) + owners.map(byOwner) + [byNumber(1, [1]), byNumber(2, [1]), byNumber(nil, []), byNumber(5, [])]
 
-/// What a row is known by, as the verbs say it.
+/// The columns that identify a row, in the form in which the store's functions declare the rows they write.
 private func row(_ id: String, _ owner: String? = nil) -> TouchedRow {
   var known: [(column: Column, value: SQLValue)] = [(.text("id"), .text(id))]
   if let owner { known.append((.text("owner"), .text(owner))) }
@@ -85,38 +87,38 @@ private struct Write: Sendable, CustomTestStringConvertible {
 }
 
 private let writes = [
-  Write("of which nobody knows what it writes") { try $0.run("UPDATE thing SET n = n + 10, owner = 'two'") },
-  Write("that is counted") { _ = try $0.runCounting("UPDATE thing SET n = n + 10, owner = 'two'") },
-  Write("of a row of which one column is known") {
+  Write("with no declared row") { try $0.run("UPDATE thing SET n = n + 10, owner = 'two'") },
+  Write("with no declared row, counting rows") { _ = try $0.runCounting("UPDATE thing SET n = n + 10, owner = 'two'") },
+  Write("of a row declared by its id only") {
     try $0.run("UPDATE thing SET n = 10, bytes = '\\x01', owner = 'two' WHERE id = 'a'", touching: row("a"))
   },
-  Write("of all rows of an owner") {
+  Write("of all rows of one owner") {
     try $0.run(
       "DELETE FROM thing WHERE owner = 'one'",
       touching: TouchedRow("thing", [(.text("owner"), .text("one"))]))
   },
-  Write("that moves a row from one owner to another") {
+  Write("that moves a row to another owner") {
     try $0.changeOne(
       "UPDATE thing SET owner = 'two' WHERE id = 'a'", of: "thing", touching: [row("a", "one"), row("a", "two")])
   },
-  Write("of a new row") {
+  Write("that inserts a new row") {
     try $0.insert(
       "INSERT INTO thing (id, owner) VALUES ('nobody', 'three')", inPlaceOf: "SELECT 1",
       touching: row("nobody", "three"))
   },
-  Write("of a row that may be there") {
+  Write("that inserts a row unless it exists") {
     let new = "INSERT INTO thing (id, owner) VALUES (?, ?)"
     let isNew = try $0.insertNew(new, new, [.text("nobody"), .text("nobody")], touching: row("nobody", "nobody"))
     #expect(isNew)
   },
-  Write("of one spelling of a name") {
+  Write("of a row whose id has two spellings") {
     try $0.run("DELETE FROM thing WHERE id = \("\u{E9}")", touching: row("\u{E9}", "three"))
   },
 ]
 
-@Suite("Answers that were asked ahead", .serialized)
+@Suite("Prefetched answers of a transaction", .serialized)
 struct AnswersTests {
-  @Test func `are those that each question gets alone, however many are asked together`() throws {
+  @Test func `prefetched questions get the same answers as questions that are asked one by one`() throws {
     for count in [1, 2, 3, 7, 64, 300] {
       let asking = try AskingAhead(all + (0..<count).map { byID("more \($0)") } + all)
       defer { asking.end() }
@@ -128,18 +130,19 @@ struct AnswersTests {
   }
 
   @Test(arguments: writes)
-  fileprivate func `are asked anew after a write that changes them`(write: Write) throws {
+  fileprivate func `a write discards the prefetched answers that it changes`(write: Write) throws {
     let asking = try AskingAhead(all)
     defer { asking.end() }
     let before = try all.map { try asking.told($0) }
     try write.run(asking.context)
-    // All that was told before anything is asked, which would send the write.
+    // Read all cached answers before the first question that reaches the database, because that one also sends the
+    // write.
     let after = try all.map { question in (question: question, told: try asking.told(question)) }
     #expect(after.map(\.told) != before, "the write changes something that is asked")
     for (question, told) in after { #expect(try told == asking.truth(question), "\(question.sql)") }
   }
 
-  @Test func `are asked anew after a request that was undone`() throws {
+  @Test func `undoing a request discards the answers that saw its writes`() throws {
     let asking = try AskingAhead(all)
     defer { asking.end() }
     let before = try all.map { question in (question: question, told: try asking.told(question)) }
@@ -155,14 +158,17 @@ struct AnswersTests {
     }
   }
 
-  @Test func `are kept when they were asked for one by one, and end with the request that saw its own rows`() throws {
+  @Test func `answers that were asked one by one are cached, and an undone request discards those that saw its writes`()
+    throws
+  {
     let asking = try AskingAhead([])
     defer { asking.end() }
     func told(_ question: Question) throws -> [[SQLValue]] {
       try AskingAhead.values(asking.transaction.ask(question))
     }
     let (a, one) = (try told(byID("a")), try told(byOwner("one")))
-    // Nobody but this transaction may write, and it does not know of this: asked again it would be told.
+    // A write the transaction does not know of. A second query would see it, so an unchanged answer comes from the
+    // cache.
     try asking.connection.run("UPDATE thing SET n = 20 WHERE id = 'b'", by: serverDeadline)
     #expect(try told(byID("a")) == a && told(byOwner("one")) == one)
     try asking.context.run("UPDATE thing SET n = 10 WHERE id = 'a'", touching: row("a", "one"))
@@ -177,7 +183,9 @@ struct AnswersTests {
     #expect(try told(byID("a")) != changed)
   }
 
-  @Test func `the head of the audit log is known until its request is undone or it may have been written`() throws {
+  @Test func `the head of the audit log stays cached until its request is undone or a statement may have written it`()
+    throws
+  {
     let asking = try AskingAhead([])
     defer { asking.end() }
     let head = Stored(record: AuditHead(newest: 7), values: [], signature: [1])
@@ -196,7 +204,7 @@ struct AnswersTests {
     }
   }
 
-  @Test func `what can be named with the first answers is asked with one statement, once`() throws {
+  @Test func `questions that depend on the first answers are prefetched together by one statement`() throws {
     let asking = try AskingAhead([byID("a"), byID("b")])
     defer { asking.end() }
     let first = try asking.told(byOwner("one"))
@@ -205,7 +213,7 @@ struct AnswersTests {
       ["a", "b", "c"].map { id in
         { context in
           let found = try context.ask(byID(id))
-          #expect(id != "c", "nobody has asked for it")
+          #expect(id != "c", "c was not prefetched, so the closure must stop at its question")
           return [byOwner(try found[0].text(1)), byID("c")]
         }
       })
@@ -213,21 +221,22 @@ struct AnswersTests {
     #expect(try asking.told(byOwner("one")) == first && asking.told(byID("c"))[0][2] == .integer(3))
   }
 
-  @Test func `stand while other rows are written`() throws {
+  @Test func `a write to other rows keeps the cached answers`() throws {
     let asking = try AskingAhead(all)
     defer { asking.end() }
     let before = try asking.told(byID("b"))
     try asking.context.run("UPDATE thing SET n = 10 WHERE id = 'a'", touching: row("a", "one"))
     try asking.context.run("DELETE FROM lane", touching: TouchedRow("lane", []))
-    // Nobody but this transaction may write, and it does not know of this: asked again it would be told.
+    // A write the transaction does not know of. A second query would see it, so an unchanged answer comes from the
+    // cache.
     try asking.connection.run("UPDATE thing SET n = 20 WHERE id = 'b'", by: serverDeadline)
     #expect(try asking.told(byID("b")) == before && asking.truth(byID("b")) != before)
-    // By the columns that are known the row may be an owner's.
+    // By the declared columns, the written row may belong to this owner, so the answer is read again.
     #expect(try asking.told(byOwner("one")) == asking.truth(byOwner("one")))
     #expect(try asking.told(byID("a")) == asking.truth(byID("a")))
   }
 
-  @Test func `new rows of one table are written together, in their order among the rest`() throws {
+  @Test func `new rows of one table are inserted together and keep their order among other writes`() throws {
     let asking = try AskingAhead([])
     defer { asking.end() }
     for number in 0..<150 {
@@ -236,7 +245,7 @@ struct AnswersTests {
       let owner: SQLValue = number % 2 == 0 ? .null : .text("new")
       let values: [SQLValue] = [.text("new \(number)"), owner, .integer(Int64(number))]
       _ = try asking.context.insertNew(new, new, values, touching: row("new \(number)"))
-      // Stands on the row before it, and the next one on what it did.
+      // This update depends on the insert before it, and the next insert comes after it.
       if number % 50 == 49 {
         try asking.context.changeOne(
           "UPDATE thing SET n = -1 WHERE id = \("new \(number)") AND n = \(number)", of: "thing",
@@ -254,7 +263,7 @@ struct AnswersTests {
     #expect(try count("id LIKE 'new %' AND n >= 0 AND id <> 'new ' || n") == 0)
   }
 
-  @Test func `what is alike goes as few statements of few lengths`() {
+  @Test func `equal statements are combined in batches of a few fixed sizes`() {
     let rows = (0..<150).map { SQL(unsafeRawSQL: "INSERT INTO thing (id) VALUES (?)", [.integer(Int64($0))]) }
     #expect(BatchedStatements.inserts(rows[...]).map(\.values.count) == [64, 64, 16, 4, 2])
     #expect(BatchedStatements.inserts(rows[7...]).flatMap(\.values) == rows[7...].flatMap(\.values))

@@ -9,14 +9,16 @@ import RegentSQL
 import TestSupport
 import Testing
 
-/// What only a cluster needs: it is made anew where a store arrives.
+/// Tables that only a cluster needs.
 ///
-/// A table that is neither here nor copied is forgotten.
+/// The store creates them anew where a copy arrives.
+///
+/// The test fails for a table that is neither in this list nor copied, so a new table cannot be forgotten.
 private let ofTheCluster: Set<String> = [
   "cluster", "lane", "node", "lease", "change", "nonce", "nonce_count", "live_code_count",
 ]
 
-/// A column, as the server knows it.
+/// A column of `information_schema.columns`.
 private struct FoundColumn {
   let table, name, type: String
   let isNullable: Bool
@@ -35,9 +37,10 @@ extension DatabasePlace {
     }
   }
 
-  /// Writes so many rows into every table of a store: with none of the values that are easy to carry.
+  /// Writes `count` rows into every table, with values that are hard to copy: empty, NULL, extreme, with line breaks
+  /// and quotes.
   ///
-  /// - Returns: the tables.
+  /// - Returns: the names of the tables.
   fileprivate func fillEveryTable(_ count: Int) throws -> Set<String> {
     let tables = Dictionary(grouping: try columns().filter { !ofTheCluster.contains($0.table) }, by: \.table)
     let connection = try connect()
@@ -62,7 +65,7 @@ extension DatabasePlace {
     return Set(tables.keys)
   }
 
-  /// The first column of what is asked for.
+  /// The first column of each row of the result.
   fileprivate func texts(_ sql: SQL) throws -> [String] {
     try connect().run(sql, by: serverDeadline).map { try $0.text(0) }
   }
@@ -76,13 +79,13 @@ extension DatabasePlace {
   }
 }
 
-@Suite("Everything in a database on a server, copied", .serialized)
+@Suite("Copies of a PostgreSQL database", .serialized)
 struct CopyTests {
-  @Test func `every table goes to a file and back, row for row, whatever is in it`() async throws {
+  @Test func `every table is copied to a file and back with all its rows, whatever their values`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     try PostgreSQLStore(place.options()).close()
-    // More than a statement takes, and more than a page.
+    // More rows than one statement takes, and more than one page of the copy.
     let count = 520
     let tables = try place.fillEveryTable(count)
     let snapshot = try place.snapshot()
@@ -93,7 +96,7 @@ struct CopyTests {
       filling.close()
       #expect(Set(sent.sums.keys) == tables, "each table that is there is copied")
       #expect(sent.sums.values.filter { $0.rows == count }.count == tables.count - 1)
-      // None of them is signed, and each is found out: no table is left out of the verification.
+      // The rows have no signatures. That each one is counted shows that the verification covers every table.
       #expect(sent.unverified == count * (tables.count - 1))
       #expect(sent.gaps == ["what says how far it reaches was removed or changed"])
       let store = try place.file("\(folder)/copy.db")
@@ -110,7 +113,8 @@ struct CopyTests {
       let arrived = try arriving.survey(masterKey: place.master)
       #expect(arrived.differences(from: sent) == [])
       try arriving.commit(mark: CopyMark(action: "test", detail: ""))
-      // Where the order of writing says something it is the same; rows were written against the order of their keys.
+      // Where the order of insertion matters, the copy keeps it. The rows were inserted in the reverse order of their
+      // keys.
       for (table, key) in [("entitlement", "id"), ("temporary_pass", "requestor"), ("login_failure", "subject")] {
         let order: SQL = "SELECT \(unsafeRawSQL: key) FROM \(unsafeRawSQL: table) ORDER BY rowid"
         let (before, after) = (try place.texts(order), try other.texts(order))
@@ -119,18 +123,18 @@ struct CopyTests {
     }
   }
 
-  @Test func `a copy that ends before its COMMIT leaves nothing, not even tables`() throws {
+  @Test func `a copy that ends before its COMMIT leaves no rows and no tables`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let filling = try ServerFilling(place.settings())
     try filling.take(CopiedRows(table: "numbers", columns: ["id", "text", "signature"], rows: [row("a")]))
     filling.close()
     #expect(try !PostgreSQLStore.isMade(on: place.settings()))
-    // The next one is not kept out.
+    // The abandoned copy does not hold the lock, so the next one can begin.
     try ServerFilling(place.settings()).close()
   }
 
-  @Test func `a row that the server cannot keep is said, with its table`() throws {
+  @Test func `a row that the server cannot store is reported with its table`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let filling = try ServerFilling(place.settings())
@@ -144,7 +148,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `a database with rows, or with a service, is not filled`() throws {
+  @Test func `a copy refuses a target that has rows or that a running service uses`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -155,7 +159,7 @@ struct CopyTests {
     let second = try PostgreSQLStore(place.options(node: "two"))
     store.close()
     #expect(throws: PostgreSQLError.self) { try place.snapshot(isAlone: true).close() }
-    // A copy beside it is no trouble, and none to it.
+    // A snapshot can be taken while a service runs, and does not disturb it.
     let beside = try place.snapshot()
     #expect(try beside.survey().unverified == 0)
     beside.close()
@@ -167,7 +171,7 @@ struct CopyTests {
     #expect(throws: CopyFailure.notEmpty(table: "data_key")) { try ServerFilling(place.settings()).close() }
   }
 
-  @Test func `a service whose connection broke while it had nothing to write is seen all the same`() async throws {
+  @Test func `a service whose idle connection broke still counts as using the database`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -189,7 +193,7 @@ struct CopyTests {
     try await store.tryWriting()
   }
 
-  @Test func `a snapshot is of one moment, and does not see what comes meanwhile`() async throws {
+  @Test func `a snapshot shows one moment and no later changes`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -205,7 +209,7 @@ struct CopyTests {
     #expect(try later.survey().differences(from: first) == ["numbers"])
   }
 
-  @Test func `rows that were deleted from outside are missed by those that stand on them`() async throws {
+  @Test func `the survey reports rows whose parent row was deleted from outside`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -223,7 +227,7 @@ struct CopyTests {
     #expect(try snapshot.survey().loose.count == 1)
   }
 
-  @Test func `a database that was left is closed to services, and says where its rows are`() throws {
+  @Test func `services refuse to open a database that was moved away, and the error says where its rows are`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     try PostgreSQLStore(place.options()).close()

@@ -8,7 +8,7 @@ import RegentSQL
 import TestSupport
 import Testing
 
-@Suite("A server whose disk is full", .serialized)
+@Suite("A PostgreSQL server whose disk is full", .serialized)
 struct FullServerDiskTests {
   private func add(_ text: String, to store: PostgreSQLStore) async throws(StoreError) {
     guard let id = RequestorID(text) else { return }
@@ -18,7 +18,7 @@ struct FullServerDiskTests {
   }
 
   @Test(.enabled(if: getuid() == 0, "mounting takes root"))
-  func `is not written to until there is room, though small rows would go in`() async throws {
+  func `the store refuses writes while the disk is full, even if a small row would fit`() async throws {
     let server = try PostgreSQLServer()
     let disk = try SmallDisk(of: server)
     let store = try PostgreSQLStore(DatabasePlace(on: server).options())
@@ -30,7 +30,7 @@ struct FullServerDiskTests {
     #expect(store.numbers.commitMicroseconds.count > 0 && store.numbers.commitMicroseconds.sum > 0)
     #expect(store.numbers.batchSizes.count == store.numbers.commitMicroseconds.count)
     try disk.fill()
-    // Whoever is asked by an operator looks, also when nobody has needed room so far.
+    // An operator's explicit check looks at the disk even when no write has failed yet.
     await #expect(throws: StoreError.diskFull) { try await store.lookForRoom() }
     try disk.makeRoom()
     try await store.tryWriting()

@@ -7,14 +7,16 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-/// What stores have heard of.
+/// The marks of the nonces that the stores of the test received.
 private final class HeardNonces: Sendable {
   let marks = Locked<Set<UInt64>>([])
 }
 
-/// Nonces on their way from one store to another.
+/// How a used nonce reaches the other stores.
 extension NewsTests {
-  @Test func `who is alone tells nobody each nonce, and whoever comes all of them`() async throws {
+  @Test func `a lone store stops notifying for each nonce, and a store that joins receives all earlier ones`()
+    async throws
+  {
     try await withTwo { place, one, other in
       other.close()
       let ear = try place.connect()
@@ -32,7 +34,7 @@ extension NewsTests {
       }
       let key = try #require(PublicKey("key"))
       let used = Locked<UInt64>(0)
-      // Thirty, one after the other: how many bells said that there is something to read.
+      // Shares thirty nonces one after the other and returns how many notifications announced them.
       func news() async throws -> Int {
         while try !ear.notifications(by: .after(.zero)).isEmpty {}
         for _ in 0..<30 {
@@ -51,21 +53,21 @@ extension NewsTests {
       }
       let first = following(one)
       defer { first.cancel() }
-      #expect(try await news() > 10, "at the beginning somebody may be there")
-      // A second and a half without another one's bell, and a beat that has heard of nobody.
-      try await eventually("it to be alone", within: 30) { try await news() <= 2 }
-      #expect(heard.marks.withLock { $0.isEmpty }, "nobody is told of his own")
+      #expect(try await news() > 10, "the store does not know yet that it is alone")
+      // The store must hear no other store's notification for 1.5 s, and one heartbeat must find no other node.
+      try await eventually("the store to find that it is alone", within: 30) { try await news() <= 2 }
+      #expect(heard.marks.withLock { $0.isEmpty }, "a store does not receive its own nonces")
       let newcomer = try PostgreSQLStore(place.options(node: "newcomer"))
       defer { newcomer.close() }
       let second = following(newcomer)
       defer { second.cancel() }
       let all = used.withLock { Set(1...$0) }
       try await eventually("the newcomer to hear of all of them") { heard.marks.withLock { $0 == all } }
-      try await eventually("it to ring for the newcomer") { try await news() > 10 }
+      try await eventually("the store to notify the newcomer") { try await news() > 10 }
     }
   }
 
-  @Test func `more than a page of them says so, until all was read`() async throws {
+  @Test func `more nonces than fit in a page are read over several pages`() async throws {
     try await withTwo { place, one, _ in
       try place.connect().run(
         """

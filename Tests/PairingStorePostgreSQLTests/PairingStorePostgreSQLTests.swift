@@ -13,7 +13,7 @@ private func named<Kind>(_ text: String) throws -> Identifier<Kind> { try #requi
 private let start = Instant(milliseconds: 1_000)
 
 extension PostgreSQLStore {
-  /// Keeps a requestor of that name.
+  /// Stores a requestor with this id.
   fileprivate func provision(_ id: String = "REF30") async throws {
     _ = try await put(
       .requestor(Requestor(id: named(id), name: id)), replacing: nil, audit: nil, at: start)
@@ -24,9 +24,11 @@ extension PostgreSQLStore {
   }
 }
 
-@Suite("A store in a PostgreSQL database", .serialized)
+@Suite("The PostgreSQL store", .serialized)
 struct PairingStorePostgreSQLTests {
-  @Test func `of services that start at once on an empty database, one makes tables and keys`() async throws {
+  @Test func `when several services start on an empty database, one creates the tables and keys and all use them`()
+    async throws
+  {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let stores = try await withThrowingTaskGroup(of: PostgreSQLStore.self) { group in
@@ -41,7 +43,7 @@ struct PairingStorePostgreSQLTests {
     #expect(try await stores[3].requestors == ["REF30"])
   }
 
-  @Test func `is opened by its master key and no other`() async throws {
+  @Test func `a database opens with its own master key only`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -55,7 +57,7 @@ struct PairingStorePostgreSQLTests {
     #expect(try await again.requestors == ["REF30"])
   }
 
-  @Test func `a role that may read and write the tables is enough once they are there`() async throws {
+  @Test func `a role that may only read and write suffices once the tables exist`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let owner = try place.connect()
@@ -66,7 +68,7 @@ struct PairingStorePostgreSQLTests {
       _ = try? owner.run("DROP OWNED BY \(unsafeRawSQL: role)", by: serverDeadline)
       _ = try? owner.run("DROP ROLE \(unsafeRawSQL: role)", by: serverDeadline)
     }
-    // Without tables it makes none, and says what it lacks.
+    // Before the tables exist, opening fails and the hint names the missing grant.
     let refused = #expect(throws: PostgreSQLError.self) { try PostgreSQLStore(place.options(as: role)).close() }
     #expect(refused?.state == .noRight)
     #expect(
@@ -86,7 +88,7 @@ struct PairingStorePostgreSQLTests {
     }
   }
 
-  @Test func `code that somebody planted in the tables keeps it from opening`() throws {
+  @Test func `a trigger that an attacker planted in the tables keeps the store from opening`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     try PostgreSQLStore(place.options()).close()
@@ -102,7 +104,7 @@ struct PairingStorePostgreSQLTests {
     #expect(throws: SchemaFailure.otherVersion(found: 99)) { try PostgreSQLStore(place.options()).close() }
   }
 
-  @Test func `a row that was changed behind its back does not exist, and is told of`() async throws {
+  @Test func `a row that was changed outside the store is ignored and audited`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -116,7 +118,7 @@ struct PairingStorePostgreSQLTests {
     #expect(lines.map(\.entry.subject) == ["requestor/BAD"])
   }
 
-  @Test func `a connection that its server ended is opened anew, and nobody notices`() async throws {
+  @Test func `a connection that the server ended is replaced without a failed request`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())

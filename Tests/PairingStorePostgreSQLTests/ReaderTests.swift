@@ -8,10 +8,11 @@ import RegentSQL
 import TestSupport
 import Testing
 
-/// What waits for a reader together.
-@Suite("Reads that share a transaction", .serialized)
+@Suite("Reads that share a PostgreSQL transaction", .serialized)
 struct ReaderTests {
-  /// What came of reads that waited together.
+  /// Queues `count` reads, lets one reader serve them together, and returns their results.
+  ///
+  /// `seconds` is how long each may wait.
   private func together<Value: Sendable>(
     _ count: Int, seconds: UInt64 = 10, _ body: @escaping @Sendable (Int, borrowing ReadContext) throws -> Value
   ) throws -> [Result<Value, any Error>?] {
@@ -34,7 +35,7 @@ struct ReaderTests {
     return found.withLock { $0 }
   }
 
-  /// When the transaction of a question began, and the number that was asked for.
+  /// The start time of the transaction in microseconds, and the number that was passed in.
   private static func moment(_ context: borrowing ReadContext, _ number: Int) throws -> [Int64] {
     let rows = try context.ask(
       "SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT), CAST(\(number) AS BIGINT)")
@@ -47,7 +48,7 @@ struct ReaderTests {
     return sum
   }
 
-  @Test func `are of one moment, and each has its own answer`() throws {
+  @Test func `reads that wait together see the same moment, and each gets its own answer`() throws {
     let outcomes = try together(20) { number, context in
       try Self.moment(context, number) + Self.moment(context, 1_000 + number % 3)
     }
@@ -56,7 +57,7 @@ struct ReaderTests {
     #expect(found.map { $0[1] } == (0..<20).map(Int64.init) && found.map { $0[3] } == (0..<20).map { 1_000 + $0 % 3 })
   }
 
-  @Test func `ask what several want to know once, and all of it in few round trips`() throws {
+  @Test func `a question that several reads share is asked once, in few round trips`() throws {
     let runs = Locked(0)
     let outcomes = try together(20) { _, context in
       runs.withLock { $0 += 1 }
@@ -66,7 +67,7 @@ struct ReaderTests {
     #expect(runs.withLock { $0 } == 40, "each ran until its question, and once more")
   }
 
-  @Test func `do not fail because another one's question cannot be asked`() throws {
+  @Test func `a read whose question fails does not fail the others`() throws {
     let outcomes = try together(6) { number, context in
       try context.ask("SELECT 100 / CAST(\(number) AS BIGINT)")[0].integer(0)
     }
@@ -74,7 +75,11 @@ struct ReaderTests {
     #expect(try outcomes.dropFirst().map { try $0?.get() } == [100, 50, 33, 25, 20])
   }
 
-  @Test func `go on alone when one asks without end, and one that hides its failure gets none for an answer`() throws {
+  @Test
+  func
+    `one read with many questions does not delay the others, and a read that hides its failure still gets its answer`()
+    throws
+  {
     let outcomes = try together(3) { number, context in
       switch number {
       case 0: try Self.total(context)
@@ -85,7 +90,7 @@ struct ReaderTests {
     #expect(try outcomes.map { try $0?.get() } == [435, 7, 8])
   }
 
-  @Test func `whose time is over are told so, and the others are answered`() throws {
+  @Test func `reads whose time is over fail, and the others are answered`() throws {
     let outcomes = try together(3, seconds: 0) { number, context in try Self.moment(context, number) }
     for outcome in outcomes { #expect(throws: StoreError.self) { try outcome?.get() } }
   }

@@ -6,9 +6,8 @@ import PostgreSQLTestSupport
 import RegentSQL
 import Testing
 
-/// What a role is told that lacks a right.
-@Suite struct `A role without a right` {
-  @Test func `is told the GRANT that is missing, and who has to type it`() async throws {
+@Suite struct `Hints for a PostgreSQL role without the needed rights` {
+  @Test func `a role that lacks a right is told which GRANT is missing and which role must run it`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let owner = try place.connect()
@@ -24,11 +23,11 @@ import Testing
       #expect(refused?.hint?.contains(hint) == true, "\(refused.map { "\($0), \($0.hint ?? "no hint")" } ?? "")")
     }
     let rows = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(role) TO \(role)"
-    // Not even the schema, in which there is nothing; then one that it sees.
+    // Without USAGE on the schema, which is empty; then with USAGE.
     try expect("make the tables: GRANT USAGE, CREATE ON SCHEMA \(role) TO \(role)")
     try type("GRANT USAGE ON SCHEMA \(role) TO \(role)")
     try expect("make the tables: GRANT USAGE, CREATE ON SCHEMA \(role) TO \(role)")
-    // Tables are there, and whoever copies is told the same as a service.
+    // With tables in the schema. Copying gives the same hint as opening.
     try PostgreSQLStore(place.options()).close()
     try expect("as regent, who owns the tables: GRANT USAGE ON SCHEMA \(role) TO \(role); \(rows)")
     let copied = #expect(throws: PostgreSQLError.self) {
@@ -39,7 +38,8 @@ import Testing
     try type("REVOKE USAGE ON SCHEMA \(role) FROM \(role)")
     try expect("as regent, who owns the tables: GRANT USAGE ON SCHEMA \(role) TO \(role)")
     try type("GRANT USAGE ON SCHEMA \(role) TO \(role)")
-    // It loses one while it runs: the log has nothing else to go by.
+    // A right that is revoked while the store runs: the error must name the grant, because the log shows nothing
+    // else.
     let store = try PostgreSQLStore(place.options(as: role))
     defer { store.close() }
     try type("REVOKE INSERT ON ALL TABLES IN SCHEMA \(role) FROM \(role)")
@@ -47,12 +47,12 @@ import Testing
     #expect(
       error?.description.contains("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES") == true, "\(error as Any)")
     try type(rows)
-    // A newer version adds to the tables, which only their owner may.
+    // An older schema, which this release would extend; only the owner of the tables may do that.
     try type("UPDATE cluster SET schema = 1")
     try expect("start it once as regent, who owns them, then \(rows)")
   }
 
-  @Test func `that the database does not let in is told so`() throws {
+  @Test func `a role that may not connect to the database is told to GRANT CONNECT`() throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let owner = try place.connect()

@@ -10,8 +10,8 @@ import Testing
 
 @testable import PairingStorePostgreSQL
 
-@Suite struct `what a server says of itself` {
-  @Test func `a clock is compared with the time in which it was read, however long that took`() {
+@Suite struct `What the store reports about the PostgreSQL server` {
+  @Test func `a clock difference is measured against the whole interval of the request, however long it took`() {
     func ahead(_ there: Int64, _ asked: Int64, _ answered: Int64) -> Duration {
       clockAhead(
         of: Instant(milliseconds: there), asked: Instant(milliseconds: asked), answered: Instant(milliseconds: answered)
@@ -22,7 +22,7 @@ import Testing
     #expect(ahead(11_000, 4_000, 9_000) == .seconds(-2))
   }
 
-  @Test func `whether everybody may connect, and what takes that away`() async throws {
+  @Test func `the store reports that every role may connect, and the statements that end this`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer())
     let store = try PostgreSQLStore(place.options())
     defer { store.close() }
@@ -40,7 +40,7 @@ import Testing
     #expect(throws: PostgreSQLError.self) { try place.connect(as: "stranger").close() }
   }
 
-  @Test func `who follows it, and what of that a role of the least rights sees`() async throws {
+  @Test func `the store lists the standbys of its server, with details only if its role may read them`() async throws {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
     let store = try PostgreSQLStore(place.options())
@@ -56,7 +56,7 @@ import Testing
       "COPY (SELECT 'local replication all trust') TO PROGRAM \(unsafeRawSQL: append)", by: serverDeadline)
     try operating.run("SELECT pg_reload_conf()", by: serverDeadline)
     try await withTemporaryFolder { folder in
-      // Takes the log as a standby does.
+      // Receives the write-ahead log like a standby.
       let follower = try RunningProgram(
         "pg_receivewal",
         [
@@ -67,10 +67,12 @@ import Testing
       func sees(_ what: String, _ store: PostgreSQLStore, _ standby: ServerFacts.Standby) async throws {
         try await eventually(what) { try await store.server().standbys == [standby] ? true : nil }
       }
-      try await sees("it to stream", store, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "async"))
+      try await sees(
+        "the standby to stream", store, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "async"))
       #expect(try await !store.server().wantsSynchronousStandby)
       try set(#"synchronous_standby_names = '"db-2"'"#)
-      try await sees("it to count", store, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "sync"))
+      try await sees(
+        "the standby to become synchronous", store, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "sync"))
       #expect(try await store.server().wantsSynchronousStandby)
       let role = place.schema
       for grant: SQL in [
@@ -82,9 +84,10 @@ import Testing
       ] { try operating.run(grant, by: serverDeadline) }
       let least = try PostgreSQLStore(place.options(as: role, node: "least"))
       defer { least.close() }
-      try await sees("somebody", least, ServerFacts.Standby(name: "db-2", state: nil, sync: nil))
+      try await sees("a standby without details", least, ServerFacts.Standby(name: "db-2", state: nil, sync: nil))
       try operating.run("GRANT pg_read_all_stats TO \(unsafeRawSQL: role)", by: serverDeadline)
-      try await sees("it with the right", least, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "sync"))
+      try await sees(
+        "the standby with its details", least, ServerFacts.Standby(name: "db-2", state: "streaming", sync: "sync"))
     }
   }
 }

@@ -12,8 +12,8 @@ private func named<Kind>(_ text: String) throws -> Identifier<Kind> { try #requi
 
 private let start = Instant(milliseconds: 1_000)
 
-/// New codes whose questions were asked together, before any of them was written.
-@Suite("Codes that are written in one transaction", .serialized)
+/// The questions of these requests are asked together, before the first request writes.
+@Suite("Registration codes in one transaction", .serialized)
 struct TogetherTests {
   private func code(_ number: Int, of device: Int) throws -> RegistrationRecord {
     RegistrationRecord(
@@ -26,7 +26,7 @@ struct TogetherTests {
     (0..<32).map { UInt8(truncatingIfNeeded: $0 < 4 ? number >> (8 * $0) : 7) }
   }
 
-  /// Runs requests of a store in one transaction: nobody writes until all of them wait.
+  /// Runs requests in one transaction: a lock on `cluster` blocks the writer until all requests are queued.
   private func together(
     _ place: DatabasePlace, _ store: PostgreSQLStore, _ work: [@Sendable () async throws -> Void]
   ) async throws {
@@ -35,7 +35,7 @@ struct TogetherTests {
     try operating.run("SELECT 1 FROM cluster FOR UPDATE", by: serverDeadline)
     let first = Task { try await store.tryWriting() }
     let watching = try place.connect()
-    try await eventually("the first to wait") {
+    try await eventually("the first write to wait") {
       try watching.run(
         """
         SELECT 1 FROM pg_stat_activity WHERE application_name = 'regent one' AND wait_event_type = 'Lock'
@@ -44,14 +44,14 @@ struct TogetherTests {
     }
     try await withThrowingTaskGroup { group in
       for one in work { group.addTask(operation: one) }
-      try await eventually("the others to wait") { store.waitingWrites == work.count ? true : nil }
+      try await eventually("the other writes to wait") { store.waitingWrites == work.count ? true : nil }
       try operating.rollback(by: serverDeadline)
       try await group.waitForAll()
     }
     try await first.value
   }
 
-  @Test func `see what those before them have written`() async throws {
+  @Test func `requests in a shared transaction see what earlier requests have written`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options(node: "one"))
@@ -80,13 +80,14 @@ struct TogetherTests {
           withdrawn.withLock { $0 += reservation.withdrawn.map(\.record.id) }
         }
       })
-    // Each of the twenty has taken the place of the one before it, the first that of the code that was there.
+    // Twenty codes share one device. Each withdraws the one before it, and the first withdraws the code stored
+    // earlier.
     #expect(withdrawn.withLock { Set($0).count } == 20 && withdrawn.withLock { $0.count } == 20)
     let kept = try await store.registrations(after: nil, limit: 100, at: start)
     let waiting = kept.filter { $0.flow.settled(at: start).state.isPending }
     #expect(kept.count == 61 && waiting.count == 41)
     #expect(Set(waiting.map(\.deviceHash)).count == 41)
-    // An answer that did not count any more would have undone the transaction, and each had one of its own.
+    // A stale prefetched answer would have undone the transaction, and each request would have needed one of its own.
     #expect(try transactions() - before <= 2)
   }
 }

@@ -24,15 +24,17 @@ extension PostgreSQLStore {
 }
 
 extension Connection {
-  /// Has each COMMIT wait for a standby of this name, or for none; the server reads its settings by and by.
+  /// Makes each COMMIT wait for a standby with this name; "" for none.
+  ///
+  /// The server reloads its settings a little later.
   fileprivate func requireStandby(_ name: String) throws {
     try run("ALTER SYSTEM SET synchronous_standby_names = \(unsafeRawSQL: "'\(name)'")", by: serverDeadline)
     try run("SELECT pg_reload_conf()", by: serverDeadline)
   }
 }
 
-/// A server of one's own: it is stopped, frozen, and waits for a standby that is not there.
-@Suite("When nobody knows what a COMMIT came to", .serialized)
+/// Each test has a server of its own where it stops or freezes it, or makes it wait for a missing standby.
+@Suite("COMMITs with an unknown outcome on PostgreSQL", .serialized)
 struct UnknownOutcomeTests {
   private func impatient(_ place: DatabasePlace) throws -> PostgreSQLStoreOptions {
     var options = try place.options()
@@ -46,7 +48,9 @@ struct UnknownOutcomeTests {
     return nil
   }
 
-  @Test func `a wait for the standby ends by our own deadline, and is settled when the standby is there`() async throws
+  @Test
+  func `a COMMIT that waits for a standby fails as unknown at the deadline and is settled when the standby is back`()
+    async throws
   {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
@@ -55,33 +59,36 @@ struct UnknownOutcomeTests {
     try await store.add("BEFORE")
     let operating = try place.connect()
     try operating.requireStandby("away")
-    // The server reads its settings by and by.
+    // The server reloads its settings a little later, so the first writes may still succeed.
     let unknown = try await eventually("a COMMIT that waits") {
       try await outcome { try await store.add("WAITING\(UInt32.random(in: 0 ... .max))") }
     }
     guard case .unknownOutcome = unknown else { Issue.record("\(unknown)"); return }
     try await eventually("the store to say that it waits for the standby") { store.awaitsStandby ? true : nil }
-    // Nobody sees what the standby may not have, and what is asked meanwhile gets an answer in time.
+    // Reads are answered, without what the standby may lack; new writes are refused in time.
     let others = try await store.requestors
     let refused = try await outcome { try await store.add("REFUSED") }
     guard case .unavailable(let why) = refused else { Issue.record("\(String(describing: refused))"); return }
     #expect(why == "changes wait for the standby")
     try operating.requireStandby("")
-    try await eventually("the lane to go on") { try await outcome { try await store.add("AFTER") } == nil ? true : nil }
-    try await eventually("the store to say that it waits no more") { store.awaitsStandby ? nil : true }
+    try await eventually("the writer to go on") {
+      try await outcome { try await store.add("AFTER") } == nil ? true : nil
+    }
+    try await eventually("the store to report that it waits no longer") { store.awaitsStandby ? nil : true }
     let found = try await store.requestors
-    // The one that was unknown is there, once; the one that was refused is not.
+    // The change with the unknown outcome was made once; the refused change was not made.
     #expect(found.count == others.count + 2 && found.contains("AFTER") && !found.contains("REFUSED"), "\(found)")
     #expect(try await store.auditProblems() == [])
   }
 
-  /// With a table that stays locked the new connection cannot even have its statements parsed, and is given up as well.
+  /// With a table that stays locked, the second connection cannot even prepare its statements, and is given up as
+  /// well.
   @Test(arguments: [false, true])
-  func `a change whose COMMIT the server never came to is made again, once`(staysLocked: Bool) async throws {
+  func `a change whose COMMIT never reached the server is made again, once`(staysLocked: Bool) async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     var options = try place.options()
-    // Longer than the server takes to notice that nobody is there.
+    // Longer than the server takes to notice that its client is gone.
     options.statementPatience = .seconds(staysLocked ? 5 : 2)
     let store = try PostgreSQLStore(options)
     defer { store.close() }
@@ -91,13 +98,13 @@ struct UnknownOutcomeTests {
     try blocking.run("LOCK TABLE requestor IN EXCLUSIVE MODE", by: serverDeadline)
     let added = Task { try await store.add("LATE") }
     for _ in 0..<(staysLocked ? 2 : 1) {
-      // It waits behind the lock, with the COMMIT behind it in the server's hands.
-      let process = try await eventually("a change that waits") {
+      // The statement waits for the lock; the server has received the COMMIT behind it but not executed it.
+      let process = try await eventually("a change that waits for the lock") {
         try operating.run(
           "SELECT pid FROM pg_locks WHERE relation = to_regclass('requestor') AND NOT granted", by: serverDeadline
         ).first?.integer(0)
       }
-      // The lane has given it up, and the server notices that nobody is there.
+      // The writer has given up the connection, and the server notices that its client is gone.
       try await eventually("the server to undo it") {
         let rows = try operating.run(
           "SELECT 1 FROM pg_stat_activity WHERE pid = \(process)", by: serverDeadline)
@@ -110,7 +117,7 @@ struct UnknownOutcomeTests {
     #expect(try await store.auditProblems() == [])
   }
 
-  @Test func `a bell that nobody can ring is noticed, and when it rings again`() async throws {
+  @Test func `a store notices that notifications are blocked, and when they work again`() async throws {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
     let store = try PostgreSQLStore(place.options())
@@ -123,7 +130,7 @@ struct UnknownOutcomeTests {
     }
     defer { hearing.cancel() }
     let operating = try place.connect()
-    // A COMMIT with a NOTIFY in it that waits for its standby has the lock that every other NOTIFY needs.
+    // The server serializes COMMITs with a NOTIFY. One that waits for its standby blocks all others.
     try operating.requireStandby("away")
     try await eventually("the server to read its settings") {
       let rows = try place.connect().run("SHOW synchronous_standby_names", by: serverDeadline)
@@ -134,13 +141,13 @@ struct UnknownOutcomeTests {
       let change: SQL = "UPDATE cluster SET live_codes = live_codes"
       _ = stranger.commit(after: [change, "SELECT pg_notify('stranger', '')"], by: serverDeadline)
     }
-    try await eventually("the store to notice that it hears nothing") { store.isDeaf ? true : nil }
+    try await eventually("the store to notice that it receives no notifications") { store.isDeaf ? true : nil }
     try operating.requireStandby("")
     hanging.join()
-    try await eventually("the store to hear again") { store.isDeaf ? nil : true }
+    try await eventually("the store to receive notifications again") { store.isDeaf ? nil : true }
   }
 
-  @Test func `connections that freeze are given up, and the store goes on when they thaw`() async throws {
+  @Test func `frozen connections are given up, and the store writes again when they thaw`() async throws {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
     var options = try place.options()
@@ -156,7 +163,7 @@ struct UnknownOutcomeTests {
     #expect(backends.count >= 1)
     for process in backends { kill(process, SIGSTOP) }
     let added = Task { try await store.add("FROZEN") }
-    try await eventually("the lane to notice") { store.awayFor == nil ? nil : true }
+    try await eventually("the writer to notice") { store.awayFor == nil ? nil : true }
     for process in backends { kill(process, SIGCONT) }
     _ = try await outcome { try await added.value }
     try await eventually("the store to write again") {
@@ -166,7 +173,7 @@ struct UnknownOutcomeTests {
     #expect(Set(found).subtracting(["FROZEN"]) == ["AFTER", "BEFORE"], "\(found)")
   }
 
-  @Test func `a server of an older history is not believed`() async throws {
+  @Test func `the store refuses an old primary after it has seen a newer timeline`() async throws {
     let (old, new) = (try PostgreSQLServer(), try PostgreSQLServer(isStandby: true))
     func tool(_ name: String, _ server: PostgreSQLServer) -> String {
       "\(name) -h \(server.folder) -p \(server.port) -U regent"
@@ -185,9 +192,9 @@ struct UnknownOutcomeTests {
     let store = try PostgreSQLStore(options)
     defer { store.close() }
     try await store.add("BEFORE")
-    // The old primary has it all, as of a moment ago, and takes whoever comes.
+    // The old primary has a recent copy of all rows and accepts connections.
     try shell("\(tool("pg_dump", new)) regent | \(tool("psql", old)) -q regent >/dev/null")
-    // Who has spoken to neither looks at both, before it believes the first.
+    // A store that has seen neither server compares the timelines of both before it uses the first.
     var other = options
     other.node = "other"
     other.connection.hosts.reverse()
@@ -203,7 +210,7 @@ struct UnknownOutcomeTests {
     }
   }
 
-  @Test func `a database that is away is said to be, in time`() async throws {
+  @Test func `an unreachable database is reported within the time limit`() async throws {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
     let store = try PostgreSQLStore(impatient(place))
@@ -219,7 +226,9 @@ struct UnknownOutcomeTests {
     #expect(store.awayFor != nil)
   }
 
-  @Test func `a server that is stopped is away for all of that time, whoever asks meanwhile`() async throws {
+  @Test func `the reported outage covers the whole time a server is stopped, whatever requests come meanwhile`()
+    async throws
+  {
     let server = try PostgreSQLServer()
     let place = try DatabasePlace(on: server)
     let store = try PostgreSQLStore(impatient(place))
@@ -228,7 +237,7 @@ struct UnknownOutcomeTests {
     kill(try server.pid, SIGINT)
     try await eventually("the server to end") { server.isReady ? nil : true }
     var before = Duration.zero
-    // As a node does it: it asks for news again and again, whatever comes.
+    // Like a node, which asks for changes again after each failure.
     try await eventually("the store to be away for two seconds") { () async -> Bool? in
       _ = try? await store.changes(after: position, waiting: .milliseconds(100))
       let now = store.awayFor ?? .zero

@@ -6,7 +6,7 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite struct `The audit log against who can write the file` {
+@Suite struct `The audit log in a file that an attacker can write` {
   private func withLog(
     of count: Int, _ change: String, _ body: @escaping @Sendable (SQLiteStore) async throws -> Void
   ) async throws {
@@ -26,7 +26,7 @@ import Testing
     AuditEntry(at: Instant(milliseconds: Int64(number)), actor: .service, action: "line.\(number)", subject: "x")
   }
 
-  @Test func `the last lines cannot go without a trace, and no number is given twice`() async throws {
+  @Test func `lines deleted from the end of the log are reported, and their numbers are not used again`() async throws {
     try await withLog(of: 9, "DELETE FROM audit WHERE number > 7") { store async throws in
       #expect(try await store.auditProblems(step: 3) == ["lines 8 to 9 are missing"])
       try await store.append(line(10))
@@ -43,13 +43,13 @@ import Testing
     ("DELETE FROM audit_head", ["what says how far it reaches was removed or changed"]),
     ("UPDATE audit_head SET newest = 8", ["what says how far it reaches was removed or changed"]),
   ])
-  func `what is gone or changed is said`(change: String, problems: [String]) async throws {
+  func `deleted and changed lines are reported`(change: String, problems: [String]) async throws {
     try await withLog(of: 9, change) { store async throws in
       #expect(try await store.auditProblems(step: 2) == problems)
     }
   }
 
-  @Test func `a planted row with the largest number stops nothing and is told`() async throws {
+  @Test func `a planted line with the largest number is ignored and reported`() async throws {
     let columns = "at, actor, action, subject, outcome, detail, signature"
     let plant = "INSERT INTO audit (number, \(columns)) SELECT \(Int64.max), \(columns) FROM audit LIMIT 1"
     try await withLog(of: 3, plant) { store async throws in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `rows with the smallest number are seen, and stop nothing`() async throws {
+  @Test func `a planted row with the smallest row id is found and does not stop the upkeep`() async throws {
     let columns = "requestor, provider, device_hash, identity, started, resources, signature"
     let plant = """
       INSERT INTO temporary_pass (rowid, \(columns)) VALUES
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a head from an earlier copy of the file does not let later lines be written over`() async throws {
+  @Test func `an old audit head put back into the file does not let new lines overwrite later ones`() async throws {
     try await withStoreFile { file in
       let earlier = try await file.with { store async throws in
         for number in 1...3 { try await store.append(line(number)) }
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `without a head the log goes on behind its last line, and says so`() async throws {
+  @Test func `a log without a head continues after its last line and records that the head was missing`() async throws {
     try await withLog(of: 4, "DELETE FROM audit_head") { store async throws in
       try await store.append(line(5))
       let lines = try await store.audit(after: 4, limit: 99)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `what earlier versions wrote gets a head`() async throws {
+  @Test func `a log of an earlier version gets a head when it is opened`() async throws {
     let version = try #require(EarlierVersion.all.first { $0.name == "0.1.0" })
     try await withTemporaryFolder { temporary in
       try await version.copy("regent.db", in: temporary).with { store async throws in
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `lines that are forgotten leave no gap`() async throws {
+  @Test func `lines deleted because of their age or number leave no gap in the log`() async throws {
     try await withStoreFile { file in
       try await file.with { store async throws in
         for number in 1...20 { try await store.append(line(number)) }
@@ -132,11 +132,11 @@ import Testing
         while case let step = try await store.forgetAudit(
           beyond: retention, at: Instant(milliseconds: 17), limit: 2), step > 0
         { gone += step }
-        // Eight are too many, and of the rest none is too old.
+        // Eight lines exceed the maximum of twelve, and none of the rest is too old.
         #expect(gone == 8)
         _ = try await store.forgetAudit(beyond: retention, at: Instant(milliseconds: 1 << 60), limit: 99)
         let left = try await store.audit(after: 0, limit: 99).map(\.number)
-        // A clock that is years ahead takes all but the newest.
+        // Even a clock that is years ahead leaves the newest lines, as many as `least`.
         #expect(left == [17, 18, 19, 20])
         #expect(try await store.auditProblems(step: 2) == [])
         #expect(try await store.verifyRows() == 0)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// Two lines of operators, eight of strangers, two of operators, and so on.
+  /// Writes thirty lines: two ordinary ones, then in turn seven that unauthenticated clients cause and three ordinary.
   private func fill(_ store: SQLiteStore) async throws {
     for number in 1...30 {
       try await store.append(number % 10 < 3 ? line(number) : stranger(number))
@@ -165,7 +165,9 @@ import Testing
     while try await store.forgetAudit(beyond: retention, at: Instant(milliseconds: time), limit: 3) > 0 {}
   }
 
-  @Test func `lines of strangers that were dropped leave a chain that is whole, over restarts too`() async throws {
+  @Test func `lines of unauthenticated clients that were thinned out leave a valid chain, also after restarts`()
+    async throws
+  {
     try await withStoreFile { file in
       try await file.with { store async throws in
         try await fill(store)
@@ -203,7 +205,7 @@ import Testing
     ("DELETE FROM audit WHERE number = 2", ["line 2 is missing"]),
     ("DELETE FROM audit WHERE number = 30", ["line 30 is missing"]),
   ])
-  func `what is taken from a log that made room is missed still`(change: String, problems: [String]) async throws {
+  func `deleting lines from a thinned log is still detected`(change: String, problems: [String]) async throws {
     try await withStoreFile { file in
       try await file.with { store async throws in
         try await fill(store)
@@ -212,7 +214,7 @@ import Testing
       try file.behindTheBack { try $0.run("\(unsafeRawSQL: change)") }
       try await file.with { store async throws in
         #expect(try await store.auditProblems(step: 2) == problems)
-        // Making room hides nothing of it.
+        // Further thinning does not hide the damage.
         for number in 31...40 { try await store.append(stranger(number)) }
         try await thin(store, 14)
         #expect(try await store.auditProblems(step: 2) == problems)

@@ -6,18 +6,18 @@ import SQLite
 import TestSupport
 import Testing
 
-/// What a new code and the questions about codes make SQLite do, as its own plans say.
-@Suite struct `The indexes of codes` {
-  @Test func `a new code needs no table of its own to be written`() throws {
+/// Checks the query plans that SQLite chooses for new codes and for queries about codes.
+@Suite struct `Indexes of the registration table` {
+  @Test func `a new code is inserted without a temporary table`() throws {
     let insert: SQL = "\(unsafeRawSQL: Tables.registrations.insertNew)"
     let steps = try plan("EXPLAIN", of: insert, column: 1)
     #expect(steps.contains("Insert"))
-    // The table, its two unique indexes, and two more for each new code.
+    // One write for the table, two for its unique indexes and two for the other indexes that each new code is in.
     #expect(steps.filter { $0 == "IdxInsert" }.count == 5)
     #expect(steps.filter { $0.hasPrefix("OpenEphemeral") || $0.hasPrefix("OpenAutoindex") }.isEmpty)
   }
 
-  @Test func `the codes of a device are found without going through those of all`() throws {
+  @Test func `the codes of a device are found by an index and not by a scan`() throws {
     let question = CodeQueries.waiting(
       of: try #require(DeviceHash([UInt8](repeating: 1, count: 32))), at: try ConformanceFixture.name("REF30"))
     #expect(
@@ -25,14 +25,14 @@ import Testing
         == ["SEARCH registration USING INDEX registration_waiting (device_hash=?)"])
   }
 
-  @Test func `counting the live codes reads no row of the table`() throws {
+  @Test func `counting the live codes reads an index only`() throws {
     #expect(
       try plan("EXPLAIN QUERY PLAN", of: CodeQueries.countLive(at: Instant(milliseconds: 1)), column: 3)
         == ["SEARCH registration USING COVERING INDEX registration_age (expires>?)"])
   }
 }
 
-/// What SQLite does for a question about sign-ins or codes.
+/// The query plan of a question about sign-ins or codes, one line for each step.
 func queryPlan(of question: SQL) throws -> [String] {
   try plan("EXPLAIN QUERY PLAN", of: question, column: 3)
 }

@@ -6,9 +6,11 @@ import RegentPairing
 import TestSupport
 import Testing
 
-/// A real disk of 24 MiB, of which a tenth is the reserve.
+/// A real file system of 24 MiB.
+///
+/// The store keeps a tenth of it as its reserve.
 @Suite(.enabled(if: getuid() == 0, "mounting takes root"))
-struct `The last part of the disk` {
+struct `The disk reserve` {
   private func withSmallDisk(_ body: (SQLiteStore, SmallDisk) async throws -> Void) async throws {
     try await withTemporaryFolder { folder in
       let disk = try SmallDisk(folder)
@@ -17,7 +19,9 @@ struct `The last part of the disk` {
     }
   }
 
-  @Test func `is for sign-outs, operators and upkeep, and what is new goes on when there is room`() async throws {
+  @Test func `on the reserve, sign-outs, operators and upkeep can write, and new sign-ins resume once there is room`()
+    async throws
+  {
     try await withSmallDisk { store, disk in
       let stage = try await ConformanceFixture(store)
       let signedIn = try await stage.signedIn(1)
@@ -49,7 +53,7 @@ struct `The last part of the disk` {
         _ = try await store.openTemporarily(
           guest.authentication.id, try ConformanceFixture.name("news"), at: stage.at(3))
       }
-      // What is there plays on, and what ends something is written.
+      // Permits that exist stay valid, and requests that end something are written.
       #expect(try await store.record(stage.permit(of: signedIn, "news"), at: stage.at(3)) == news)
       let yes = try stage.order(for: stage.ann, as: 3)
       _ = try await store.approve(forOperator.id, yes, audit: nil, at: stage.at(3))
@@ -65,7 +69,7 @@ struct `The last part of the disk` {
     }
   }
 
-  @Test func `is not touched while the file itself has room that nothing holds`() async throws {
+  @Test func `free pages inside the database file count as room, so the store is not on its reserve`() async throws {
     try await withTemporaryFolder { folder in
       let disk = try SmallDisk(folder)
       defer { disk.unmount() }
@@ -96,7 +100,7 @@ extension ConformanceFixture {
   }
 }
 
-/// A disk in memory, which is there for one test.
+/// A file system in memory that lasts for one test.
 private struct SmallDisk {
   private let place: String
 

@@ -9,7 +9,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// What one released version wrote, in `Tests/fixtures/VERSION`: see `Tests/fixtures/make`.
+/// The databases that a released version wrote, in `Tests/fixtures/VERSION`.
+///
+/// `Tests/fixtures/make` creates them.
 struct EarlierVersion: CustomTestStringConvertible, Sendable {
   let name: String
   var testDescription: String { name }
@@ -24,7 +26,7 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
 
   func facts() throws -> JSONValue { try JSONValue(reading: try readFile("\(folder)/facts.json")) }
 
-  /// A copy of one of its databases that may be opened and written to.
+  /// Copies one of the databases, so that a test may open and change it.
   func copy(_ file: String, in temporary: String) throws -> StoreFile {
     let text = String(decoding: try readFile("\(folder)/master-key"), as: UTF8.self)
     let master = try Hex.decode(String(text.prefix { !$0.isNewline }))
@@ -34,12 +36,14 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct `Databases of earlier versions` {
-  @Test func `each release has left one`() {
+  @Test func `the databases of release 0.1.0 are among the fixtures`() {
     #expect(EarlierVersion.all.map(\.name).contains("0.1.0"))
   }
 
   @Test(arguments: EarlierVersion.all, ["regent.db", "backup.db"])
-  func `every row verifies and every sign-in is alive`(version: EarlierVersion, file: String) async throws {
+  func `every row of an earlier version verifies and every sign-in still works`(version: EarlierVersion, file: String)
+    async throws
+  {
     let facts = try version.facts()
     let now = Instant(milliseconds: try #require(facts["written"]?.int64) + 1)
     try await withTemporaryFolder { temporary in
@@ -66,14 +70,16 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
   }
 }
 
-/// Tables that came after 0.1.0: an earlier version left no rows in them.
+/// Tables that were added after 0.1.0, so its databases have no rows in them.
 private let laterTables: Set = [
   "platform_box", "platform_permission", "used_profile_request", "enrolment", "oauth_client", "oauth_grant",
   "client_invitation",
 ]
 
 extension SQLiteStore {
-  /// The tables without a single row: a fixture that has none of a kind would prove nothing about it.
+  /// Tables without a row.
+  ///
+  /// A fixture without rows in a table would prove nothing about that table.
   fileprivate func emptyTables() async throws -> [String] {
     try await database.read { context in
       try context.all(

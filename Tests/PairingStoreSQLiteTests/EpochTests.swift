@@ -5,8 +5,10 @@ import RegentPairing
 import TestSupport
 import Testing
 
-@Suite struct `A state that was put back` {
-  @Test func `brings back neither a code nor a browser nor an invitation nor a grant`() async throws {
+@Suite struct `A database restored from a backup` {
+  @Test func `a restore ends codes, browser sessions, invitations and grants, but not the sign-ins of boxes`()
+    async throws
+  {
     try await withStoreFile { file in
       try await file.with { store async throws in
         let house = try await FullHouse(store)
@@ -34,7 +36,7 @@ import Testing
         #expect(try await store.grants(GrantFilter(), after: nil, limit: 9, at: stage.at(5)).isEmpty)
         #expect(try await store.standing(signIn.authentication.id, at: stage.at(5)) == nil)
         #expect(try await store.oauthClient(client.id) != nil)
-        // Screens stay signed in, and the log says what happened.
+        // Boxes stay signed in, and the audit log has a line about the restore.
         #expect(try await stage.pickUp(second: 6).signIn != nil)
         let number = try await store.newestAuditNumber()
         #expect(try await store.audit(after: number - 1, limit: 2).map(\.entry) == [line])

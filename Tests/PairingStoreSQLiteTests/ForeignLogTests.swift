@@ -5,9 +5,9 @@ import RegentPairing
 import TestSupport
 import Testing
 
-/// SQLite believes the write-ahead log that it finds beside a database, whoever put it there.
-@Suite struct `A write-ahead log that somebody put beside the database` {
-  @Test func `from another database is refused at opening, and spoils nothing`() async throws {
+/// SQLite trusts the write-ahead log that lies beside a database and cannot tell which program wrote it.
+@Suite struct `A foreign write-ahead log beside the database` {
+  @Test func `a write-ahead log of another database is refused at opening and changes nothing`() async throws {
     try await withTemporaryFolder { folder in
       let file = StoreFile(path: "\(folder)/regent.db")
       let wanted = try await file.with { store async throws in
@@ -17,7 +17,7 @@ import Testing
       let before = try readFile(file.path)
       let other = StoreFile(path: "\(folder)/other/regent.db")
       try await other.with { store async throws in _ = try await FullHouse(store) }
-      // All its pages, whatever a quiet moment had copied back before.
+      // VACUUM writes every page into the log, also those that a checkpoint had already copied back.
       let script = """
         import os, shutil, sqlite3, sys
         other = sqlite3.connect(sys.argv[1])
@@ -28,14 +28,14 @@ import Testing
         """
       #expect(try run("python3", ["-c", script, other.path, "\(file.path)-wal"]).status == 0)
       for _ in 0..<2 { #expect(throws: (any Error).self) { try file.open() } }
-      // Who finds out takes the foreign log away, and everything is there.
+      // After the operator has removed the foreign log, the database opens with all its rows.
       #expect(try readFile(file.path) == before)
       _ = try run("rm", ["-f", "\(file.path)-wal", "\(file.path)-shm"])
       try await file.with { store async throws in #expect(try await Picture(of: store) == wanted) }
     }
   }
 
-  @Test func `from an earlier day brings nothing that nobody wrote`() async throws {
+  @Test func `an old write-ahead log shows no row that was never written`() async throws {
     try await withStoreFile { file in
       let wanted = try await file.with { store async throws in
         let house = try await FullHouse(store)
@@ -45,8 +45,8 @@ import Testing
         return all
       }
       _ = try run("mv", ["\(file.path).kept", "\(file.path)-wal"])
-      // As the threat model says, whoever may write the file may put it back, whole or in parts: what is shown then is
-      // what was written once, and a mixture is damage that is said.
+      // The threat model accepts that an attacker who can write the file can restore an old one. The store then shows
+      // rows that were once valid, and it reports a mixture of old and new pages as damage.
       try await file.with { store async throws in
         let back = try await store.authentications(
           AuthenticationFilter(), after: nil, limit: 9, at: Instant(milliseconds: 0))
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 31, 32, 33, 4096, 10_000])
-  func `that is cut off or noise loses what was in it, and nothing else`(length: Int) async throws {
+  func `a truncated or random write-ahead log loses only what it contained`(length: Int) async throws {
     try await withStoreFile { file in
       let wanted = try await file.with { store async throws in
         _ = try await FullHouse(store)

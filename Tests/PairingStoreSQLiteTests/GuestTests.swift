@@ -6,8 +6,9 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite struct `The guests of a provider` {
-  @Test func `are ten thousand at most, from however many addresses`() async throws {
+@Suite struct `The limit on guest sessions` {
+  @Test func `a provider keeps the ten thousand newest guest sessions, whatever addresses they come from`() async throws
+  {
     try await withStoreFile { file in
       try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
@@ -17,7 +18,7 @@ import Testing
             id: try ConformanceFixture.name("guest-\(number)"), token: try stage.hash(3000 + number), viewer: guest,
             started: stage.at(1), lastUsed: stage.at(1) + .milliseconds(number), address: "192.0.2.\(number)")
         }
-        // A flood, written as the verb writes it and all at once; each from an address of its own.
+        // A flood of guest sessions, each from its own address, written in one transaction to save time.
         try await store.database.write { context in
           let rows = SignedRows(store.vault, VerifiedRowCache())
           for number in 0..<SessionRecord.mostOfGuests { try rows.insert(context, Tables.sessions, session(number)) }
@@ -32,7 +33,7 @@ import Testing
           )
         }
         #expect(count == SessionRecord.mostOfGuests && !oldest)
-        // The newest are in, and the viewers with accounts are none of their business.
+        // The newest guest sessions remain, and the sessions of accounts are not affected.
         for number in [3, SessionRecord.mostOfGuests + 2] {
           #expect(try await store.session(stage.hash(3000 + number), at: stage.at(21)) != nil, "\(number)")
         }

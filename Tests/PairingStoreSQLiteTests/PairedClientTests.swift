@@ -6,7 +6,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// What a client's row was before it was noted who had paired: written down here, because `Tables` shows today's.
+/// The row of a client before the column `paired` existed.
+///
+/// It is spelled out because `Tables` describes today's row.
 private let earlierClients = Resigning.RawTable(
   raw: "oauth_client", version: 1, signer: .service,
   [
@@ -14,8 +16,10 @@ private let earlierClients = Resigning.RawTable(
     .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
   ])
 
-@Suite struct `Clients from before it was noted who paired` {
-  @Test func `verify afterwards and count as paired, and what did not verify does not`() async throws {
+@Suite struct `Clients from before the column paired` {
+  @Test func `clients of an earlier version verify after the migration and count as paired, and forged ones do not`()
+    async throws
+  {
     try await withStoreFile { file in
       let master = try DataKeys.masterKey(file.master)
       let steps = Schema.migrations(MigrationKeys(master)).prefix { $0.name != "clients that paired" }

@@ -8,9 +8,9 @@ import StorageFaults
 import TestSupport
 import Testing
 
-@Suite struct `The store in an SQLite file` {
+@Suite struct `The SQLite store` {
   @Test(arguments: StoreConformance.checks)
-  func `what a verb said is there after closing and opening again`(check: ConformanceCheck)
+  func `what a store returned before closing is there after opening it again`(check: ConformanceCheck)
     async throws
   {
     try await withStoreFile { file in
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `the full house survives closing, and a code is redeemed once across it`()
+  @Test func `rows of every kind survive closing, and a code is approved once across it`()
     async throws
   {
     try await withStoreFile { file in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `another master key opens nothing, and the right one still does`() async throws {
+  @Test func `a wrong master key opens nothing, and the right one still does`() async throws {
     try await withStoreFile { file in
       let before = try await file.with { try await $0.keyMaterial(for: .codes) }
       var wrong = file
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a new master key re-seals the data keys and nothing else`() async throws {
+  @Test func `changing the master key re-seals the data keys and nothing else`() async throws {
     try await withStoreFile { file in
       var next = file
       next.master = Random.secret()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a missing data key is said, not made anew`() async throws {
+  @Test func `a missing data key is reported and not created anew`() async throws {
     try await withStoreFile { file in
       try await file.with { _ in }
       try file.behindTheBack { try $0.run("DELETE FROM data_key WHERE purpose = 'rows'") }
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a closed store says that it cannot be reached`() async throws {
+  @Test func `a closed store answers that it is unavailable`() async throws {
     try await withStoreFile { file in
       let store = try file.open()
       store.close()
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `what failures below mean`() {
+  @Test func `failures of the database map to the store's errors`() {
     let cause = SQLiteError(code: .full, message: "full")
     let broken = SQLiteError(code: .inputOutput, message: "disk")
     #expect(StoreError(of: DatabaseFailure.diskFull(cause)) == .diskFull)
@@ -113,7 +113,7 @@ import Testing
     #expect(StoreError(of: StoreError.codeTaken) == .codeTaken)
   }
 
-  @Test func `however codes end, there is room for exactly as many as the limit says`() async throws {
+  @Test func `the limit on live codes is exact, however codes end and after a restart`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
@@ -122,7 +122,7 @@ import Testing
             stage.registration(number, device: device), within: LiveCodeLimits(4), at: stage.at(0))
         }
         for number in 1...4 { try await reserve(number, device: number) }
-        // In the place of the device's earlier one there is room at the limit.
+        // At the limit a device can still replace its own code.
         try await reserve(5, device: 4)
         await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) { try await reserve(6, device: 6) }
         _ = try await store.withdraw(
@@ -131,7 +131,7 @@ import Testing
         await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) { try await reserve(8, device: 8) }
         return stage
       }
-      // What is there is counted anew after a start.
+      // The live codes are counted again after a start.
       try await file.with { store async throws in
         await #expect(throws: StoreError.tooManyLiveCodes(limit: 4)) {
           try await store.reserve(stage.registration(9, device: 9), within: LiveCodeLimits(4), at: stage.at(2))

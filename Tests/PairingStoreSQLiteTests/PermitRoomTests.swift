@@ -6,8 +6,8 @@ import Testing
 @testable import PairingStoreSQLite
 @testable import StoreConformance
 
-@Suite struct `permits in the file` {
-  /// As version 0.1.0 wrote its rows.
+@Suite struct `Permits in the SQLite file` {
+  /// The permit row as version 0.1.0 wrote it.
   private static let earlier = Table<PermitRecord>(
     "permit", signer: .rowPair, key: 2,
     [.text("authentication"), .longText("resource"), .number("issued"), .number("expires"), .text("public_key")]
@@ -21,7 +21,8 @@ import Testing
     throw UnreadableRow()
   }
 
-  @Test func `of an earlier version are found by their whole names, and renewed in their rows`() async throws {
+  @Test func `permits of an earlier version are found by their full resource names and renewed in place`() async throws
+  {
     try await withStoreFile { file in
       try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
@@ -42,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `name a long resource by its hash, and an ordinary one as it came`() async throws {
+  @Test func `a permit stores a long resource by its hash and a short one as it is`() async throws {
     try await withStoreFile { file in
       let (title, fragment) = (String(repeating: "t", count: 128), "<rss><channel><title>News</title></channel></rss>")
       let (ordinary, long) = (

@@ -6,23 +6,23 @@ import SQLite
 import TestSupport
 import Testing
 
-/// What somebody adds to the file, who may write it and has no key.
+/// Changes to the schema by an attacker who can write the file but has no key.
 private let plants: [String] = [
-  // Undoes "device sign-out" without a word.
+  // Silently prevents `device sign-out`.
   "CREATE TRIGGER planted BEFORE DELETE ON authentication BEGIN SELECT RAISE(IGNORE); END",
   "CREATE TRIGGER sqlite_stat2 BEFORE DELETE ON authentication BEGIN SELECT RAISE(IGNORE); END",
   "CREATE VIEW planted AS SELECT * FROM authentication",
   "CREATE TABLE planted (id TEXT)",
   "CREATE UNIQUE INDEX planted ON session (provider)",
   "DROP INDEX authentication_device",
-  // Swallows a line of the audit log and answers that all is well.
+  // Silently drops a line of the audit log.
   "UPDATE sqlite_schema SET sql = replace(sql, 'PRIMARY KEY', 'PRIMARY KEY ON CONFLICT IGNORE') WHERE name = 'audit'",
   "UPDATE sqlite_schema SET sql = replace(sql, ' STRICT', '') WHERE name = 'session'",
 ]
 
-@Suite struct `A schema that somebody changed` {
+@Suite struct `A database whose schema an attacker changed` {
   @Test(arguments: plants)
-  func `is refused when the file is opened`(plant: String) async throws {
+  func `a changed schema is refused when the file is opened`(plant: String) async throws {
     try await withStoreFile { file in
       try await file.with { _ = try await FullHouse($0) }
       try file.changeFromOutside("PRAGMA writable_schema = ON; \(plant);")
@@ -35,7 +35,7 @@ private let plants: [String] = [
     }
   }
 
-  @Test func `is found while the file is open, and its triggers do not run`() async throws {
+  @Test func `a trigger that is added while the file is open is reported and does not run`() async throws {
     try await withStoreFile { file in
       try await file.with { store async throws in
         let house = try await FullHouse(store)
@@ -49,7 +49,7 @@ private let plants: [String] = [
     }
   }
 
-  @Test func `what SQLite adds by itself is in nobody's way`() async throws {
+  @Test func `the statistics tables that SQLite adds by itself are accepted`() async throws {
     try await withStoreFile { file in
       try await file.with { _ = try await FullHouse($0) }
       try file.changeFromOutside("ANALYZE")

@@ -8,7 +8,8 @@ import StorageFaults
 import TestSupport
 import Testing
 
-/// What the next version of this program might do: a sign-in gets a column `later`, signed like all others.
+/// A migration that a later version might have: the table of sign-ins gets a column `later`, and every row is signed
+/// again.
 private enum NextVersion {
   static let step = "sign-ins have something later"
   static let authentications = Resigning.RawTable(
@@ -29,7 +30,7 @@ private enum NextVersion {
 }
 
 extension StoreFile {
-  /// The file as the next version's database opens it.
+  /// Opens the file with the migrations of the later version.
   fileprivate func openedByNextVersion(rowsPerPart: Int = 500) throws -> (database: Database, vault: Vault) {
     let master = try DataKeys.masterKey(master)
     var options = DatabaseOptions(
@@ -40,7 +41,7 @@ extension StoreFile {
     return (database, try database.writeBlocking { try DataKeys.open(in: $0, with: master) })
   }
 
-  /// The ids of the sign-ins that exist for the next version.
+  /// The ids of the sign-ins that verify in the later version.
   fileprivate func signInsOfNextVersion() throws -> [String] {
     let (database, vault) = try openedByNextVersion()
     defer { database.close() }
@@ -51,7 +52,7 @@ extension StoreFile {
     }
   }
 
-  /// Adds sign-ins, made and signed as today's version does it.
+  /// Adds `count` sign-ins, signed by today's version, and returns the ids of all sign-ins.
   fileprivate func fill(_ count: Int) async throws -> [String] {
     try await with { store in
       let house = try await FullHouse(store)
@@ -77,8 +78,8 @@ extension StoreFile {
   }
 }
 
-@Suite struct `Signed rows that get a column` {
-  @Test func `every row is alive after it, and one that did not verify is not`() async throws {
+@Suite struct `A signed table that gets a new column` {
+  @Test func `every row verifies after the migration, and a forged row still does not`() async throws {
     try await withStoreFile { file in
       var wanted = try await file.fill(1200)
       let forged = wanted.remove(at: 700)
@@ -90,7 +91,7 @@ extension StoreFile {
     }
   }
 
-  @Test func `a power cut at any write leaves every row alive, and the next start finishes`() async throws {
+  @Test func `a power cut at any write of the migration loses no row, and the next start finishes it`() async throws {
     try await withTemporaryFolder { folder in
       let original = StoreFile(path: "\(folder)/regent.db")
       let wanted = try await original.fill(10)
@@ -108,7 +109,7 @@ extension StoreFile {
         after.fileLayer = original.fileLayer
         if try after.isHalfMigrated() {
           cutInBetween += 1
-          // A version that knows the step less well than the file refuses it.
+          // The current version refuses a file that is in the middle of a migration it does not know.
           let known = Schema.migrations(MigrationKeys(try DataKeys.masterKey(file.master))).count
           #expect(throws: OpenFailure.newerSchema(path: after.path, found: known + 1, known: known)) {
             try after.open()
@@ -118,12 +119,12 @@ extension StoreFile {
         if opened != nil { break }
         try #require(round < 400, "the migration never finished")
       }
-      // Six parts: between each two of them a cut leaves some rows in the old form and some in the new one.
+      // Six parts. A cut between two of them leaves some rows in the old form and some in the new form.
       #expect(cutInBetween >= 6)
     }
   }
 
-  @Test func `a wrong master key leaves the file as it was`() async throws {
+  @Test func `a wrong master key leaves the file unchanged`() async throws {
     try await withStoreFile { file in
       _ = try await file.fill(3)
       var stranger = file
@@ -137,7 +138,7 @@ extension StoreFile {
 extension StoreFile {
   private enum Stop: Error { case notBegun, underWay }
 
-  /// Whether a long step has begun and not ended.
+  /// Whether a migration in parts has begun and not finished.
   fileprivate func isHalfMigrated() throws -> Bool {
     let keys = MigrationKeys(try DataKeys.masterKey(master))
     var options = DatabaseOptions(

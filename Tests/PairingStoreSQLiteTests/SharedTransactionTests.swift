@@ -6,15 +6,18 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite struct `A refresh in one transaction with others` {
-  /// The mark moves when the transaction is over: within it the account's end is to be known all the same.
-  @Test func `is refused behind the end of its account`() async throws {
+@Suite struct `A token refresh that shares a transaction with other writes` {
+  /// The store's cached mark advances only after the transaction.
+  ///
+  /// Within it, the refresh must still see that the account was deleted.
+  @Test func `a refresh is refused when an earlier write of the same transaction deleted its account`() async throws {
     try await withStoreFile { file in
       try await file.with { store in
         let stage = try await ConformanceFixture(store)
         let (client, signIn) = try await stage.readyToGive()
         let first = try await store.keep(stage.grant(1, client, signIn), at: stage.at(3))
-        // Whether both come into one transaction is the scheduler's: the answer is the same, and nearly always they do.
+        // Whether the delete and the refresh share a transaction depends on the scheduler; usually they do. The
+        // answer is the same in both cases.
         let name = try #require(stage.ann.account).text
         for _ in 0..<10 {
           let standing = try #require(try await store.grant(first.id, at: stage.at(4)))

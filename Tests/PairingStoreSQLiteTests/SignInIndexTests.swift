@@ -5,10 +5,10 @@ import RegentPairing
 import TestSupport
 import Testing
 
-/// How the questions about sign-ins are answered where there are a hundred thousand.
-@Suite struct `The indexes of sign-ins` {
+/// Checks that queries about sign-ins use indexes, because a table may hold a hundred thousand of them.
+@Suite struct `Indexes of the authentication table` {
   @Test(arguments: [true, false])
-  func `the boxes of an account are found without going through those of all`(isAtOneProvider: Bool) throws {
+  func `the boxes of an account are found by an index and not by a scan`(isAtOneProvider: Bool) throws {
     var filter = AuthenticationFilter()
     filter.account = try ConformanceFixture.name("ann")
     if isAtOneProvider { filter.provider = try ConformanceFixture.name("cable") }
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `pages in the order of ids are not sorted anew each`(isOfOneRequestor: Bool) throws {
+  func `pages of sign-ins are read in the order of an index and not sorted`(isOfOneRequestor: Bool) throws {
     var filter = AuthenticationFilter()
     if isOfOneRequestor { filter.requestor = try ConformanceFixture.name("REF30") }
     filter.provider = try ConformanceFixture.name("cable")

@@ -7,8 +7,8 @@ import StorageFaults
 import TestSupport
 import Testing
 
-@Suite struct `A store on a disk that fails` {
-  @Test func `a full disk is said, nothing of the verb is there, and it goes on by itself`()
+@Suite struct `The SQLite store on a failing disk` {
+  @Test func `a full disk refuses a new code completely, and writing works again once there is room`()
     async throws
   {
     let disk = FaultyDisk()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a failed commit is unknown, and asking again after reopening settles it`()
+  @Test func `a failed commit is reported as unknown, and a retry after reopening settles it`()
     async throws
   {
     let disk = FaultyDisk()

@@ -8,11 +8,11 @@ import StorageFaults
 import TestSupport
 import Testing
 
-/// A database file of one test with the key to it.
+/// The database file of one test, with its master key.
 struct StoreFile: Sendable {
   let path: String
   var master = Random.secret()
-  // The files are real; only the hardware is not waited for.
+  // Writes real files, but does not wait for the hardware (fsync).
   var fileLayer = FaultyDisk().name
 
   func open() throws -> SQLiteStore {
@@ -22,14 +22,13 @@ struct StoreFile: Sendable {
     return try SQLiteStore(options)
   }
 
-  /// Opens the store, lends it and closes it.
   func with<Value>(_ body: (SQLiteStore) async throws -> Value) async throws -> Value {
     let store = try open()
     defer { store.close() }
     return try await body(store)
   }
 
-  /// What somebody does to the file while the service is stopped.
+  /// Changes the file with SQL while the service is stopped, as an attacker would.
   @discardableResult
   func behindTheBack<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
@@ -42,14 +41,13 @@ struct StoreFile: Sendable {
     return try database.writeBlocking(body)
   }
 
-  /// What another program does to the file, with everything switched on that Regent switches off.
+  /// Changes the file from another program, with the SQLite features enabled that Regent disables.
   func changeFromOutside(_ statements: String) throws {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()"
     let done = try run("python3", ["-c", script, path, statements])
     guard done.status == 0 else { throw TestSupportError("python3 said: \(done.errorText)") }
   }
 
-  /// The same file again under another name.
   func copy(to path: String) throws -> StoreFile {
     try writeFile(path, readFile(self.path))
     return StoreFile(path: path, master: master, fileLayer: fileLayer)
@@ -62,7 +60,7 @@ func withStoreFile<Value>(_ body: (StoreFile) async throws -> Value) async throw
   }
 }
 
-/// At least one row in every signed table, made by the verbs of the contract.
+/// Fills a store so that every signed table has at least one row, using the store's public functions only.
 struct FullHouse: Sendable {
   var stage: ConformanceFixture
   let authentication: AuthenticationRecord
@@ -77,7 +75,7 @@ struct FullHouse: Sendable {
   init(_ store: any Store) async throws {
     stage = try await ConformanceFixture(store)
     account = try #require(stage.ann.account)
-    // Before the session below, which would end with it.
+    // Before the session is started, because setting a password ends sessions.
     _ = try await store.setPassword(
       "$argon2id$", of: account, at: stage.local, by: .operator, audit: nil, at: stage.at(0))
     authentication = try await stage.signedIn(1)
@@ -129,7 +127,7 @@ struct FullHouse: Sendable {
   }
 }
 
-/// Everything that the contract shows of a store.
+/// Everything that can be read from a store through its public functions.
 struct Picture: Equatable {
   let provisioning: Provisioning
   let accounts: [Account]

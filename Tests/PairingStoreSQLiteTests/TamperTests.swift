@@ -7,7 +7,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// A signed table: its columns, and whether the contract still shows the row that is changed.
+/// A signed table with its columns.
+///
+/// `shows` tells whether the store still returns the row that the test changes.
 struct SignedTable: Sendable, CustomTestStringConvertible {
   let name: String
   let columns: [Column]
@@ -23,7 +25,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Flips one column of the row with the smallest row id.
+  /// Changes one column of the row with the smallest row id.
   func flip(_ column: Column, in file: StoreFile) throws {
     let name = name
     try file.behindTheBack { context in
@@ -119,15 +121,15 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite struct `Rows that were changed behind the service's back` {
+@Suite struct `Rows that were changed outside the service` {
   @Test(arguments: SignedTable.all)
-  func `whichever column was changed, the row is gone and the audit log says so`(
+  func `a row with any changed column is ignored, and the audit log reports it`(
     table: SignedTable
   ) async throws {
     try await withStoreFile { file in
       let house = try await file.with { store async throws in
         let house = try await FullHouse(store)
-        #expect(try await table.shows(house, store), "the row is not there to begin with")
+        #expect(try await table.shows(house, store), "the row is missing before the change")
         return house
       }
       for column in table.columns {
@@ -148,7 +150,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `a changed row is told once per start, by whichever verb meets it`() async throws {
+  @Test func `a changed row is reported once per start, whichever call reads it first`() async throws {
     try await withStoreFile { file in
       let house = try await file.with { try await FullHouse($0) }
       try file.behindTheBack { try $0.run("UPDATE registration SET sequence = sequence + 1") }
@@ -169,7 +171,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `one bad row does not shorten a page, nor stop a list`() async throws {
+  @Test func `one invalid row neither shortens a page nor ends a list`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
@@ -195,7 +197,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     "UPDATE key_pair SET created = created + 1", "UPDATE key_pair SET secret = randomblob(61)",
     "UPDATE key_pair SET signature = randomblob(32)",
   ])
-  func `a row that verified before and is changed while the service runs counts for nothing`(
+  func `a row that verified before is ignored once it is changed while the service runs`(
     change: String
   ) async throws {
     try await withStoreFile { file in
@@ -212,7 +214,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `a row that does not verify is in nobody's way`() async throws {
+  @Test func `a row that does not verify can be replaced by a valid one`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
@@ -234,7 +236,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `the secret of a pair alone makes no row`() async throws {
+  @Test func `a row signed with a key pair's secret but another row key is ignored`() async throws {
     try await withStoreFile { file in
       let house = try await file.with { try await FullHouse($0) }
       let forged = try house.stage.registration(7, device: 7)
@@ -251,7 +253,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `a sealed device id moved to another row does not open there`() async throws {
+  @Test func `a sealed device id that is moved to another row does not open there`() async throws {
     try await withStoreFile { file in
       let stage = try await file.with { store async throws in
         let stage = try await ConformanceFixture(store)
@@ -283,7 +285,7 @@ struct SignedTable: Sendable, CustomTestStringConvertible {
 }
 
 extension FullHouse {
-  /// The same house, looked at through another opening of its file.
+  /// The same records, read through another store that has opened their file.
   func on(_ store: any Store) -> FullHouse {
     var house = self
     house.stage.store = store

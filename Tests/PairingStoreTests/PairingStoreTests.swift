@@ -2,14 +2,14 @@ import RegentPairing
 import PairingStore
 import Testing
 
-@Suite struct `Records` {
-  @Test func `a hash has thirty-two bytes`() {
+@Suite struct `Records of the store` {
+  @Test func `a hash has exactly thirty-two bytes`() {
     #expect(CodeHash([UInt8](repeating: 1, count: 32)) != nil)
     #expect(CodeHash([]) == nil)
     #expect(TokenHash([UInt8](repeating: 1, count: 33)) == nil)
   }
 
-  @Test func `a secret is not printed, whichever way it is asked for`() throws {
+  @Test func `a secret is never printed, whether by interpolation, reflection or dump`() throws {
     let secret = StoredSecret(Array("hush".utf8))
     var dumped = ""
     dump(secret, to: &dumped)
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `a session ends when it is idle, and after a month in any case`() throws {
+  @Test func `a session expires when it is idle, and after a month in any case`() throws {
     let start = Instant(milliseconds: 0)
     let session = SessionRecord(
       id: try #require(SessionID("s")),

@@ -2,7 +2,7 @@ import PairingStore
 import RegentPairing
 import Testing
 
-/// Which sign-ins of an account end when there are too many.
+/// Checks which sign-ins of an account are ended when the account has too many.
 @Suite struct SignInRoomTests {
   private static let now = Instant(milliseconds: 1_000_000_000)
 
@@ -23,16 +23,16 @@ import Testing
     return room.surplus(of: all, besides: all[0].authentication.id, at: Self.now).map(\.authentication.id.text)
   }
 
-  @Test func `the one unused for longest ends, never the new one`() throws {
+  @Test func `the oldest sign-in is ended, and never the new one`() throws {
     #expect(try ended([.seconds(-90), .seconds(-10), .seconds(-50)]) == ["authentication-2"])
   }
 
-  @Test func `one that another node has just made is the newest, though its clock is a moment ahead`() throws {
+  @Test func `a sign-in that another node has just made counts as new although its clock is slightly ahead`() throws {
     #expect(try ended([.zero, .milliseconds(40), .seconds(-5)]) == ["authentication-2"])
     #expect(try ended([.zero, .seconds(59), .seconds(-5)]) == ["authentication-2"])
   }
 
-  @Test func `one of a time that is far ahead is taken for the oldest`() throws {
+  @Test func `a sign-in whose time is far in the future counts as the oldest`() throws {
     #expect(try ended([.zero, .seconds(3_600), .seconds(-5)]) == ["authentication-1"])
   }
 }

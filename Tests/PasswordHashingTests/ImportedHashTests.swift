@@ -5,7 +5,7 @@ import Testing
 
 @testable import PasswordHashing
 
-@Suite struct `a password that another program hashed` {
+@Suite struct `Password hashes of other programs` {
   static let password = "correct-horse-1"
   static let salt = "MDEyMzQ1Njc4OWFiY2RlZg"
   static let sha256 = "tCK6hGlAUX+S3wqmp1+SgHNTOMutbamyT+S+FkaxDUA"
@@ -14,7 +14,7 @@ import Testing
 
   init() throws { hasher = try PasswordHasher(PasswordTests.cheap, slots: 1) }
 
-  // Made with Python's crypt and hashlib.
+  // Generated with Python's crypt and hashlib.
   @Test(arguments: [
     "$2a$04$abcdefghijklmnopqrstuu3b4tJYXqXwo.uoptJmL0w.cHKy2JFTq",
     "$2b$05$N9qo8uLOickgx2ZMRZoMyejr5xuJVHga.4XdaiMQSdYw9UXN/LLAC",
@@ -25,7 +25,7 @@ import Testing
     "pbkdf2_sha256$1000$0123456789abcdef$\(sha256)=", "$pbkdf2-sha512$i=1000$\(salt)$\(sha512)",
     "$pbkdf2-sha512$1000$\(salt)$\(sha512)", "pbkdf2_sha512$1000$0123456789abcdef$\(sha512)==",
   ])
-  func `opens with it, asks for a new hash, and with no other`(_ given: String) async throws {
+  func `an imported hash accepts exactly its password and asks to be renewed`(_ given: String) async throws {
     let stored = try PasswordHash(importing: given).text
     #expect(try await hasher.check(Secret(Self.password), against: stored) == .rightButOutdated)
     for wrong in [
@@ -36,17 +36,17 @@ import Testing
     #expect(try PasswordHash(importing: stored).text == stored)
   }
 
-  @Test func `is read in argon2id as given`() async throws {
+  @Test func `an Argon2id hash is imported unchanged`() async throws {
     let given = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
     #expect(try PasswordHash(importing: given).text == given)
   }
 
-  @Test func `PBKDF2 gives what RFC 7914 says`() throws {
+  @Test func `PBKDF2 matches the test vector of RFC 7914`() throws {
     let made = try PBKDF2.hash(Secret("Password"), salt: Array("NaCl".utf8), count: 32, .sha256, rounds: 80_000)
     #expect(Hex.encode(made) == "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56")
   }
 
-  @Test func `bcrypt gives what its author says, with letters of any alphabet, and sees 72 bytes`() async throws {
+  @Test func `bcrypt matches its author's test vectors, accepts UTF-8 and uses 72 bytes`() async throws {
     for (password, stored) in [
       ("U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"),
       ("pässwört-ключ", "$2b$04$abcdefghijklmnopqrstuum9MIGT3FizJChwM.qYwb5W0k8VqgejW"),
@@ -89,7 +89,7 @@ import Testing
     ("pbkdf2_sha256$1000$0123456789 bcdef$\(sha256)=", "it is no argon2id"),
     (String(repeating: "x", count: 1 << 20), "it is no argon2id"),
   ])
-  func `is refused in a sentence when it asks for too much, or is no such hash`(
+  func `an import that is malformed, unsupported or too expensive is refused with the reason`(
     _ given: String, _ reason: String
   ) {
     do {
@@ -105,11 +105,11 @@ import Testing
     "$2b$15$abcdefghijklmnopqrstuu3b4tJYXqXwo.uoptJmL0w.cHKy2JFTq",
     "$pbkdf2-sha256$i=2000001$\(salt)$\(sha256)", "$argon2id$v=19$m=131072,t=3,p=1$\(salt)$\(sha256)",
   ])
-  func `that somebody wrote into the file cannot make us take more either`(_ stored: String) async throws {
+  func `an expensive hash that an attacker wrote into the database is not computed`(_ stored: String) async throws {
     await #expect(throws: PasswordError.tooExpensive) { try await hasher.check(Secret("x"), against: stored) }
   }
 
-  @Test func `takes, at most, a thousand thousandths of what one may`() throws {
+  @Test func `the most expensive allowed hash of each kind uses the whole work limit`() throws {
     let most = try #require(Argon2Parameters(memory: 131_072, passes: 2, lanes: 8))
     for form in [
       PasswordForm.argon2id(most), .bcrypt(cost: 14), .pbkdf2(.sha256, rounds: 2_000_000),
@@ -118,7 +118,7 @@ import Testing
     #expect(PasswordForm.bcrypt(cost: 4).work == 0)
   }
 
-  @Test func `is compared right beside all the other forms, for every kind of account`() async throws {
+  @Test func `a password check is correct while it simulates the work of all other hash forms`() async throws {
     let given = [
       "$2b$04$abcdefghijklmnopqrstuu3b4tJYXqXwo.uoptJmL0w.cHKy2JFTq",
       "$pbkdf2-sha256$i=1000$\(Self.salt)$\(Self.sha256)",

@@ -6,10 +6,9 @@ import Testing
 @testable import PasswordHashing
 
 struct PasswordTests {
-  /// Cheap enough for tests.
   static let cheap = Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard
 
-  @Test func `Argon2id gives what RFC 9106 says`() throws {
+  @Test func `Argon2id matches the test vector of RFC 9106`() throws {
     let parameters = try #require(Argon2Parameters(memory: 32, passes: 3, lanes: 4))
     let tag = try Argon2.hash(
       Secret(copying: repeated(1, 32)), salt: repeated(2, 16), count: 32, parameters,
@@ -17,7 +16,7 @@ struct PasswordTests {
     #expect(Hex.encode(tag) == "0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659")
   }
 
-  @Test func `the standard work factors are those of OWASP and appear in the text`() async throws {
+  @Test func `the standard work factors are those of OWASP and are part of the stored hash`() async throws {
     let hasher = try PasswordHasher(slots: 1)
     let stored = try await hasher.hash(Secret("correct horse"))
     #expect(stored.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$"))
@@ -25,8 +24,8 @@ struct PasswordTests {
     #expect(try await hasher.check(Secret("correct horsf"), against: stored) == .wrong)
   }
 
-  @Test func `a hash of another program is read`() async throws {
-    // From the reference implementation's own tests.
+  @Test func `an Argon2id hash of the reference implementation is verified`() async throws {
+    // From the tests of the reference implementation.
     let stored =
       "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
     let hasher = try PasswordHasher(PasswordTests.cheap, slots: 1)
@@ -41,7 +40,7 @@ struct PasswordTests {
     #expect(one != two)
   }
 
-  @Test func `other work factors ask for a new hash`() async throws {
+  @Test func `a hash with other work factors asks to be renewed`() async throws {
     let stored = try await PasswordHasher(PasswordTests.cheap).hash(Secret("x"))
     let stronger = try PasswordHasher(#require(Argon2Parameters(memory: 64, passes: 2, lanes: 1)))
     #expect(try await stronger.check(Secret("x"), against: stored) == .rightButOutdated)
@@ -55,7 +54,7 @@ struct PasswordTests {
     }
   }
 
-  @Test func `a password that is too long is never right`() async throws {
+  @Test func `a password that is too long is refused and never matches`() async throws {
     let hasher = try PasswordHasher(PasswordTests.cheap)
     let longest = Secret(String(repeating: "x", count: 1024))
     let stored = try await hasher.hash(longest)
@@ -85,7 +84,7 @@ struct PasswordTests {
     "$argon2id$v=19$m=64,t=1,p=1$\(salt)$YWJj",
     "$argon2id$v=19$m=99999999999,t=1,p=1$\(salt)$\(hash)",
   ])
-  func `a stored text in any other form is refused`(_ stored: String) async throws {
+  func `a malformed stored hash is refused`(_ stored: String) async throws {
     let hasher = try PasswordHasher(PasswordTests.cheap, slots: 1)
     await #expect(throws: PasswordError.malformedHash) {
       try await hasher.check(Secret("password"), against: stored)
@@ -97,7 +96,7 @@ struct PasswordTests {
     "m=72,t=1,p=9",
     "m=7,t=1,p=1", "m=64,t=0,p=1", "m=64,t=1,p=0", "m=0,t=1,p=1",
   ])
-  func `a stored text cannot make us take more memory or time`(_ numbers: String) async throws {
+  func `a stored hash with excessive work factors is not computed`(_ numbers: String) async throws {
     let stored = "$argon2id$v=19$\(numbers)$\(PasswordTests.salt)$\(PasswordTests.hash)"
     let hasher = try PasswordHasher(PasswordTests.cheap, slots: 1)
     await #expect(throws: PasswordError.tooExpensive) {
@@ -105,7 +104,9 @@ struct PasswordTests {
     }
   }
 
-  @Test func `many at once are all answered, and beyond the line they are told so`() async throws {
+  @Test func `concurrent password checks are all answered, and those beyond the queue are refused as busy`()
+    async throws
+  {
     let patient = try PasswordHasher(PasswordTests.cheap, slots: 2, waiting: 100)
     let stored = try await patient.hash(Secret("x"))
     try await withThrowingTaskGroup(of: PasswordCheck.self) { group in
@@ -122,7 +123,7 @@ struct PasswordTests {
     await #expect(throws: PasswordError.busy) { try await impatient.hash(Secret("x")) }
   }
 
-  @Test func `a hasher that goes away still answers what is in line`() async throws {
+  @Test func `a released hasher still answers the queued requests`() async throws {
     let answers = try await withThrowingTaskGroup(of: Bool.self) { group in
       for _ in 0..<10 {
         group.addTask {

@@ -1,7 +1,7 @@
 import Glibc
 import RegentPlatform
 
-/// Lets tasks do what tasks do, and says what came of it.
+/// Runs tasks that count, sleep, are cancelled and block, and prints the results.
 func tryTasks() async {
   let counter = Counter()
   await withTaskGroup(of: Void.self) { group in
@@ -9,7 +9,7 @@ func tryTasks() async {
   }
   say("counted \(await counter.value)")
 
-  // An alarm that is far away does not hold up one that is near, and one that is set later may ring first.
+  // A distant alarm must not delay a near one, and an alarm that is set later may fire first.
   let sleeper = Task { try await Task.sleep(for: .seconds(3_600)) }
   let later = Task {
     try? await Task.sleep(for: .milliseconds(500))
@@ -22,7 +22,7 @@ func tryTasks() async {
   let isCancelled = if case .failure = await sleeper.result { true } else { false }
   say("cancelled \(isCancelled)")
 
-  // One thread stands still in a call that blocks: the other goes on, and ends the standstill.
+  // One thread blocks in a system call. The other must go on and unblock it.
   var ends: [CInt] = [0, 0]
   unsafe pipe(&ends)
   let (reading, writing) = (ends[0], ends[1])
@@ -44,7 +44,6 @@ private actor Counter {
   func count() { value += 1 }
 }
 
-/// What the threads of this process are called.
 private func threadNames() -> [String] {
   guard let folder = unsafe opendir("/proc/self/task") else { return [] }
   defer { unsafe closedir(folder) }

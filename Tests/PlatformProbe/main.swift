@@ -1,5 +1,5 @@
-// PlatformProbe: a program for PlatformTests. It does one thing that a test can only see in a process of its own, and
-// says on standard output how it went.
+// PlatformProbe: a program for RegentPlatformTests. Each argument runs something that a test can observe only in a
+// process of its own, and prints the result.
 
 import Glibc
 import RegentPlatform
@@ -16,7 +16,7 @@ func text(of path: String) throws -> String {
 let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
 case "signals":
-  // Says it is ready at once, listens later: whatever comes between must not be lost.
+  // Prints "ready" at once and listens later: signals that arrive between must not be lost.
   let held = HeldSignals([.terminate, .hangUp, .user1])
   say("ready")
   usleep(100_000)
@@ -27,7 +27,7 @@ case "signals":
   withExtendedLifetime(listener) { while true { pause() } }
 
 case "terminal":
-  // terminal DEVICE ending: changes the mode and ends in the way asked for.
+  // terminal DEVICE ENDING: changes the terminal's mode and ends as ENDING says.
   let device = try FileDescriptor.open(arguments.dropFirst().first ?? "/dev/tty", O_RDWR)
   let session = try TerminalSession(
     on: device.number, mode: .raw, greeting: Array("<in>".utf8), farewell: Array("<out>".utf8))

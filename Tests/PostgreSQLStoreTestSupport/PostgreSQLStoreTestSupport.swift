@@ -8,17 +8,19 @@ public import RegentCryptography
 internal import RegentPairing
 internal import TestSupport
 
-/// Far more than anything takes on a busy machine.
+/// Far longer than any statement takes, even on a busy machine.
 public var serverDeadline: Deadline { .after(.seconds(patience)) }
 
-/// A place for tables on a server, and the master key of the stores that are opened there.
+/// A schema on a server for the tables of one test, and the master key of the stores that are opened there.
 public struct DatabasePlace: Sendable {
-  /// The tables' schema, which is no other test's.
+  /// The schema of the tables.
+  ///
+  /// Its random name separates it from other tests.
   public let schema: String
   public let server: PostgreSQLServer
   public let master: Secret
 
-  /// An empty place.
+  /// Creates an empty schema.
   public init(on server: PostgreSQLServer) throws {
     self.server = server
     schema = "test_\(UInt64.random(in: 0 ... .max))"
@@ -27,7 +29,7 @@ public struct DatabasePlace: Sendable {
     try connection.run("CREATE SCHEMA \(unsafeRawSQL: schema)", by: serverDeadline)
   }
 
-  /// How stores and tests reach it, in a role.
+  /// Settings that connect stores and tests to the schema as the role `user`.
   public func settings(as user: String = "regent") throws -> ConnectionSettings {
     var settings = try ConnectionSettings(url: server.socketURL)
     settings.user = user
@@ -35,28 +37,28 @@ public struct DatabasePlace: Sendable {
     return settings
   }
 
-  /// A connection beside the stores'.
+  /// Opens a connection for the test itself.
   public func connect(as user: String = "regent") throws -> Connection {
     try Connection.open(settings(as: user), by: serverDeadline)
   }
 
-  /// How a store is opened on it.
+  /// Options that open a store in the schema.
   public func options(as user: String = "regent", node: String = "one") throws -> PostgreSQLStoreOptions {
     var options = PostgreSQLStoreOptions(
       connection: try settings(as: user), masterKey: master, node: node, wallClock: { Instant(milliseconds: 0) })
-    // On a busy machine nothing may fail for want of time but what a test makes slow.
+    // Only operations that a test delays on purpose may time out, even on a busy machine.
     options.patience = .seconds(patience)
     options.statementPatience = .seconds(patience)
     return options
   }
 
-  /// Drops the tables.
+  /// Drops the schema with its tables.
   public func remove() throws {
     try connect().run("DROP SCHEMA \(unsafeRawSQL: schema) CASCADE", by: serverDeadline)
   }
 }
 
-/// Lends stores on one empty database.
+/// Runs `body` with `count` stores on one empty database.
 public func withDatabaseStores<Value>(
   _ count: Int = 1, _ body: ([PostgreSQLStore]) async throws -> Value
 ) async throws -> Value {

@@ -1,25 +1,31 @@
-// PostgreSQLTestSupport: real servers for tests: Debian's PostgreSQL in a folder of its own, on a Unix socket there and
-// on a port of the loopback address. It refuses root, so it runs as another user then. `import Testing` stays in the
-// test targets.
+// PostgreSQLTestSupport: starts real PostgreSQL servers for tests. Each is Debian's PostgreSQL in its own folder; it
+// listens on a Unix socket there and on a port of the loopback address. PostgreSQL refuses to run as root, so under
+// root it runs as another user. `import Testing` stays in the test targets.
 
 internal import Glibc
 internal import TestSupport
 
-/// A running server; ended when it is let go, and with the process that started it, however that ends.
+/// A running server.
+///
+/// It ends when this object is released, and also when the test process ends in any way, even by SIGKILL.
 public final class PostgreSQLServer: Sendable {
-  /// Its folder: the data in `data`, its words in `log`, certificates and the Unix socket.
+  /// Holds the database in `data`, the server's log in `log`, the certificates and the Unix socket.
   public let folder: String
   public let port: UInt16
-  /// Held open as long as this lives: whoever watches the server ends it when the other side is gone.
+  /// Write end of a pipe that stays open as long as this object.
+  ///
+  /// A shell reads the pipe and ends the server when it closes.
   private let leash: Int32
 
-  /// One for all tests of a process, with TLS, which no test may stop or freeze.
+  /// One server with TLS for all tests of a process.
+  ///
+  /// No test may stop or freeze it.
   public static let shared = Result { try PostgreSQLServer() }
 
   /// Starts a server with an empty database `regent`, and the roles `regent` (superuser, no password asked) and
   /// `locked` (password `correct horse`, always asked).
   ///
-  /// `settings` are lines of `postgresql.conf`; a standby follows a primary that never comes.
+  /// `settings` are lines of `postgresql.conf`. A standby follows a primary that never appears.
   public init(_ settings: [String] = [], isStandby: Bool = false) throws {
     let template = try serverTemplate.get()
     folder = try makeTemporaryFolder()
@@ -31,7 +37,7 @@ public final class PostgreSQLServer: Sendable {
       [
         "listen_addresses = '127.0.0.1'", "port = \(port)", "unix_socket_directories = '\(folder)'", "ssl = on",
         "ssl_cert_file = '\(folder)/server.pem'", "ssl_key_file = '\(folder)/server.key'",
-        // Nobody cuts the power of a test; a kill loses nothing that the kernel has.
+        // Without fsync: tests do not survive a power cut, and killing the server loses nothing that the kernel has.
         "fsync = off", "max_connections = 400", "shared_buffers = 16MB", "deadlock_timeout = 100ms",
       ] + settings)
     if isStandby { try appendServerFile("\(folder)/data/standby.signal", []) }
@@ -39,7 +45,7 @@ public final class PostgreSQLServer: Sendable {
     guard unsafe mkfifo(fifo, 0o600) == 0 else { throw TestSupportError("no pipe \(fifo)") }
     leash = unsafe open(fifo, O_RDWR | O_CLOEXEC)
     guard leash >= 0 else { throw TestSupportError("cannot open \(fifo)") }
-    // The shell outlives us by the moment in which it ends the server: also one that is frozen, and its folder with it.
+    // When this process ends, the shell ends the server, even a frozen one, and removes the folder.
     let script = """
       "$@" >>"$0/log" 2>&1 </dev/null & server=$!
       echo $server >"$0/pid"
@@ -60,7 +66,7 @@ public final class PostgreSQLServer: Sendable {
 
   deinit { close(leash) }
 
-  /// Whether it lets somebody in.
+  /// Whether the server accepts connections.
   public var isReady: Bool {
     let asked = try? run(serverProgram("pg_isready"), ["-q", "-h", folder, "-p", "\(port)"])
     return asked?.status == 0
@@ -71,7 +77,7 @@ public final class PostgreSQLServer: Sendable {
     return kill(pid, 0) != 0
   }
 
-  /// The process that takes connections.
+  /// The process that accepts connections.
   public var pid: Int32 {
     get throws {
       let text = String(decoding: try readFile("\(folder)/pid"), as: UTF8.self)
@@ -80,21 +86,22 @@ public final class PostgreSQLServer: Sendable {
     }
   }
 
-  /// The URL over the Unix socket.
   public var socketURL: String { "postgresql://regent@\(folder.replacing("/", with: "%2F")):\(port)/regent" }
 
-  /// The URL over TCP, for one of the two roles.
+  /// A URL over TCP for the role `user`.
   public func tcpURL(_ user: String = "regent", host: String = "127.0.0.1") -> String {
     "postgresql://\(user)@\(host):\(port)/regent"
   }
 
-  /// The authority that signed its certificate, which is for `localhost` and 127.0.0.1.
+  /// The certificate authority that signed the server's certificate, which is valid for `localhost` and 127.0.0.1.
   public var authority: String { "\(folder)/authority.pem" }
-  /// An authority that signed nothing.
+  /// A certificate authority that has signed no certificate.
   public var stranger: String { "\(folder)/stranger.pem" }
 }
 
-/// A folder with a server's data that was never started, made once in a process and copied for each server.
+/// A data folder of a server that was never started.
+///
+/// A process makes it once and copies it for each server.
 private let serverTemplate = Result { () throws -> String in
   let folder = try makeTemporaryFolder()
   let user = serverUser
@@ -125,7 +132,7 @@ private let serverTemplate = Result { () throws -> String in
   return folder
 }
 
-/// An authority, a certificate of it for this machine, and an authority that signed nothing.
+/// Makes a certificate authority, a server certificate signed by it, and a second authority that signs nothing.
 private func makeCertificates(_ folder: String, _ check: (String, [String]) throws -> Void) throws {
   for name in ["authority", "stranger"] {
     try check(
@@ -148,7 +155,7 @@ private func makeCertificates(_ folder: String, _ check: (String, [String]) thro
   }
 }
 
-/// The programs of the newest version that is installed; Debian keeps them out of PATH.
+/// The path of a PostgreSQL program in the newest installed version; Debian keeps them out of PATH.
 private func serverProgram(_ name: String) -> String {
   for version in (15...30).reversed() {
     let path = "/usr/lib/postgresql/\(version)/bin/\(name)"
@@ -157,7 +164,7 @@ private func serverProgram(_ name: String) -> String {
   return name
 }
 
-/// Who the server runs as, when it is not us; the server refuses root.
+/// The user as which the server runs when the test runs as root, because the server refuses root.
 private var serverUser: String? {
   guard geteuid() == 0 else { return nil }
   return unsafe getpwnam("postgres") == nil ? "nobody" : "postgres"

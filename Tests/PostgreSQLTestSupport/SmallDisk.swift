@@ -1,14 +1,16 @@
 internal import Glibc
 internal import TestSupport
 
-/// A small disk on which a server has the database `regent`, and files of statements.
+/// A small file system (24 MiB) that holds the database `regent` of a server, temporary files included.
 ///
-/// Its log lies elsewhere. Mounting takes root.
+/// The write-ahead log stays elsewhere. Mounting needs root.
 public final class SmallDisk: Sendable {
   private let place: String
   private var filling: String { "\(place)/filling" }
 
-  /// Moves the database there; nobody may be connected to it.
+  /// Moves the database to the small disk.
+  ///
+  /// There must be no connections to it.
   public init(of server: PostgreSQLServer) throws {
     place = try makeTemporaryFolder()
     let done = try run(
@@ -26,10 +28,10 @@ public final class SmallDisk: Sendable {
     guard done.status == 0 else { throw TestSupportError("no small disk: \(done.errorText)") }
   }
 
-  /// Takes all the room there is.
+  /// Fills the disk completely.
   ///
-  /// Whoever asks for room has his answer a moment before the server takes its temporary file away, whose room would be
-  /// free afterwards.
+  /// The store's check for room writes a temporary file, which the server deletes a moment after it has answered.
+  /// Filling the disk before that would leave the size of that file free, so this waits until the file is gone.
   public func fill() throws {
     let done = try run(
       "bash",
@@ -43,11 +45,11 @@ public final class SmallDisk: Sendable {
         exit 7
         """, place, filling,
       ])
-    // It ends when there is no room any more.
+    // `dd` ends with status 1 when the disk is full.
     guard done.status == 1 else { throw TestSupportError("the small disk is not filled: \(done.errorText)") }
   }
 
-  /// Gives it back.
+  /// Deletes the file that fills the disk.
   public func makeRoom() throws { _ = try run("rm", [filling]) }
 
   deinit { _ = try? run("umount", ["-l", place]) }

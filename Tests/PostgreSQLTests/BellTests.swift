@@ -4,9 +4,9 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-@Suite("Bells of PostgreSQL")
+@Suite("Notifications of PostgreSQL (LISTEN and NOTIFY)")
 struct BellTests {
-  @Test func `are heard, in their order, with who rang`() throws {
+  @Test func `a listener receives notifications in order with the sender's backend`() throws {
     let server = try sharedServer()
     let (one, other) = (try connect(server), try connect(server))
     try one.listen(to: "bell_order", by: soon)
@@ -23,13 +23,13 @@ struct BellTests {
     #expect(heard.allSatisfy { $0.channel == "bell_order" && $0.backend == other.backend })
   }
 
-  @Test func `that nobody rings are no error`() throws {
+  @Test func `waiting for notifications without any is no error`() throws {
     let connection = try connect(sharedServer())
     try connection.listen(to: "bell_silence", by: soon)
     #expect(try connection.notifications(by: .after(.milliseconds(50))).isEmpty && connection.isOpen)
   }
 
-  @Test func `that were rung during a statement are not lost`() throws {
+  @Test func `a notification that arrives during a statement is not lost`() throws {
     let connection = try connect(sharedServer())
     try connection.listen(to: "bell_own", by: soon)
     try connection.run("SELECT pg_notify('bell_own', 'mine')", by: soon)
@@ -37,7 +37,7 @@ struct BellTests {
     #expect(try connection.notifications(by: soon).map(\.payload) == ["mine"])
   }
 
-  @Test func `of a connection that was cut are an error, not silence`() throws {
+  @Test func `a cut connection is reported as lost and not as silence`() throws {
     let server = try sharedServer()
     let (one, other) = (try connect(server), try connect(server))
     try one.listen(to: "bell_cut", by: soon)

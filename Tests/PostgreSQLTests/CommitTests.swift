@@ -3,9 +3,9 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-@Suite("What a COMMIT came to")
+@Suite("Outcomes of a PostgreSQL COMMIT")
 struct CommitTests {
-  @Test func `is committed, with the statements before it`() throws {
+  @Test func `a COMMIT also commits the statements sent before it`() throws {
     let connection = try connectShared()
     try connection.begin(by: soon)
     #expect(connection.isInTransaction)
@@ -13,7 +13,7 @@ struct CommitTests {
     #expect(try !connection.isInTransaction && connection.run("SELECT 1 FROM thing", by: soon).count == 1)
   }
 
-  @Test func `is not committed when a statement failed, and the connection goes on`() throws {
+  @Test func `a failed statement makes the COMMIT fail and leaves the connection usable`() throws {
     let connection = try connectShared()
     for isBefore in [true, false] {
       try connection.begin(by: soon)
@@ -26,7 +26,7 @@ struct CommitTests {
     }
   }
 
-  @Test func `is not committed when a rule that is looked at last is broken`() throws {
+  @Test func `a violated deferred constraint makes the COMMIT fail`() throws {
     let connection = try connectShared()
     try connection.run(
       "CREATE TEMPORARY TABLE late (id BIGINT REFERENCES thing DEFERRABLE INITIALLY DEFERRED)", by: soon)
@@ -36,7 +36,7 @@ struct CommitTests {
     #expect(error.state == .constraintForeignKey && connection.isOpen)
   }
 
-  @Test func `is not committed without a transaction, or when nothing of it was sent`() throws {
+  @Test func `a COMMIT fails without a transaction, with an invalid value and on a closed connection`() throws {
     let connection = try connectShared()
     let error = try notCommitted(connection.commit(by: soon))
     #expect(error.kind == .misuse)
@@ -48,7 +48,7 @@ struct CommitTests {
     #expect(closed.kind == .lost)
   }
 
-  /// A server whose standby never comes: each COMMIT waits for it without an end.
+  /// A server that waits for a standby that does not exist, so each COMMIT waits forever.
   private func withoutStandby() throws -> PostgreSQLServer {
     let server = try PostgreSQLServer(["synchronous_standby_names = 'away'"])
     let connection = try connect(server)
@@ -57,7 +57,7 @@ struct CommitTests {
     return server
   }
 
-  @Test func `is unknown when no answer comes by the deadline`() throws {
+  @Test func `a COMMIT without an answer by the deadline has an unknown outcome`() throws {
     let server = try withoutStandby()
     let connection = try connect(server)
     try connection.begin(by: soon)
@@ -66,22 +66,22 @@ struct CommitTests {
     #expect(error.kind == .deadline && !connection.isOpen)
   }
 
-  /// PostgreSQL says COMMIT then, as if the standby had the change.
-  @Test func `is unknown when the wait for the standby was cancelled`() throws {
+  /// PostgreSQL then answers COMMIT with a warning, as if the standby had the change.
+  @Test func `a COMMIT whose wait for the standby was cancelled has an unknown outcome`() throws {
     let server = try withoutStandby()
     let connection = try connect(server)
     try connection.begin(by: soon)
     try connection.run("INSERT INTO thing VALUES (1)", by: soon)
     let backend = connection.backend
     let watcher = try connect(server)
-    let cancelled = Flag("somebody cancels")
+    let cancelled = Flag("the other connection cancels")
     let url = server.socketURL
     let thread = try RunningCancel(url: url, backend: backend, cancelled)
     let outcome = connection.commit(by: soon)
     thread.join()
     let error = try unknown(outcome)
     #expect(error.state == .warning && !connection.isOpen)
-    // The row is there: whoever took the answer for a no would be as wrong.
+    // The row was committed here, so treating the answer as a failure would be wrong, too.
     #expect(try watcher.run("SELECT 1 FROM thing", by: soon).count == 1)
   }
 }

@@ -2,11 +2,11 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-@Suite("A database URL")
+@Suite("Database URLs")
 struct ConnectionURLTests {
   private typealias Host = ConnectionSettings.Host
 
-  @Test func `names user, hosts and database`() throws {
+  @Test func `a URL names the user, the hosts and the database`() throws {
     let settings = try ConnectionSettings(
       url: "postgresql://regent@db1.example.org:6432,[::1],db%32.example.org/tv%20db")
     #expect(settings.user == "regent")
@@ -18,7 +18,7 @@ struct ConnectionURLTests {
     #expect(settings.tls == nil && settings.hostPatience == .seconds(3))
   }
 
-  @Test func `may say how the way there is protected`() throws {
+  @Test func `a URL may set the TLS mode, the authority and the timeout`() throws {
     let settings = try ConnectionSettings(
       url: "postgres://db.example.org/tv?sslmode=verify-ca&sslrootcert=/etc/ca.pem&connect_timeout=7"
         + "&application_name=a%26b&target_session_attrs=read-write")
@@ -26,7 +26,7 @@ struct ConnectionURLTests {
     #expect(settings.hostPatience == .seconds(7) && settings.applicationName == "a&b" && settings.user == nil)
   }
 
-  @Test func `without hosts means Debian's socket, or the one that it names`() throws {
+  @Test func `a URL without hosts means Debian's Unix socket, and the host parameter another one`() throws {
     #expect(try ConnectionSettings(url: "postgresql:///tv").hosts == [Host(name: "/run/postgresql")])
     #expect(try ConnectionSettings(url: "postgresql:///tv?host=/srv/db").hosts == [Host(name: "/srv/db")])
     #expect(try ConnectionSettings(url: "postgresql://%2Fsrv%2Fdb:77/tv").hosts == [Host(name: "/srv/db", port: 77)])
@@ -36,7 +36,7 @@ struct ConnectionURLTests {
     "postgresql://regent:hunter2@db/tv", "postgresql://regent:@db/tv", "postgresql://regent@db/tv?password=hunter2",
     "postgresql://a:hunter2@b@db/tv", "postgresql://db/tv?sslmode=require&passfile=/root/hunter2",
   ])
-  func `with a password is refused, and the password is in no sentence`(url: String) throws {
+  func `a URL with a password is refused, and the error does not show the password`(url: String) throws {
     let error = try failure { _ = try ConnectionSettings(url: url) }
     #expect(error.kind == .settings && error.message.contains("holds a password"))
     #expect(!"\(error) \(error.hint ?? "")".contains("hunter2"))
@@ -54,13 +54,13 @@ struct ConnectionURLTests {
     ("postgresql://db/tv?target_session_attrs=any", "read-write"), ("postgresql://db/tv?sslmode", "no value"),
     ("postgresql://db/tv?%1b[31m=1", "?[31m"),
   ])
-  func `that is wrong says where`(url: String, words: String) throws {
+  func `an invalid URL is refused with an error that names the wrong part`(url: String, words: String) throws {
     let error = try failure { _ = try ConnectionSettings(url: url) }
     #expect(error.kind == .settings)
     #expect(error.message.contains(words), "\(error)")
   }
 
-  @Test func `has an end to its hosts`() throws {
+  @Test func `a URL with more than 16 hosts is refused`() throws {
     let hosts = (0..<17).map { "db\($0)" }.joined(separator: ",")
     #expect(try failure { _ = try ConnectionSettings(url: "postgresql://\(hosts)/tv") }.message.contains("16"))
   }

@@ -4,9 +4,9 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-@Suite("A server that goes away")
+@Suite("A PostgreSQL server that fails")
 struct FailureTests {
-  @Test func `killed in the middle is an error at once, and a COMMIT is unknown`() throws {
+  @Test func `a killed server gives an error at once, and a COMMIT has an unknown outcome`() throws {
     let server = try PostgreSQLServer()
     let (one, other) = (try connect(server), try connect(server))
     try one.run("CREATE TABLE thing (id BIGINT)", by: soon)
@@ -23,7 +23,7 @@ struct FailureTests {
     #expect(gone.kind == .unreachable, "\(gone)")
   }
 
-  @Test func `ended by its operator says so, and the connection is closed`() throws {
+  @Test func `a connection that the operator ended reports this and closes`() throws {
     let connection = try connectShared()
     let operating = try connect(sharedServer())
     try operating.run("SELECT pg_terminate_backend(\(Int(connection.backend)))", by: soon)
@@ -34,7 +34,7 @@ struct FailureTests {
     #expect(!connection.isOpen)
   }
 
-  @Test func `frozen in a statement ends by the deadline`() throws {
+  @Test func `a statement on a frozen server ends at the deadline`() throws {
     let server = try PostgreSQLServer()
     let connection = try connect(server)
     let backend = connection.backend
@@ -44,7 +44,7 @@ struct FailureTests {
     #expect(error.kind == .deadline && !connection.isOpen)
   }
 
-  @Test func `frozen before it lets us in is passed over for the next one`() throws {
+  @Test func `a host that is frozen before it answers is skipped for the next one`() throws {
     let (frozen, server) = (try PostgreSQLServer(), try sharedServer())
     kill(try frozen.pid, SIGSTOP)
     defer { _ = try? kill(frozen.pid, SIGCONT) }
@@ -57,7 +57,7 @@ struct FailureTests {
     #expect(error.kind == .unreachable && error.message.contains("did not answer in time"), "\(error)")
   }
 
-  @Test func `a standby is passed over for the primary`() throws {
+  @Test func `a standby is skipped for the primary`() throws {
     let (standby, server) = (try PostgreSQLServer(isStandby: true), try sharedServer())
     var settings = try ConnectionSettings(
       url: "postgresql://regent@127.0.0.1:\(standby.port),127.0.0.1:\(server.port)/regent")
@@ -67,7 +67,7 @@ struct FailureTests {
     #expect(error.kind == .readOnly && error.message.contains("takes no changes"), "\(error)")
   }
 
-  @Test func `a transaction that may not change anything ends its connection`() throws {
+  @Test func `a read-only transaction ends its connection`() throws {
     let connection = try connectShared()
     try connection.run("CREATE TEMPORARY TABLE other (id BIGINT)", by: soon)
     try connection.begin(by: soon)
@@ -76,7 +76,7 @@ struct FailureTests {
     #expect(error.state == .readOnly && !connection.isOpen)
   }
 
-  @Test func `what is not there is said plainly`() throws {
+  @Test func `errors name the missing server, database, role or host`() throws {
     let server = try sharedServer()
     let port = try freePort()
     let nobody = try failure {
@@ -84,7 +84,7 @@ struct FailureTests {
     }
     #expect(nobody.kind == .unreachable, "\(nobody)")
     #expect(nobody.message == "127.0.0.1:\(port) cannot be reached: Connection refused")
-    // Of several each is named once.
+    // With several hosts, the message names the problem of each host once.
     let all = try failure {
       let url = "postgresql://regent@127.0.0.1:\(port),127.0.0.1:\(server.port)/other"
       _ = try Connection.open(ConnectionSettings(url: url), by: soon)

@@ -3,7 +3,7 @@ import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
-@Suite("The password of the database")
+@Suite("Passwords for PostgreSQL")
 struct PasswordTests {
   private func settings(_ source: PasswordSource) throws -> ConnectionSettings {
     var settings = try ConnectionSettings(url: sharedServer().tcpURL("locked"))
@@ -11,7 +11,7 @@ struct PasswordTests {
     return settings
   }
 
-  @Test func `comes from a private file, and is read anew for each connection`() throws {
+  @Test func `the password is read from a private file again for each connection`() throws {
     try withTemporaryFolder { folder in
       let settings = try settings(.file("\(folder)/password"))
       try writeFile("\(folder)/password", Array("wrong horse\n".utf8))
@@ -23,7 +23,7 @@ struct PasswordTests {
     }
   }
 
-  @Test func `comes from a list of servers`() throws {
+  @Test func `the password is found in a list of servers in the format of .pgpass`() throws {
     try withTemporaryFolder { folder in
       let port = try sharedServer().port
       let lines = """
@@ -41,7 +41,7 @@ struct PasswordTests {
     }
   }
 
-  @Test func `that others could read is refused`() throws {
+  @Test func `a password file that other users can read is refused`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/password", Array("correct horse".utf8), mode: 0o644)
       let error = try failure { _ = try Connection.open(settings(.file("\(folder)/password")), by: soon) }
@@ -51,7 +51,7 @@ struct PasswordTests {
   }
 
   @Test(arguments: ["", "\n", "two\nlines", "zero\u{0}byte"])
-  func `is one line`(content: String) throws {
+  func `a password file must hold exactly one line`(content: String) throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/password", Array(content.utf8))
       let error = try failure { _ = try Connection.open(settings(.file("\(folder)/password")), by: soon) }
@@ -59,7 +59,7 @@ struct PasswordTests {
     }
   }
 
-  @Test func `is looked for in a file, in the credentials, in the list at home`() throws {
+  @Test func `a password is looked for in a given file, then in the systemd credentials, then in .pgpass`() throws {
     try withTemporaryFolder { folder in
       func find(_ file: String? = nil) throws -> PasswordSource {
         try PasswordSource.find(file: file, environment: ["CREDENTIALS_DIRECTORY": folder], home: folder)
@@ -74,7 +74,7 @@ struct PasswordTests {
   }
 
   @Test(arguments: ["PGPASSWORD", "PGOPTIONS", "PGSERVICE"])
-  func `is not taken from the environment unseen`(name: String) throws {
+  func `environment variables of libpq are refused and not silently used`(name: String) throws {
     let error = try failure {
       _ = try PasswordSource.find(file: nil, environment: [name: "hunter2"], home: nil)
     }

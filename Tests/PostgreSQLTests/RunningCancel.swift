@@ -2,7 +2,7 @@ import PostgreSQL
 import RegentPlatform
 import TestSupport
 
-/// Cancels what another connection does as soon as it waits for the standby, from a thread of its own.
+/// A thread that cancels another connection's statement once that waits for the standby.
 struct RunningCancel {
   private let thread: DedicatedThread
 

@@ -4,9 +4,9 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-@Suite("Statements of PostgreSQL")
+@Suite("PostgreSQL statements")
 struct PostgreSQLStatementTests {
-  @Test func `a batch runs in order, and says what each did`() throws {
+  @Test func `a batch runs in order and reports the changed rows of each statement`() throws {
     let connection = try connectShared()
     let results = try connection.run(
       [
@@ -18,7 +18,7 @@ struct PostgreSQLStatementTests {
     #expect(try results[2].map { try $0.text(0) } == ["one", "zwei"])
   }
 
-  @Test func `statements that are not there, or somebody else's, are a pooler's doing, and the error says what to do`()
+  @Test func `a missing prepared statement is blamed on a pooler, and the hint says how to set it up`()
     throws
   {
     let connection = try connectShared()
@@ -30,15 +30,15 @@ struct PostgreSQLStatementTests {
     #expect(hint(for: .statementThere) == error.hint)
   }
 
-  @Test func `a large batch with large answers does not stop half way`() throws {
+  @Test func `a large batch with large results does not block`() throws {
     let connection = try connectShared()
     let text = String(repeating: "x", count: 50_000)
-    // Both directions are larger than what sockets hold.
+    // Both the requests and the results exceed the sockets' buffers.
     let results = try connection.run((0..<200).map { _ in "SELECT CAST(\(text) AS TEXT)" }, by: soon)
     #expect(try results.count == 200 && results.allSatisfy { try $0[0].text(0) == text })
   }
 
-  @Test func `of a batch that fails nothing stays, and the error names its statement`() throws {
+  @Test func `a batch with a failed statement is rolled back, and the error names that statement`() throws {
     let connection = try connectShared()
     let error = try failure {
       _ = try connection.run(
@@ -51,7 +51,7 @@ struct PostgreSQLStatementTests {
     #expect(try connection.run("SELECT 1 FROM thing", by: soon).isEmpty && connection.isOpen)
   }
 
-  @Test func `of a batch whose end fails nothing stays, and the connection goes on`() throws {
+  @Test func `a batch whose commit fails is rolled back, and the connection stays usable`() throws {
     let connection = try connectShared()
     try connection.run(
       "CREATE TEMPORARY TABLE other (id BIGINT, CONSTRAINT late UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)", by: soon)
@@ -64,7 +64,7 @@ struct PostgreSQLStatementTests {
     }
   }
 
-  @Test func `a broken rule of the schema has a type`() throws {
+  @Test func `constraint violations and other errors have distinct types`() throws {
     let connection = try connectShared()
     try connection.run(
       "CREATE TEMPORARY TABLE part (thing BIGINT NOT NULL REFERENCES thing, n BIGINT CONSTRAINT few CHECK (n < 9))",
@@ -74,13 +74,13 @@ struct PostgreSQLStatementTests {
     #expect(try state("INSERT INTO part VALUES (\(SQLValue.null), \(1))").state == .constraintNotNull)
     let check = try state("INSERT INTO part VALUES (\(5), \(10))")
     #expect(check.state == .constraintCheck && check.constraint == "few")
-    if case .constraint? = check.state {} else { Issue.record("\(check) is of the family of constraints") }
+    if case .constraint? = check.state {} else { Issue.record("\(check) must match the case for any constraint") }
     #expect(try state("SELECT * FROM nothing").state == .noTable)
     let data = try state("SELECT CAST(CAST(\("secret") AS TEXT) AS BIGINT)")
     #expect(data.state?.family == .data && !"\(data)".contains("secret"))
   }
 
-  @Test func `who comes second in a changed row is told to repeat`() throws {
+  @Test func `a serialization failure is reported as repeatable`() throws {
     let server = try sharedServer()
     let (one, other) = (try connect(server), try connect(server))
     try one.run("CREATE TABLE serial (id BIGINT PRIMARY KEY, n BIGINT)", by: soon)
@@ -95,7 +95,7 @@ struct PostgreSQLStatementTests {
     try other.rollback(by: soon)
   }
 
-  @Test func `of two that wait for each other one is told to repeat`() throws {
+  @Test func `a deadlock is reported as repeatable to one of the two transactions`() throws {
     let server = try sharedServer()
     let one = try connect(server)
     try one.run("CREATE TABLE knot (id BIGINT PRIMARY KEY, n BIGINT)", by: soon)
@@ -127,7 +127,7 @@ struct PostgreSQLStatementTests {
     #expect(errors.count == 1 && errors.allSatisfy { $0.state == .deadlock && $0.mayBeRepeated })
   }
 
-  @Test func `a text is prepared once, and their number has an end`() throws {
+  @Test func `a statement is prepared once, and the number of prepared statements is limited`() throws {
     let connection = try connectShared()
     for number in 0..<5 { try connection.run("SELECT CAST(\(number) AS BIGINT)", by: soon) }
     #expect(connection.preparedCount == 2)
@@ -140,7 +140,7 @@ struct PostgreSQLStatementTests {
     #expect(known == Int64(connection.preparedCount))
   }
 
-  @Test func `a statement whose table changed is prepared again`() throws {
+  @Test func `a statement whose table changed fails once and is prepared again`() throws {
     let connection = try connectShared()
     let sql: SQL = "SELECT * FROM thing"
     #expect(try connection.run("INSERT INTO thing VALUES (1, 'one')", by: soon).changed == 1)

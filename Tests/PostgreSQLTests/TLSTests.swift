@@ -11,21 +11,21 @@ struct PostgreSQLTLSTests {
   }
 
   @Test(arguments: ["127.0.0.1", "localhost"])
-  func `a certificate of the known authority for this host is good`(host: String) throws {
+  func `a certificate of the known authority for this host is accepted`(host: String) throws {
     let connection = try open(host, "?sslmode=verify-full&sslrootcert=\(sharedServer().authority)")
     #expect(connection.usesTLS)
   }
 
   @Test(arguments: ["verify-full", "verify-ca"])
-  func `one of another authority is not`(mode: String) throws {
+  func `a certificate of an unknown authority is refused`(mode: String) throws {
     let error = try failure { _ = try open("localhost", "?sslmode=\(mode)&sslrootcert=\(sharedServer().stranger)") }
     #expect(error.kind == .untrusted && error.message.contains("could not prove who it is"), "\(error)")
     #expect(error.hint?.contains("sslrootcert") == true)
-    // The authorities of this machine do not know it either.
+    // The machine's own list of authorities does not contain it either.
     #expect(try failure { _ = try open("localhost", "?sslmode=\(mode)") }.kind == .untrusted)
   }
 
-  @Test func `one for another host is not, unless only the authority counts`() throws {
+  @Test func `a certificate for another host is refused, unless only its authority is checked`() throws {
     let (server, host) = (try sharedServer(), "127.0.0.2")
     let authority = "sslrootcert=\(server.authority)"
     #expect(try open("127.0.0.1", "?sslmode=verify-ca&\(authority)").usesTLS)
@@ -36,7 +36,7 @@ struct PostgreSQLTLSTests {
     }
   }
 
-  @Test func `each failure has the hint that helps against it`() throws {
+  @Test func `each TLS failure has a hint that fits its cause`() throws {
     let plain = try PostgreSQLServer(["ssl=off"])
     let none = try failure {
       _ = try Connection.open(
@@ -53,7 +53,7 @@ struct PostgreSQLTLSTests {
     #expect(broken.kind == .unreachable && broken.hint?.contains("openssl s_client") == true, "\(broken)")
   }
 
-  @Test func `another machine must prove itself in full when nothing is said`() throws {
+  @Test func `a remote server must prove its identity by default`() throws {
     let modes = try [
       "postgresql://db.example.org/tv", "postgresql://192.0.2.1/tv", "postgresql://127.0.0.1/tv",
       "postgresql://localhost/tv", "postgresql:///tv", "postgresql://db.example.org/tv?sslmode=disable",
@@ -64,7 +64,7 @@ struct PostgreSQLTLSTests {
     #expect(modes == ["verify-full", "verify-full", "prefer", "prefer", "disable", "disable"])
   }
 
-  @Test func `on this machine it is used when the server offers it, and not when it is switched off`() throws {
+  @Test func `on the same machine TLS is used if offered, unless it is disabled`() throws {
     #expect(try open("127.0.0.1", "").usesTLS)
     #expect(try !open("127.0.0.1", "?sslmode=disable").usesTLS)
     #expect(try !connect(sharedServer()).usesTLS)

@@ -2,9 +2,9 @@
 import TestSupport
 import Testing
 
-@Suite("Values and rows of PostgreSQL")
+@Suite("PostgreSQL values and rows")
 struct PostgreSQLValueTests {
-  @Test func `a text is a literal whatever marks are on its quotation marks`() {
+  @Test func `a text literal is quoted safely even if a quotation mark carries a combining mark`() {
     let hostile = "a'\u{301}b''"
     #expect(literal(hostile).utf8.count { $0 == UInt8(ascii: "'") } == 8)
   }
@@ -15,7 +15,7 @@ struct PostgreSQLValueTests {
     .text(""), .text("Grüße, 안녕 🎬"), .text("'; DROP TABLE thing; --"), .text("\\x00"), .blob([]), .blob([0]),
     .blob(Array(0...255) + Array((0...255).reversed())),
   ])
-  func `a value comes back as it went in`(value: SQLValue) throws {
+  func `a value is read back as it was written`(value: SQLValue) throws {
     let connection = try connect(sharedServer())
     let type =
       switch value {
@@ -30,12 +30,12 @@ struct PostgreSQLValueTests {
     #expect(try rows[0].text(1) == "beside")
   }
 
-  @Test func `a number that is none comes back too`() throws {
+  @Test func `NaN is read back as NaN`() throws {
     let rows = try connect(sharedServer()).run("SELECT CAST(\(Double.nan) AS FLOAT8), CAST(1.5 AS FLOAT4)", by: soon)
     #expect(try rows[0].real(0).isNaN && rows[0].real(1) == 1.5)
   }
 
-  @Test func `a text with a zero byte is refused with a sentence, and nothing is sent`() throws {
+  @Test func `a text with a zero byte is refused before anything is sent`() throws {
     let connection = try connectShared()
     let error = try failure {
       try connection.run("INSERT INTO thing VALUES (\(1), \("a\u{0}b"))", by: soon)
@@ -45,7 +45,7 @@ struct PostgreSQLValueTests {
     #expect(try connection.run("SELECT 1 FROM thing", by: soon).isEmpty)
   }
 
-  @Test func `a value of another type is refused with a sentence`() throws {
+  @Test func `a value of the wrong type is refused with the parameter's number`() throws {
     let connection = try connectShared()
     let error = try failure { try connection.run("INSERT INTO thing VALUES (\("7"), \("x"))", by: soon) }
     #expect(error.kind == .value && error.message == "parameter 1 is a text, and the statement wants int8")
@@ -56,7 +56,7 @@ struct PostgreSQLValueTests {
     #expect(connection.isOpen)
   }
 
-  @Test func `columns are read by type, and strictly`() throws {
+  @Test func `columns are read by their exact type`() throws {
     let row = try connect(sharedServer()).run(
       "SELECT 7, 'seven', '\\x0707'::bytea, NULL, true, now() AS moment", by: soon)[0]
     #expect(try row.integer(0) == 7 && row.text(1) == "seven" && row.blob(2) == [7, 7] && row.isNull(3))
@@ -68,7 +68,7 @@ struct PostgreSQLValueTests {
     #expect(try failure { _ = try row.text(5) }.message.contains("moment"))
   }
 
-  @Test func `rows live longer than their statement`() throws {
+  @Test func `rows stay readable after their connection is gone`() throws {
     var connection: Connection? = try connect(sharedServer())
     let rows = try connection?.run("SELECT * FROM generate_series(1, 3)", by: soon)
     connection = nil
@@ -79,7 +79,7 @@ struct PostgreSQLValueTests {
     ("SELECT ?, ?", "SELECT $1, $2"), ("SELECT '?', ?", "SELECT '?', $1"), ("SELECT \"?\" = ?", "SELECT \"?\" = $1"),
     ("SELECT 'it''s ?' -- why?\n, ?", "SELECT 'it''s ?' -- why?\n, $1"), ("SELECT 1 - ?", "SELECT 1 - $1"),
   ])
-  func `places for values are numbered outside of texts`(sql: String, expected: String) {
+  func `placeholders are numbered, but not inside of texts and comments`(sql: String, expected: String) {
     #expect(numbered(sql) == expected)
   }
 }

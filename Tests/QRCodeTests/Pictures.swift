@@ -1,9 +1,11 @@
 import QRCode
 import TestSupport
 
-// What a scanner sees: pictures of what was drawn, and zbar to read them.
+// Turns drawings into pictures, which zbar reads like a scanner.
 
-/// Just enough SVG: the strokes of our own path, four pixels a unit.
+/// Draws the strokes of our own SVG path, four pixels for a unit.
+///
+/// It supports no other SVG.
 func rasterise(svg: String) throws -> Bitmap {
   let scale = 4
   guard let width = svg.between("viewBox=\"0 0 ", " ").flatMap({ Int($0) }),
@@ -21,13 +23,13 @@ func rasterise(svg: String) throws -> Bitmap {
   return picture
 }
 
-/// The colours of a terminal before a program says anything.
+/// The colours of a terminal before a program changes them.
 enum Ground: CaseIterable {
   case dark
   case light
 }
 
-/// A terminal of 4 × 8 pixels a cell with room around the text.
+/// Draws terminal lines with 4 × 8 pixels for a cell and a margin around the text.
 func rasterise(terminal lines: [String], on ground: Ground) throws -> Bitmap {
   let cell = (width: 4, height: 8)
   let columns = (lines.map { withoutEscapes($0).count }.max() ?? 0) + 4
@@ -70,7 +72,7 @@ func rasterise(terminal lines: [String], on ground: Ground) throws -> Bitmap {
   return picture
 }
 
-/// Which colours are set: `true` is black.
+/// The current colours; `true` is black.
 private struct Pen {
   let start: (ink: Bool, ground: Bool)
   var ink: Bool

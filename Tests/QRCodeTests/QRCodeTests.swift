@@ -1,7 +1,7 @@
 import QRCode
 import Testing
 
-/// A text with a short name for the test report.
+/// A text whose name in the test report is shortened.
 struct Sample: CustomTestStringConvertible {
   let text: String
   var testDescription: String {
@@ -9,7 +9,7 @@ struct Sample: CustomTestStringConvertible {
   }
 }
 
-/// Texts of every mode and of several sizes.
+/// Texts for every mode of a QR code and of several sizes.
 let samples = [
   "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK",
   "https://tv.example.org/D/BCDFGHJK?from=box",
@@ -21,8 +21,8 @@ let samples = [
   String(repeating: "HTTPS://A.EXAMPLE/", count: 40),
 ].map(Sample.init)
 
-@Suite struct `A QR code` {
-  @Test func `of an upper-case address is smaller than of the same in lower case`() throws {
+@Suite struct `QR codes` {
+  @Test func `a URL in upper case gives a smaller code than in lower case`() throws {
     let upper = try QRCode("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK")
     let lower = try QRCode("https://tv.example.org/d/bcdfghjk")
     #expect(upper.version == 2)
@@ -30,9 +30,9 @@ let samples = [
     #expect(lower.version == 3)
   }
 
-  @Test func `spends the room that is left on error correction`() throws {
+  @Test func `the remaining room of a code is used for error correction`() throws {
     #expect(try QRCode("A").level == .high)
-    // Version 1 holds 25 capitals at the lowest level, 20 at the next, 16, 10.
+    // Version 1 holds 25 capital letters at the lowest level, then 20, 16 and 10.
     for (count, level) in [(25, QRCode.Level.low), (20, .medium), (16, .quartile), (10, .high)] {
       let code = try QRCode(String(repeating: "Q", count: count))
       #expect(code.version == 1)
@@ -40,14 +40,14 @@ let samples = [
     }
   }
 
-  @Test func `grows when more error correction is demanded`() throws {
+  @Test func `a higher minimum level of error correction gives a larger code`() throws {
     let text = String(repeating: "Q", count: 25)
     let code = try QRCode(text, minimumLevel: .high)
     #expect(code.version > 1)
     #expect(code.level == .high)
   }
 
-  @Test func `has three finder patterns and light surroundings`() throws {
+  @Test func `a code has three finder patterns and light surroundings`() throws {
     let code = try QRCode("HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK")
     for (x, y) in [(0, 0), (code.side - 7, 0), (0, code.side - 7)] {
       #expect((0..<7).allSatisfy { code.isDark(x + $0, y) && code.isDark(x, y + $0) })
@@ -59,11 +59,11 @@ let samples = [
     #expect(code.side == 17 + 4 * code.version)
   }
 
-  @Test func `of nothing is refused`() {
+  @Test func `an empty text is refused`() {
     #expect(throws: QRCodeError.emptyText) { try QRCode("") }
   }
 
-  @Test func `of too much text is refused with what to do`() throws {
+  @Test func `a text that is too long is refused with a hint`() throws {
     let longest = String(repeating: "x", count: 2953)
     #expect(try QRCode(longest).version == 40)
     let error = #expect(throws: QRCodeError.tooLong(bytes: 2954, level: .low)) {
@@ -75,13 +75,13 @@ let samples = [
     }
   }
 
-  @Test func `keeps a zero byte and what follows it`() throws {
+  @Test func `a zero byte and the text after it are part of the code`() throws {
     let cut = try QRCode("ab")
     let whole = try QRCode("ab\0" + String(repeating: "c", count: 100))
     #expect(whole.version > cut.version)
   }
 
-  @Test func `is made on many threads at once`() async throws {
+  @Test func `codes can be made on many threads at once`() async throws {
     let expected = try samples.map { try QRCode($0.text) }
     try await withThrowingTaskGroup(of: [QRCode].self) { group in
       for _ in 0..<8 { group.addTask { try samples.map { try QRCode($0.text) } } }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import RegentCryptography
 
-@Suite struct `The key of a typed code` {
-  @Test func `stretches as RFC 7914 says`() throws {
+@Suite struct `Keys derived from typed codes` {
+  @Test func `PBKDF2 matches the test vector of RFC 7914`() throws {
     let made = try #require(
       KeyStretching.pbkdf2(Secret("Password"), salt: Array("NaCl".utf8), .sha256, rounds: 80_000, count: 32))
     #expect(Hex.encode(made) == "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56")
   }
 
-  @Test func `differs by code, salt and purpose, and is the same from what was kept`() throws {
+  @Test func `a code key depends on code, salt and purpose, and can be restored from its stored secret`() throws {
     let made = try [("A", "1", "x"), ("B", "1", "x"), ("A", "2", "x"), ("A", "1", "y")].map { code, salt, purpose in
       try #require(CodeKey(stretching: Secret(code), salt: salt, purpose: purpose))
     }

@@ -2,7 +2,7 @@ import RegentCryptography
 import RegentEncodings
 import Testing
 
-/// A hash in hex, for readable tables.
+/// Bytes from hexadecimal text, for readable tables of test vectors.
 func hex(_ text: String) -> [UInt8] {
   guard let bytes = try? Hex.decode(text) else {
     Issue.record("not hex: \(text)")
@@ -22,7 +22,7 @@ struct HashingTests {
       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
     ),
   ])
-  func `SHA-256 gives what FIPS 180 says`(message: String, hash: String) {
+  func `SHA-256 matches the test vectors of FIPS 180`(message: String, hash: String) {
     #expect(Hex.encode(SHA256.hash(message)) == hash)
     var parts = SHA256()
     for byte in message.utf8 { parts.update([byte]) }
@@ -30,7 +30,7 @@ struct HashingTests {
     #expect(Hex.encode(result) == hash)
   }
 
-  @Test func `SHA-256 of a million letters`() {
+  @Test func `SHA-256 of a million letters matches the test vector`() {
     var hash = SHA256()
     for _ in 0..<1000 { hash.update(repeated(0x61, 1000)) }
     let result = hash.finish()
@@ -42,7 +42,7 @@ struct HashingTests {
   @Test(arguments: [
     ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
   ])
-  func `MD5 gives what RFC 1321 says`(message: String, hash: String) {
+  func `MD5 matches the test vectors of RFC 1321`(message: String, hash: String) {
     #expect(Hex.encode(LegacyMD5.hash(message)) == hash)
   }
 }
@@ -110,16 +110,16 @@ struct HMACTests {
   ]
 
   @Test(arguments: rfc4231 + rfc2202)
-  func `HMAC gives what RFC 4231 and RFC 2202 say`(_ vector: Vector) throws {
+  func `HMAC matches the test vectors of RFC 4231 and RFC 2202`(_ vector: Vector) throws {
     let key = try HMACKey(vector.algorithm, Secret(copying: vector.key))
     #expect(Hex.encode(key.code(vector.message)) == vector.code)
     #expect(key.isValid(hex(vector.code), for: vector.message))
-    // Twice: the prepared key must not change by being used.
+    // Computed twice, because using the prepared key must not change it.
     #expect(Hex.encode(key.code(vector.message)) == vector.code)
   }
 
   @Test(arguments: HMACKey.Algorithm.allCases)
-  func `a code with any bit changed, cut or extended is wrong`(
+  func `a code with any bit changed, cut or extended is refused`(
     _ algorithm: HMACKey.Algorithm
   ) throws {
     let key = try HMACKey(algorithm, Random.secret())
@@ -137,11 +137,11 @@ struct HMACTests {
     #expect(try !HMACKey(algorithm, Random.secret()).isValid(code, for: message))
   }
 
-  @Test func `an empty key is refused`() {
+  @Test func `an empty HMAC key is refused`() {
     #expect(throws: KeyError.self) { try HMACKey(.sha1, Secret("")) }
   }
 
-  @Test func `one key serves many threads`() async throws {
+  @Test func `one HMAC key can be used by many threads at once`() async throws {
     let key = try HMACKey(.sha256, Secret("key"))
     let expected = (0..<50).map { key.code("message \($0)") }
     await withTaskGroup(of: Bool.self) { group in
@@ -156,7 +156,7 @@ struct HMACTests {
 }
 
 struct HKDFTests {
-  @Test func `HKDF gives what RFC 5869 says`() {
+  @Test func `HKDF matches the test vectors of RFC 5869`() {
     let first = HKDF.derive(
       from: Secret(copying: repeated(0x0B, 22)), salt: Array(0x00...0x0C), info: Array(0xF0...0xF9),
       count: 42)
@@ -185,7 +185,7 @@ struct HKDFTests {
         )))
   }
 
-  @Test func `purposes do not share keys`() {
+  @Test func `keys derived for different purposes differ`() {
     let secret = Random.secret()
     #expect(!HKDF.derive(from: secret, info: "a").matches(HKDF.derive(from: secret, info: "b")))
     #expect(HKDF.derive(from: secret, info: "a").matches(HKDF.derive(from: secret, info: "a")))

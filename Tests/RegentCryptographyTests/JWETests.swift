@@ -2,7 +2,7 @@ import RegentCryptography
 import RegentEncodings
 import Testing
 
-@Suite("JWE") struct JWETests {
+@Suite("Encrypted tokens (JWE)") struct JWETests {
   private static let key = try? SigningKey.generate(.rs256, rsaBits: 2048)
 
   private func pair() throws -> (RSAEncryptionKey, RSADecryptionKey) {
@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 245, 246, 70_000])
-  func `a message of any length comes back, and no two are alike`(length: Int) throws {
+  func `a message of any length is decrypted, and no two encryptions are alike`(length: Int) throws {
     let (receiver, key) = try pair()
     let json = [UInt8](repeating: UInt8(ascii: "a"), count: length)
     let message = try JWE.encrypt(json: json, for: receiver)

@@ -7,12 +7,12 @@ import Testing
 struct JWSTests {
   static let payload =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
-  /// RFC 7515 A.1.
+  /// The example of RFC 7515, appendix A.1.
   static let hs256 =
     "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.\(payload).dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   static let hs256Key =
     "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
-  /// RFC 7515 A.2.
+  /// The example of RFC 7515, appendix A.2.
   static let rs256 =
     "eyJhbGciOiJSUzI1NiJ9.\(payload)."
     + "cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJ"
@@ -27,16 +27,16 @@ struct JWSTests {
         + "XBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_"
         + "h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ"),
   ]
-  /// RFC 7515 A.3.
+  /// The example of RFC 7515, appendix A.3.
   static let es256 =
     "eyJhbGciOiJFUzI1NiJ9.\(payload)."
     + "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
-  /// RFC 8037 A.4.
+  /// The example of RFC 8037, appendix A.4.
   static let edDSA =
     "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc."
     + "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"
 
-  @Test func `tokens of RFC 7515 and RFC 8037 are verified`() throws {
+  @Test func `the example tokens of RFC 7515 and RFC 8037 are verified`() throws {
     let secret = try HMACKey(.sha256, Secret(copying: Base64URL.decode(JWSTests.hs256Key)))
     let first = try UnverifiedJWS(JWSTests.hs256).verified(with: secret)
     #expect(first.isType("JWT"))
@@ -54,7 +54,7 @@ struct JWSTests {
   }
 
   @Test(arguments: SignatureAlgorithm.allCases)
-  func `what is signed is verified, by the right key alone`(_ algorithm: SignatureAlgorithm) throws {
+  func `a signed token is verified by the matching key only`(_ algorithm: SignatureAlgorithm) throws {
     let key = try SigningKey.generate(algorithm, rsaBits: 2048)
     let other = try SigningKey.generate(algorithm, rsaBits: 2048).publicKey
     let claims: JSONObject = ["sub": "é", "n": 1]
@@ -100,7 +100,7 @@ struct JWSTests {
     }
   }
 
-  /// A token with this header, signed by this key as the header stands.
+  /// A token with exactly this header, signed with the key.
   private func token(_ header: String, _ key: SigningKey) throws -> String {
     let text = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array("{}".utf8))
     return text + "." + Base64URL.encode(try key.sign(Array(text.utf8)))
@@ -120,13 +120,13 @@ struct JWSTests {
     #"{"alg":"ES256","\u0061lg":"none"}"#, #"{"alg":"ES256","kid":1}"#, #"{"alg":"ES256","typ":1}"#,
     #"{"alg":"ES256"}{}"#, "", "\u{FEFF}{\"alg\":\"ES256\"}",
   ])
-  func `a header that changes the rules is refused even when it is signed`(_ header: String) throws {
+  func `a header that changes the verification rules is refused even if it is signed`(_ header: String) throws {
     let key = try SigningKey.generate(.es256)
     let signed = try token(header, key)
     #expect(throws: JWSError.self) { try UnverifiedJWS(signed).verified(with: key.publicKey) }
     let keys = JWKSet([JWK(key.publicKey, keyID: nil)])
     #expect(throws: JWSError.self) { try UnverifiedJWS(signed).verified(with: keys) }
-    // The same with nothing out of the ordinary is accepted, so the header is the reason.
+    // A token with a harmless unknown header member is accepted, so the header is the reason for the refusal.
     let plain = try token(#"{"alg":"ES256","x":{"y":1}}"#, key)
     #expect(throws: Never.self) { try UnverifiedJWS(plain).verified(with: key.publicKey) }
   }
@@ -139,7 +139,7 @@ struct JWSTests {
     }
   }
 
-  @Test func `a public key is never taken for an HMAC key`() throws {
+  @Test func `a public key is never used as an HMAC key`() throws {
     let key = try SigningKey.generate(.rs256, rsaBits: 2048).publicKey
     for secret in [key.spki, Array(key.pem().utf8)] {
       let forged = try JWS.authenticate(
@@ -150,7 +150,7 @@ struct JWSTests {
     }
   }
 
-  @Test func `HS256 needs a key of 32 bytes and of SHA-256`() throws {
+  @Test func `HS256 needs an HMAC-SHA-256 key of at least 32 bytes`() throws {
     let good = try HMACKey(.sha256, Random.secret(32))
     let token = try JWS.authenticate(Array("{}".utf8), with: good, keyID: nil, type: "JWT")
     #expect(try UnverifiedJWS(token).verified(with: good).claims() == [:])
@@ -166,11 +166,11 @@ struct JWSTests {
     "", ".", "..", "a.b", "e30.e30.e30.e30", "e30.e30", "e30 .e30.e30", "e30.e30.e30\n",
     "é.e30.e30",
   ])
-  func `what has not three parts of base64url is refused`(_ text: String) {
+  func `a text that is not three parts of base64url is refused`(_ text: String) {
     #expect(throws: JWSError.self) { try UnverifiedJWS(text) }
   }
 
-  @Test func `a token too long is refused before anything is decoded`() {
+  @Test func `a token that is too long is refused before it is decoded`() {
     #expect(throws: JWSError.tooLong(limit: JWS.longest)) {
       try UnverifiedJWS(String(repeating: "A", count: JWS.longest + 1))
     }

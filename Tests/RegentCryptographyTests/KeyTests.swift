@@ -24,7 +24,7 @@ struct KeyTests {
         + "387b2eaeb4302aeeb00d291612bb0c00"
     ),
   ])
-  func `Ed25519 gives what RFC 8032 says`(
+  func `Ed25519 matches the test vectors of RFC 8032`(
     secret: String, publicKey: String, message: String, signature: String
   ) throws {
     let key = try KeyTests.ed25519(secret)
@@ -35,7 +35,7 @@ struct KeyTests {
   }
 
   @Test(arguments: SignatureAlgorithm.allCases)
-  func `a key signs, its other half verifies, and nothing else does`(
+  func `a signature is verified only by the matching public key and for the exact message`(
     _ algorithm: SignatureAlgorithm
   ) throws {
     let key = try SigningKey.generate(algorithm, rsaBits: 2048)
@@ -62,7 +62,7 @@ struct KeyTests {
   }
 
   @Test(arguments: SignatureAlgorithm.allCases)
-  func `keys survive PEM, PKCS 8, SubjectPublicKeyInfo and JWK`(
+  func `keys are read back from PEM, PKCS 8, SubjectPublicKeyInfo and JWK`(
     _ algorithm: SignatureAlgorithm
   ) throws {
     let key = try SigningKey.generate(algorithm, rsaBits: 2048)
@@ -79,7 +79,7 @@ struct KeyTests {
     }
   }
 
-  @Test func `one key serves many threads`() async throws {
+  @Test func `one signing key can be used by many threads at once`() async throws {
     for algorithm in [SignatureAlgorithm.es256, .edDSA] {
       let key = try SigningKey.generate(algorithm)
       await withTaskGroup(of: Bool.self) { group in
@@ -97,7 +97,7 @@ struct KeyTests {
     }
   }
 
-  @Test func `an Ed25519 key is read and written as openssl does it, and nothing that looks like one is`() throws {
+  @Test func `an Ed25519 key is read and written in the form of OpenSSL, and similar keys are refused`() throws {
     // The example of RFC 8410, section 10.1.
     let pem = """
       -----BEGIN PUBLIC KEY-----
@@ -107,7 +107,7 @@ struct KeyTests {
       """
     let key = try VerifyingKey(pem: pem)
     #expect(key.algorithm == .edDSA && key.pem() == pem && key.spki.count == 44)
-    // X25519 and Ed448 have other numbers; and lengths that do not fit.
+    // X25519 and Ed448 have other algorithm identifiers. The last two changes make the lengths inconsistent.
     for (place, byte) in [(8, UInt8(0x6E)), (8, 0x71), (1, 0x2B), (5, 0x02)] {
       var other = key.spki
       other[place] = byte
@@ -117,8 +117,9 @@ struct KeyTests {
     #expect(throws: KeyError.self) { try VerifyingKey(spki: Array(key.spki.dropLast())) }
   }
 
-  @Test func `a private key of two halves that do not belong together is refused`() throws {
-    // An Ed25519 key of RFC 8410 form cannot be so; an EC key carries both halves.
+  @Test func `a private key whose halves do not match is refused`() throws {
+    // An EC key contains both halves. An Ed25519 key in the form of RFC 8410 has only one, so it cannot be
+    // inconsistent.
     let one = try SigningKey.generate(.es256).pkcs8().exposedBytes()
     let two = try SigningKey.generate(.es256).pkcs8().exposedBytes()
     // The last 65 bytes are the public point.
@@ -127,15 +128,15 @@ struct KeyTests {
   }
 
   @Test(arguments: [1024, 2047, 4097, 8192])
-  func `RSA keys of other sizes are not made`(_ bits: Int) {
+  func `RSA keys of other sizes are not generated`(_ bits: Int) {
     #expect(throws: KeyError.rsaSize(bits: bits)) {
       try SigningKey.generate(.rs256, rsaBits: bits)
     }
   }
 
-  // The last one was found by the fuzzer.
+  // The fuzzer found the last exponent.
   @Test(arguments: [[UInt8(0)], [1], [2], [0x01, 0x00, 0x00], [1, 0, 0, 0, 1], [0x14, 0x00]])
-  func `an RSA key with a senseless exponent is refused in every form`(_ exponent: [UInt8]) throws {
+  func `an RSA key with an invalid exponent is refused`(_ exponent: [UInt8]) throws {
     let modulus = try Base64URL.decode(#require(JWKTests.rfc7638["n"]?.string))
     let good = DER.rsaKey(modulus: modulus, exponent: [1, 0, 1])
     #expect(throws: Never.self) { try VerifyingKey(spki: good) }
@@ -148,7 +149,7 @@ struct KeyTests {
     }
   }
 
-  @Test func `every cut of an encoded key is refused`() throws {
+  @Test func `every truncated encoded key is refused`() throws {
     let spki = try SigningKey.generate(.es256).publicKey.spki
     for length in 0..<spki.count {
       #expect(throws: KeyError.self) { try VerifyingKey(spki: Array(spki[..<length])) }
@@ -175,7 +176,7 @@ struct JWKTests {
     "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
   ]
 
-  @Test func `thumbprints are those of RFC 7638 and RFC 8037`() throws {
+  @Test func `key thumbprints match RFC 7638 and RFC 8037`() throws {
     let rsa = try JWK(reading: JWKTests.rfc7638)
     #expect(rsa.key.thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
     #expect(rsa.keyID == "2011-04-29")
@@ -183,7 +184,7 @@ struct JWKTests {
     #expect(ed25519.key.thumbprint == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
   }
 
-  @Test func `a key is written as it was read`() throws {
+  @Test func `a JWK is written as it was read`() throws {
     #expect(
       try JWK(reading: JWKTests.rfc7515).json.description
         == #"{"crv":"P-256","kty":"EC","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","#
@@ -205,7 +206,7 @@ struct JWKTests {
   ]
 
   @Test(arguments: changes)
-  func `a key with one member wrong is refused`(name: String, value: JSONValue?) {
+  func `a JWK with one wrong member is refused`(name: String, value: JSONValue?) {
     var object = JWKTests.rfc7515
     object[name] = value
     #expect(throws: KeyError.self) { try JWK(reading: object) }
@@ -215,7 +216,7 @@ struct JWKTests {
   @Test(arguments: [
     ("e", "AA"), ("e", "AQ"), ("e", "Ag"), ("e", "AAEAAQ"), ("e", ""), ("n", "AQAB"), ("n", ""),
   ])
-  func `an RSA key with a senseless number is refused`(name: String, value: String) {
+  func `an RSA JWK with an invalid number is refused`(name: String, value: String) {
     var object = JWKTests.rfc7638
     object[name] = .string(value)
     #expect(throws: KeyError.self) { try JWK(reading: object) }
@@ -230,7 +231,7 @@ struct JWKTests {
     }
   }
 
-  @Test func `a set leaves out what it cannot use and refuses two keys of one id`() throws {
+  @Test func `a key set skips unusable keys and refuses two keys with one id`() throws {
     let key = try SigningKey.generate(.edDSA).publicKey
     let other = try SigningKey.generate(.edDSA).publicKey
     let document: JSONValue = [
@@ -252,11 +253,11 @@ struct JWKTests {
   }
 
   @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":[1]}"#, #"{"keys":[],"keys":[]}"#])
-  func `a document that is no set is refused`(_ document: String) {
+  func `a document that is no key set is refused`(_ document: String) {
     #expect(throws: KeyError.self) { try JWKSet(reading: Array(document.utf8)) }
   }
 
-  @Test func `a set of too many keys is refused`() {
+  @Test func `a key set with too many keys is refused`() {
     let document: JSONValue = ["keys": .array(.init(repeating: ["kty": "x"], count: 65))]
     #expect(throws: KeyError.self) { try JWKSet(reading: document.bytes()) }
   }

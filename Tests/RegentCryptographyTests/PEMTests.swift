@@ -5,7 +5,7 @@ struct PEMTests {
   static let block = "-----BEGIN PUBLIC KEY-----\nAQID\n-----END PUBLIC KEY-----\n"
 
   @Test(arguments: [0, 1, 47, 48, 49, 96, 1000])
-  func `what is written is read`(_ count: Int) throws {
+  func `a written PEM block is read back`(_ count: Int) throws {
     let bytes = Random.bytes(count)
     let text = PEM.encode("THING", bytes)
     #expect(try PEM.decode(text) == [PEM.Block(label: "THING", bytes: bytes)])
@@ -19,7 +19,7 @@ struct PEMTests {
       + "\n\tID \n-----END PUBLIC KEY-----",
     block + "-----BEGIN OTHER----\nnot a mark\n",
   ])
-  func `text around a block and the form of its lines do not matter`(_ text: String) throws {
+  func `text around a PEM block and the form of its lines do not matter`(_ text: String) throws {
     #expect(try PEM.decode(text) == [PEM.Block(label: "PUBLIC KEY", bytes: [1, 2, 3])])
   }
 
@@ -31,11 +31,11 @@ struct PEMTests {
     "-----BEGIN A-----\nKey: value\n\nAQID\n-----END A-----\n",
     "-----BEGIN A-----\nAQIé\n-----END A-----\n",
   ])
-  func `a broken block is refused`(_ text: String) {
+  func `a broken PEM block is refused`(_ text: String) {
     #expect(throws: KeyError.self) { try PEM.decode(text) }
   }
 
-  @Test func `a text too long is refused`() {
+  @Test func `a PEM text that is too long is refused`() {
     #expect(throws: KeyError.self) {
       try PEM.decode(String(repeating: "x", count: PEM.longest + 1))
     }
@@ -44,7 +44,7 @@ struct PEMTests {
   @Test(arguments: [
     "", "no key", block.replacing("PUBLIC KEY", with: "THING"), block + block, block,
   ])
-  func `a text without exactly one usable key is refused`(_ text: String) {
+  func `a PEM text without exactly one usable key is refused`(_ text: String) {
     #expect(throws: KeyError.self) { try VerifyingKey(pem: text) }
     #expect(throws: KeyError.self) { try SigningKey(pem: Secret(text)) }
     #expect(throws: KeyError.self) { try RSAEncryptionKey(pem: text) }
@@ -54,7 +54,7 @@ struct PEMTests {
     "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAQID\n-----END ENCRYPTED PRIVATE KEY-----\n",
     "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\nAQID\n-----END RSA PRIVATE KEY-----\n",
   ])
-  func `a key behind a password is refused with the command that removes it`(_ text: String) {
+  func `a password-protected key is refused with the command that removes the password`(_ text: String) {
     let error = #expect(throws: KeyError.encrypted) { try SigningKey(pem: Secret(text)) }
     #expect(error?.description.contains("openssl pkey") == true)
   }

@@ -3,20 +3,20 @@ import Testing
 
 @testable import RegentCryptography
 
-@Suite struct `random bytes` {
-  @Test func `none is handed out twice, whatever is asked for`() {
+@Suite struct `Random bytes` {
+  @Test func `random bytes never repeat, whatever lengths are requested`() {
     var seen = Set<[UInt8]>()
     for round in 0..<2000 {
       let bytes = Random.bytes(8 + round % 40)
-      // Eight bytes are the same by chance once in a few hundred thousand million runs.
+      // Two equal random values of eight bytes occur once in some hundred billion runs.
       #expect(seen.insert(Array(bytes.prefix(8))).inserted)
       #expect(seen.insert(Array(bytes.suffix(8))).inserted || bytes.count == 8)
     }
   }
 
-  @Test func `a copy of the process draws others than its original`() {
+  @Test func `a forked process draws other random bytes than its parent`() {
     _ = Random.bytes(16)
-    // Swift hides the call; the child writes what it draws and ends.
+    // Swift hides `fork`. The child writes its random bytes to the pipe and exits.
     guard let address = unsafe dlsym(nil, "fork") else {
       Issue.record("no fork")
       return
@@ -27,7 +27,7 @@ import Testing
     #expect(made == 0)
     let child = fork()
     if child == 0 {
-      // Waiting for it has a limit.
+      // End the child if it blocks, so that the parent does not wait forever.
       alarm(10)
       let drawn = Random.bytes(32)
       _exit(unsafe write(ends[1], drawn, drawn.count) == drawn.count ? 0 : 1)

@@ -20,7 +20,7 @@ struct SealingTests {
     "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838"
     + "c5f61e6393ba7a0abcc9f662"
 
-  /// Test cases 13 to 16 of the GCM submission, those of 256 bits.
+  /// Test cases 13 to 16 of the GCM submission, those with 256-bit keys.
   static let vectors = [
     Vector(
       key: String(repeating: "00", count: 32), nonce: String(repeating: "00", count: 12), plain: "",
@@ -40,7 +40,7 @@ struct SealingTests {
   ]
 
   @Test(arguments: vectors)
-  func `GCM gives what its specification says`(_ vector: Vector) {
+  func `AES-GCM matches the test vectors of its specification`(_ vector: Vector) {
     let secret = Secret(copying: hex(vector.key))
     let work = GCM(secret, nonce: hex(vector.nonce), encrypts: true)
     work.authenticate(hex(vector.data))
@@ -58,7 +58,7 @@ struct SealingTests {
   }
 
   @Test(arguments: [0, 1, 16, 100, 5000])
-  func `what is sealed can be opened`(_ count: Int) throws {
+  func `a sealed text can be opened`(_ count: Int) throws {
     let (key, secret) = SealingKey.generate(id: 7)
     let plain = Random.bytes(count)
     let box = key.seal(plain, associatedData: [1, 2])
@@ -70,8 +70,8 @@ struct SealingTests {
     #expect(key.seal(plain, associatedData: [1, 2]) != box)
   }
 
-  /// Two services that start from one image of a machine may draw the same.
-  @Test func `the same random bytes give two contents two nonces`() throws {
+  /// Two services that start from one snapshot of a virtual machine may draw the same random bytes.
+  @Test func `equal random bytes give different nonces for different contents`() throws {
     let key = SealingKey.generate(id: 1).key
     let random = [UInt8](repeating: 7, count: 16)
     func nonce(_ text: String, _ data: [UInt8]) throws -> [UInt8] {
@@ -83,11 +83,11 @@ struct SealingTests {
       nonce("one", [1]), nonce("two", [1]), nonce("one", [2]), nonce("one", []), nonce("", [1]), nonce("e", [1, 0]),
     ]
     #expect(Set(nonces).count == nonces.count)
-    // The same in the same place is the same box, which tells an attacker no more than that.
+    // Equal contents with equal associated data give equal boxes, which tells an attacker only that they are equal.
     #expect(try nonce("one", [1]) == nonces[0])
   }
 
-  @Test func `a box with any bit changed is refused`() {
+  @Test func `a sealed box with any bit changed is refused`() {
     let key = SealingKey.generate(id: 0x0102_0304).key
     let box = key.seal(Array("secret".utf8), associatedData: [1])
     for bit in 0..<(box.count * 8) {
@@ -97,7 +97,7 @@ struct SealingTests {
     }
   }
 
-  @Test func `a box that is cut, extended, moved or of another key is refused`() throws {
+  @Test func `a sealed box that is cut, extended, moved or sealed with another key is refused`() throws {
     let key = SealingKey.generate(id: 1).key
     let box = key.seal(Array("secret".utf8), associatedData: [1])
     for length in 0..<box.count {
@@ -119,7 +119,7 @@ struct SealingTests {
     #expect(LibraryError("look").reasons.isEmpty)
   }
 
-  @Test func `the key id in a box is authenticated, not just looked at`() throws {
+  @Test func `the key id in a sealed box is authenticated`() throws {
     let (key, secret) = SealingKey.generate(id: 1)
     let sameSecret = try #require(SealingKey(id: 2, secret))
     var box = key.seal(Array("secret".utf8), associatedData: [])
@@ -128,13 +128,13 @@ struct SealingTests {
   }
 
   @Test(arguments: [0, 16, 31, 33])
-  func `a key of the wrong length is refused`(_ count: Int) {
+  func `a sealing key of the wrong length is refused`(_ count: Int) {
     #expect(SealingKey(id: 1, Random.secret(count)) == nil)
   }
 }
 
 struct FramedFieldsTests {
-  @Test func `no two lists of fields give the same message`() {
+  @Test func `no two different lists of fields give the same message`() {
     func message(_ build: (inout FramedFields) -> Void) -> [UInt8] {
       var fields = FramedFields(purpose: "test", version: 1)
       build(&fields)

@@ -3,7 +3,7 @@ import Testing
 @testable import RegentCryptography
 
 struct SecretTests {
-  @Test func `a secret tells only its length, whoever asks`() {
+  @Test func `a secret shows only its length, whether by interpolation, reflection or dump`() {
     let secret = Secret("hunter2")
     var dumped = ""
     dump(secret, to: &dumped)
@@ -27,7 +27,7 @@ struct SecretTests {
   }
 
   @Test(arguments: [0, 1, 15, 16, 33])
-  func `constant-time equality is equality`(_ count: Int) {
+  func `the constant-time comparison is correct`(_ count: Int) {
     let bytes = Random.bytes(count)
     #expect(constantTimeEqual(bytes, bytes))
     #expect(!constantTimeEqual(bytes, bytes + [0]))
@@ -46,14 +46,14 @@ struct SecretTests {
 }
 
 struct RandomTests {
-  /// How far counts are from equal chances: about the number of letters when they are equal, and in the thousands
-  /// for the bias of `byte % letters`.
+  /// The chi-square statistic: about the number of letters if all are equally likely, and in the thousands for the
+  /// bias of `byte % letters`.
   private func chiSquare(_ counts: [Int]) -> Double {
     let expected = Double(counts.reduce(0, +)) / Double(counts.count)
     return counts.reduce(0) { $0 + (Double($1) - expected) * (Double($1) - expected) / expected }
   }
 
-  /// Twelve standard deviations above the mean: chance alone gets there less than once in 10²⁰ runs.
+  /// Twelve standard deviations above the mean, which chance reaches less than once in 10²⁰ runs.
   private func bound(_ letters: Int) -> Double {
     let freedom = Double(letters - 1)
     return freedom + 12 * (2 * freedom).squareRoot() + 60
@@ -62,7 +62,7 @@ struct RandomTests {
   @Test(arguments: [
     "ab", "abc", "BCDFGHJKLMNPQRSTVWXZ", "0123456789abcdefghijklmnopqrstuvwxyzABCD",
   ])
-  func `every letter has the same chance`(_ alphabet: String) {
+  func `every letter of a random text is equally likely`(_ alphabet: String) {
     let text = Random.text(200_000, from: alphabet)
     #expect(text.utf8.count == 200_000)
     let counts = alphabet.utf8.map { letter in text.utf8.count { $0 == letter } }
@@ -70,7 +70,7 @@ struct RandomTests {
     #expect(chiSquare(counts) < bound(counts.count))
   }
 
-  @Test func `every number has the same chance, and the test would see a bias`() {
+  @Test func `every random number is equally likely, and the test detects a bias`() {
     for below in [2, 3, 100, 200, 300, 1000] {
       var counts = [Int](repeating: 0, count: below)
       for _ in 0..<100_000 { counts[Random.number(below: below)] += 1 }
@@ -81,7 +81,7 @@ struct RandomTests {
     #expect(chiSquare(biased) > bound(100))
   }
 
-  @Test func `bounds of one and of a whole byte work`() {
+  @Test func `random numbers below one and below a whole byte work`() {
     #expect(Random.number(below: 1) == 0)
     #expect((0..<1000).allSatisfy { _ in Random.number(below: 256) < 256 })
     #expect((0..<1000).allSatisfy { _ in Random.number(below: .max) < .max })
@@ -89,7 +89,7 @@ struct RandomTests {
     #expect(Random.text(0, from: "xy") == "")
   }
 
-  @Test func `random bytes have the length asked for and do not repeat`() {
+  @Test func `random bytes have the requested length and do not repeat`() {
     for count in [0, 1, 16, 1000] { #expect(Random.bytes(count).count == count) }
     #expect(Set((0..<1000).map { _ in Random.bytes(16) }).count == 1000)
     #expect(Random.secret().count == 32)
@@ -106,7 +106,7 @@ struct RandomTests {
     #expect(Set((0..<1000).map { _ in Random.uuid() }).count == 1000)
   }
 
-  @Test func `a UUID of a moment sorts with those of that moment, and is random otherwise`() {
+  @Test func `UUIDs of one time share their first digits, sort by time and are random otherwise`() {
     let moment: Int64 = 1_700_000_000_000
     let near = (0..<1000).map { _ in Array(Random.uuid(near: moment).utf8) }
     for uuid in near {
@@ -115,14 +115,14 @@ struct RandomTests {
       #expect(uuid[14] == UInt8(ascii: "8"))
       #expect("89ab".utf8.contains(uuid[19]))
     }
-    // Of the 27 other digits each takes every value that it may.
+    // Each of the other 27 digits takes every value that it may have.
     for place in near[0].indices.dropFirst(5) where ![8, 13, 14, 18, 19, 23].contains(place) {
       #expect(Set(near.map { $0[place] }).count == 16)
     }
     #expect(Set(near).count == 1000)
     let later = Array(Random.uuid(near: moment + 16).utf8)
     #expect(near[0].prefix(5).lexicographicallyPrecedes(later.prefix(5)))
-    // A clock before 1970 or at the end of time is a moment, too.
+    // Times before 1970 and the largest time work, too.
     for odd in [Int64.min, -1, 0, Int64.max] { #expect(Random.uuid(near: odd).utf8.count == 36) }
   }
 }

@@ -1,14 +1,14 @@
 import RegentEncodings
 import Testing
 
-/// The one lenient base64 against the two there were.
+/// Compares lenient base64 with its two predecessors.
 ///
-/// One was for identities of temporary passes, one for descriptions of devices. What either read is read, to the same
-/// bytes; the table says what each answered (nil: refused).
+/// One predecessor read identities of temporary passes, the other one descriptions of devices. What one of them read
+/// must still be read, to the same bytes. The tables have the answer of each (nil: refused).
 struct LenientCorpusTests {
   typealias Row = (text: String, passes: String?, devices: String?)
 
-  /// Where the two did not contradict each other.
+  /// Texts about which the two do not disagree: equal answers, or only one answer.
   static let agreed: [Row] = [
     ("", "", ""), (" ", "", ""), ("=", "", ""), ("====", "", ""), ("Z", nil, nil), ("Z=", nil, nil),
     ("Z===", nil, nil), ("Zg", "66", "66"), ("Zg=", "66", "66"), ("Zg==", "66", "66"), ("Zg===", "66", "66"),
@@ -35,7 +35,9 @@ struct LenientCorpusTests {
 
   enum Reading { case eatenPluses, layout }
 
-  /// Where both gave bytes, and not the same: for identities a space was an eaten `+`, in descriptions it was layout.
+  /// Texts that both read, but to different bytes.
+  ///
+  /// For identities a space was a `+` that a form decoder had replaced; in descriptions it was layout.
   static let contradicted: [(text: String, passes: String, devices: String, meant: Reading)] = [
     ("+ 8=", "fbef", "fb", .eatenPluses),
     ("Zm9v YmFyYg==", "666f6ff98985c988", "666f6f62617262", .layout),
@@ -52,20 +54,21 @@ struct LenientCorpusTests {
   ]
 
   @Test(arguments: agreed)
-  func `what either of the two read is read to the same bytes`(row: Row) {
+  func `texts that either predecessor read are read to the same bytes`(row: Row) {
     #expect(answer(row.text) == row.passes ?? row.devices)
   }
 
   @Test(arguments: contradicted)
-  func `where the two differed, whole groups of four decide, and else the eaten plus`(
+  func `where the predecessors differed, spaces after whole groups of four are layout, and others are plus signs`(
     text: String, passes: String, devices: String, meant: Reading
   ) {
     #expect(passes != devices)
     #expect(answer(text) == (meant == .layout ? devices : passes))
   }
 
-  @Test func `what an encoder wrote survives the loss of its pluses`() throws {
-    // 0xFB 0xEF 0xBE is "++++": every place in a group, every length of the last group.
+  @Test func `an encoded text is decoded even if its plus signs became spaces`() throws {
+    // 0xFB 0xEF 0xBE is "++++", so the text has a plus sign at every place of a group and with every length of the
+    // last group.
     for count in 0..<12 {
       let bytes = (0..<count).map { [0xFB, 0xEF, 0xBE][$0 % 3] as UInt8 } + [0x41]
       let eaten = String(Base64.encode(bytes).map { $0 == "+" ? " " : $0 })

@@ -8,7 +8,7 @@ struct TextTests {
   ]
 
   @Test(arguments: rfc4648)
-  func `base64 gives what RFC 4648 says`(plain: String, text: String) throws {
+  func `base64 and base64url match the test vectors of RFC 4648`(plain: String, text: String) throws {
     let bytes = Array(plain.utf8)
     #expect(Base64.encode(bytes) == text)
     #expect(try Base64.decode(text) == bytes)
@@ -18,7 +18,7 @@ struct TextTests {
   }
 
   @Test(arguments: 0..<18)
-  func `the end of a plain text is found wherever it is, whatever stands before it`(place: Int) {
+  func `the end of plain text is found at every position and after any bytes`(place: Int) {
     for byte in 0...255 as ClosedRange<UInt8> {
       for other in [0x20, 0x21, 0x2B, 0x2D, 0x61, 0x7E] as [UInt8] {
         var text = [UInt8](repeating: other, count: 18)
@@ -28,7 +28,7 @@ struct TextTests {
           let end = start > place || isPlain ? 18 : max(start, place)
           #expect(text.span.endOfPlainText(from: start, before: UInt8(ascii: ",")) == end, "\(byte) at \(place)")
         }
-        // The first of two ends counts.
+        // With two ends, the first one counts.
         text[17] = 0xFF
         let first = isPlain ? 17 : place
         if place < 17 { #expect(text.span.endOfPlainText(from: 0, before: UInt8(ascii: ",")) == first) }
@@ -36,7 +36,7 @@ struct TextTests {
     }
   }
 
-  @Test func `a text is found where it stands, and nowhere else`() {
+  @Test func `spells finds a text exactly where it starts`() {
     func spells(_ bytes: [UInt8], _ text: String, _ start: Int) -> Bool { bytes.span.spells(text, from: start) }
     for size in 0..<26 {
       let text = String((0..<size).map { Character(Unicode.Scalar(UInt8(0x41 + $0))) })
@@ -53,7 +53,7 @@ struct TextTests {
     }
   }
 
-  @Test func `bytes of a span, and zeros`() {
+  @Test func `a span is copied into an array, and an array of zeros has the requested length`() {
     for count in [0, 1, 7, 32, 1000] {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
       #expect([UInt8](copying: bytes.span) == bytes)
@@ -61,7 +61,7 @@ struct TextTests {
     }
   }
 
-  @Test func `every length and every byte survives`() throws {
+  @Test func `bytes of every value and length are decoded from base64, base64url and hex`() throws {
     for count in 0..<70 {
       let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max) }
       #expect(try Base64.decode(Base64.encode(bytes)) == bytes)
@@ -88,7 +88,7 @@ struct TextTests {
     ("Zm-_", .character, 2), ("Zm9\0", .character, 3), ("Zmé", .character, 2),
     (" Zm9", .character, 0),
   ])
-  func `base64 has one spelling`(text: String, problem: TextError.Problem, offset: Int) {
+  func `base64 accepts only the canonical spelling`(text: String, problem: TextError.Problem, offset: Int) {
     #expect(throws: TextError(encoding: "base64", problem: problem, offset: offset)) {
       try Base64.decode(text)
     }
@@ -99,14 +99,14 @@ struct TextTests {
     ("Zm9", .trailingBits, 2), ("Zm+/", .character, 2), ("Zm9v\n", .character, 4),
     ("Zm9vZ", .length, 5), ("Zm.9", .character, 2), ("Zm8=", .padding, 3),
   ])
-  func `base64url has one spelling`(text: String, problem: TextError.Problem, offset: Int) {
+  func `base64url accepts only the canonical spelling`(text: String, problem: TextError.Problem, offset: Int) {
     #expect(throws: TextError(encoding: "base64url", problem: problem, offset: offset)) {
       try Base64URL.decode(text)
     }
   }
 
-  @Test func `whatever base64 accepts it would write itself`() throws {
-    // All texts of two letters and their completions: 65,536 of which exactly 256 are one byte.
+  @Test func `every text that base64url accepts is the one that it writes`() throws {
+    // All texts of two bytes: of 65,536, exactly 256 are an encoded byte.
     var accepted = 0
     for first in UInt8.min...UInt8.max {
       for second in UInt8.min...UInt8.max {
@@ -123,21 +123,21 @@ struct TextTests {
     "aGk-_w==", "aGk-_w", "aGk+/w==", "aGk+/w", " aGk+/w==\r\n", "aGk+\r\n/w==", "aGk /w==",
     "aGk+/x",
   ])
-  func `lenient base64 reads what sloppy senders write`(_ text: String) throws {
+  func `lenient base64 reads what careless senders write`(_ text: String) throws {
     #expect(try Base64.decodeLeniently(text) == [0x68, 0x69, 0x3E, 0xFF])
   }
 
   @Test(arguments: ["a", "aG%3D", "aGk.", "aG\0k"])
-  func `even lenient base64 has its limits`(_ text: String) {
+  func `lenient base64 still refuses other characters`(_ text: String) {
     #expect(throws: TextError.self) { try Base64.decodeLeniently(text) }
   }
 
   @Test(arguments: ["0", "0g", "0x00", "00 ", "AB", "é"])
-  func `hex has one spelling`(_ text: String) {
+  func `hex accepts only the canonical spelling`(_ text: String) {
     #expect(throws: TextError.self) { try Hex.decode(text) }
   }
 
-  @Test func `hex in either case is read when asked for`() throws {
+  @Test func `hex in upper or lower case is read on request`() throws {
     #expect(try Hex.decodeEitherCase("aBcD") == [0xAB, 0xCD])
     #expect(throws: TextError.self) { try Hex.decodeEitherCase("ag") }
   }

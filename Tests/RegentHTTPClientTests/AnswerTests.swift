@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import Testing
 
 @Suite struct AnswerTests {
-  @Test func `a call sends what was asked and gives what was answered`() async throws {
+  @Test func `a call sends its request and returns the response`() async throws {
     let server = try ScriptedServer { _, connection in
       let request = connection.readRequest()
       connection.send(
@@ -30,7 +30,7 @@ import Testing
         """)
   }
 
-  /// Each answer is followed by the end of the connection.
+  /// Valid responses, each followed by the end of the connection.
   static let good: [(String, Method, String, String)] = [
     ("length", .get, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody", "body"),
     ("no reason", .get, "HTTP/1.1 200\r\nContent-Length: 4\r\n\r\nbody", "body"),
@@ -59,7 +59,7 @@ import Testing
   ]
 
   @Test(arguments: good, [false, true])
-  func `a good answer is understood, in one piece or byte by byte`(
+  func `a valid response is read, in one piece or byte by byte`(
     answer: (name: String, method: Method, bytes: String, body: String), inPieces: Bool
   ) async throws {
     let server = try ScriptedServer { _, connection in
@@ -157,7 +157,7 @@ import Testing
   ]
 
   @Test(arguments: bad, [false, true])
-  func `a bad answer is an error of the right kind`(
+  func `an invalid response gives an error of the right kind`(
     answer: (name: String, bytes: String, kind: ClientError.Kind), inPieces: Bool
   ) async throws {
     let server = try ScriptedServer { _, connection in
@@ -175,7 +175,7 @@ import Testing
     #expect(result.failureKind == answer.kind)
   }
 
-  @Test func `exactly the cap is allowed`() async throws {
+  @Test func `a response of exactly the size limit is allowed`() async throws {
     for framing in ["Content-Length: 100\r\n", ""] {
       let server = try ScriptedServer(
         answering: "HTTP/1.1 200 OK\r\n\(framing)\r\n" + String(repeating: "x", count: 100))
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `a server that only ever says it is working is given up`() async throws {
+  @Test func `a server that sends only interim responses is given up`() async throws {
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
       while connection.send("HTTP/1.1 102 Processing\r\n\r\n") {}
@@ -194,7 +194,7 @@ import Testing
     #expect(result.failureKind == .malformed(nil))
   }
 
-  @Test func `an endless body is cut at the cap`() async throws {
+  @Test func `an endless response body is cut off at the size limit`() async throws {
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -204,7 +204,7 @@ import Testing
     #expect(result.failureKind == .tooLarge(limit: 1 << 20))
   }
 
-  @Test func `a large body goes both ways`() async throws {
+  @Test func `large bodies are sent and received`() async throws {
     let server = try ScriptedServer { _, connection in
       let request = connection.readRequest()
       let body = request.split(separator: "\r\n\r\n").last ?? ""
@@ -215,7 +215,7 @@ import Testing
     #expect(try await makeClient().send(request).body == body)
   }
 
-  @Test func `an answer before the whole request was taken is the answer`() async throws {
+  @Test func `a response that arrives before the whole request was sent is returned`() async throws {
     let server = try ScriptedServer { _, connection in
       connection.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
       connection.waitForEnd()

@@ -5,13 +5,13 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-/// Calls that are made on the thread of whoever calls.
+/// Tests calls that run on the caller's own thread.
 @Suite struct CallersThreadTests {
   private static func client() -> Client { makeClient { $0.callThread = .callers } }
 
   private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-  @Test func `the answer is there when the call returns, and the connection is kept`() throws {
+  @Test func `a call on the caller's thread returns with the response, and the connection is reused`() throws {
     let server = try ScriptedServer { _, connection in
       for _ in 0..<3 {
         connection.readRequest()
@@ -30,7 +30,7 @@ import Testing
     #expect(server.connections == 1)
   }
 
-  @Test func `two at the same time are made one after the other`() async throws {
+  @Test func `concurrent calls on callers' threads run one after the other`() async throws {
     let server = try ScriptedServer(answering: Self.answer)
     let client = Self.client()
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `names are looked up, and what cannot be reached is an error`() async throws {
+  @Test func `host names are resolved, and an unreachable host is an error`() async throws {
     let server = try ScriptedServer(answering: Self.answer)
     let client = Self.client()
     let local = try ClientRequest(.get, ClientURL("http://localhost:\(server.port)"))
@@ -50,21 +50,21 @@ import Testing
     #expect(await outcome(client, nobody).failureKind != nil)
   }
 
-  @Test func `a deadline ends the wait`() async throws {
+  @Test func `the deadline ends a call on the caller's thread`() async throws {
     let server = try ScriptedServer { _, connection in connection.waitForEnd() }
     var request = try ClientRequest(.get, ClientURL(server.url))
     request.deadline = .milliseconds(100)
     #expect(await outcome(Self.client(), request).failureKind == .timedOut(.waiting))
   }
 
-  @Test func `another thread can cancel the call and close the client`() async throws {
+  @Test func `another thread can cancel a call or close the client`() async throws {
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
       connection.waitForEnd()
     }
     let client = Self.client()
     let request = try ClientRequest(.get, ClientURL(server.url))
-    // These calls block their threads. On the pool, which other tests fill, the test would wait for their deadline.
+    // These calls block their threads. On the shared thread pool, which other tests fill, they might start too late.
     let cancelled = Task(executorPreference: OnDemandThread(named: "first call")) {
       await outcome(client, request).failureKind
     }

@@ -9,7 +9,7 @@ import Testing
 private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 @Suite struct ConnectionTests {
-  @Test func `calls one after another share a connection`() async throws {
+  @Test func `consecutive calls share a connection`() async throws {
     let server = try ScriptedServer { _, connection in
       while !connection.readRequest().isEmpty { connection.send(ok) }
     }
@@ -21,10 +21,10 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
   @Test(arguments: [
     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
     "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
-    // Nobody asked for the second answer: it must never become the answer to the next call.
+    // An extra response without a request must never become the response to the next call.
     ok + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
   ])
-  func `a connection that may not be kept is not used again`(answer: String) async throws {
+  func `a connection that must not be kept is not reused`(answer: String) async throws {
     let server = try ScriptedServer { _, connection in
       while !connection.readRequest().isEmpty { connection.send(answer) }
     }
@@ -36,7 +36,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 3)
   }
 
-  @Test func `an answer that comes unasked between two calls is never an answer`() async throws {
+  @Test func `a response that arrives between two calls is never used`() async throws {
     let server = try ScriptedServer { number, connection in
       connection.readRequest()
       connection.send(ok)
@@ -51,11 +51,11 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     }
   }
 
-  @Test func `a kept connection that dies under the request is replaced once`() async throws {
+  @Test func `a kept connection that dies during a request is replaced once`() async throws {
     let server = try ScriptedServer { number, connection in
       connection.readRequest()
       connection.send(ok)
-      // Takes the next request and ends without a word, as a restarting server does.
+      // Reads the next request and closes without a response, like a server that restarts.
       connection.readRequest()
       if number == 2 { connection.send(ok) }
     }
@@ -66,7 +66,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 2)
   }
 
-  @Test func `what may not be done twice takes no connection that was kept for long`() async throws {
+  @Test func `a call that must not be repeated does not use a connection that was idle for too long`() async throws {
     let server = try ScriptedServer { _, connection in
       while !connection.readRequest().isEmpty { connection.send(ok) }
     }
@@ -78,16 +78,18 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 2)
   }
 
-  @Test func `an address that does not answer holds the next one up for no second`() async throws {
-    // The first address of "localhost" has a queue that is full, and the kernel answers no further attempt; the server
-    // is at the second.
+  @Test func `an address that does not answer delays the attempt at the next address by less than a second`()
+    async throws
+  {
+    // The first address of "localhost" does not answer: its queue is full, and the kernel drops further attempts. The
+    // server listens at the second address.
     let silent = try FullQueue()
     let server = try ScriptedServer(ipv6Port: silent.port) { _, connection in
       connection.readRequest()
       connection.send(ok)
     }
     let client = makeClient()
-    // Attempts one after the other would take all of this for the first.
+    // Consecutive attempts would spend this whole deadline on the first address.
     var request = try ClientRequest(.get, ClientURL("http://localhost:\(silent.port)"))
     request.deadline = .seconds(9)
     let response = try await client.send(request)
@@ -95,7 +97,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 1)
   }
 
-  @Test func `the replacement is not replaced again`() async throws {
+  @Test func `a replaced connection is not replaced again`() async throws {
     let server = try ScriptedServer { number, connection in
       connection.readRequest()
       if number == 1 {
@@ -110,7 +112,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 2)
   }
 
-  @Test func `what has a connection of its own is sent once, also where one is kept`() async throws {
+  @Test func `a call that requires a new connection is sent once and leaves the kept connection alone`() async throws {
     let server = try ScriptedServer { number, connection in
       connection.readRequest()
       if number == 2 { return }
@@ -126,10 +128,10 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(await outcome(client, request).failureKind == .connectionLost)
     request.usesNewConnection = false
     _ = try await client.send(request)
-    #expect(server.connections == 2, "it was not sent again, and the kept one is kept")
+    #expect(server.connections == 2, "the call was not sent again, and the kept connection is reused")
   }
 
-  @Test func `what may have been done is not done twice`() async throws {
+  @Test func `a call that the server may have executed is not repeated`() async throws {
     let seen = Atomic(0)
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
@@ -144,7 +146,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(seen.load(ordering: .relaxed) == 1)
   }
 
-  @Test func `a connection that the server closed meanwhile is noticed before use`() async throws {
+  @Test func `a kept connection that the server has closed is noticed before it is used`() async throws {
     let closed = Flag("the server closes the connection")
     let server = try ScriptedServer { number, connection in
       connection.readRequest()
@@ -160,7 +162,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(server.connections == 2)
   }
 
-  @Test func `a reset in the middle is an error`() async throws {
+  @Test func `a connection reset in the middle of a response is an error`() async throws {
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\nhalf")
@@ -170,7 +172,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(result.failureKind == .connectionLost)
   }
 
-  @Test func `calls at once use connections of their own`() async throws {
+  @Test func `concurrent calls use separate connections`() async throws {
     let server = try ScriptedServer { _, connection in
       while !connection.readRequest().isEmpty { connection.send(ok) }
     }
@@ -182,12 +184,12 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     }
   }
 
-  @Test func `nobody listening is said so at once`() async throws {
+  @Test func `a port without a listener is reported at once`() async throws {
     let port = try freePort()
     for host in ["127.0.0.1", "localhost", "[::1]"] {
       let url = try ClientURL("http://\(host):\(port)/")
       guard case .failure(let error) = await outcome(makeClient(), ClientRequest(.get, url)) else {
-        Issue.record("somebody answered")
+        Issue.record("the call was answered")
         return
       }
       let words = "\(error)"
@@ -203,7 +205,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(try await makeClient().send(ClientRequest(.get, url)).status == .ok)
   }
 
-  @Test func `a name that cannot exist is an error`() async throws {
+  @Test func `a host name that cannot exist is an error`() async throws {
     let url = try ClientURL("http://no-such-host.invalid/")
     let kind = await outcome(makeClient(), ClientRequest(.get, url)).failureKind
     #expect(kind == .unreachable(.unknownName) || kind == .unreachable(.lookUpFailed))
@@ -211,7 +213,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 }
 
 @Suite struct UnixSocketTests {
-  @Test func `calls go over a Unix socket`() async throws {
+  @Test func `calls work over a Unix socket`() async throws {
     try await withTemporaryFolder { folder in
       let path = "\(folder)/admin.sock"
       let server = try ScriptedServer(unixPath: path) { _, connection in
@@ -229,12 +231,12 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     }
   }
 
-  @Test func `a socket that is not there, or that nobody serves, is said so`() async throws {
+  @Test func `a missing Unix socket and one without a listener are reported`() async throws {
     try await withTemporaryFolder { folder in
       let missing = try ClientURL(unixSocket: "\(folder)/no.sock", target: "/")
       let one = await outcome(makeClient(), ClientRequest(.get, missing))
       #expect(one.failureKind == .unreachable(.noSocket))
-      do { _ = try ScriptedServer(unixPath: "\(folder)/dead.sock") { _, _ in } }
+      try ScriptedServer(unixPath: "\(folder)/dead.sock") { _, _ in }.stop()
       let dead = try ClientURL(unixSocket: "\(folder)/dead.sock", target: "/")
       let other = await outcome(makeClient(), ClientRequest(.get, dead))
       #expect(other.failureKind == .unreachable(.refused))
@@ -243,7 +245,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     }
   }
 
-  @Test func `a full queue is waited for, not refused`() async throws {
+  @Test func `a full accept queue is waited for until the deadline`() async throws {
     try await withTemporaryFolder { folder in
       let path = "\(folder)/busy.sock"
       let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -254,7 +256,7 @@ private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       let client = makeClient()
       var request = try ClientRequest(.get, ClientURL(unixSocket: path, target: "/"))
       request.deadline = .milliseconds(150)
-      // The first fills the queue; nobody accepts, so all of them run into their deadline.
+      // The first call fills the queue. The test never accepts, so all calls reach their deadline.
       let kinds = await withTaskGroup(of: ClientError.Kind?.self) { group in
         for _ in 0..<4 { group.addTask { [request] in await outcome(client, request).failureKind } }
         return await group.reduce(into: []) { $0.append($1) }

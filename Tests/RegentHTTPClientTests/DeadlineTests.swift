@@ -33,7 +33,7 @@ import Testing
   ]
 
   @Test(arguments: slow)
-  func `the deadline counts for the whole call`(
+  func `the deadline applies to the whole call`(
     case: (name: String, phase: ClientError.Phase, script: @Sendable (Connection) -> Void)
   ) async throws {
     let script = `case`.script
@@ -43,12 +43,12 @@ import Testing
     }
     let client = makeClient()
     var request = try ClientRequest(.get, ClientURL(server.url))
-    // Long enough for a loaded machine to get as far as the phase that is expected.
+    // Long enough for a busy machine to reach the expected phase.
     request.deadline = .seconds(1)
     #expect(await outcome(client, request).failureKind == .timedOut(`case`.phase))
   }
 
-  @Test func `the call with the shorter deadline ends first, whichever began first`() async throws {
+  @Test func `the call with the earlier deadline ends first, whichever began first`() async throws {
     let server = try ScriptedServer { _, connection in connection.waitForEnd() }
     let client = makeClient()
     let ended = Locked<[Int]>([])
@@ -61,7 +61,7 @@ import Testing
     #expect(ended.withLock { $0 } == [200, 2_000])
   }
 
-  @Test func `a server that does not read runs into the deadline`() async throws {
+  @Test func `a call to a server that does not read ends at the deadline`() async throws {
     let done = Flag("the test is done")
     let server = try ScriptedServer { _, connection in try? done.block() }
     var request = try ClientRequest(
@@ -71,7 +71,7 @@ import Testing
     done.raise()
   }
 
-  @Test func `a deadline of nothing is over at once`() async throws {
+  @Test func `a deadline of zero ends the call at once`() async throws {
     let server = try ScriptedServer { _, connection in connection.waitForEnd() }
     var request = try ClientRequest(.get, ClientURL(server.url))
     request.deadline = .zero
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a slow call does not hold others up`() async throws {
+  @Test func `a slow call does not delay other calls`() async throws {
     let server = try ScriptedServer { _, connection in
       if connection.readRequest().contains("/slow") { return connection.waitForEnd() }
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -96,7 +96,7 @@ import Testing
     slow.cancel()
   }
 
-  @Test func `cancelling the task ends the call and its connection`() async throws {
+  @Test func `cancelling the task ends the call and closes its connection`() async throws {
     let began = Flag("the call begins")
     let ended = Flag("the connection ends")
     let server = try ScriptedServer { _, connection in
@@ -114,7 +114,7 @@ import Testing
     try await ended.wait()
   }
 
-  @Test func `a call in a task that is cancelled already ends too`() async throws {
+  @Test func `a call in an already cancelled task ends at once`() async throws {
     let server = try ScriptedServer { _, connection in connection.waitForEnd() }
     let client = makeClient()
     let request = try ClientRequest(.get, ClientURL(server.url))
@@ -126,7 +126,7 @@ import Testing
     #expect(try await task.value("the end of the call").failureKind == .cancelled)
   }
 
-  @Test func `a callback comes exactly once, however often it is cancelled`() async throws {
+  @Test func `a callback runs exactly once, however often the call is cancelled`() async throws {
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -140,12 +140,12 @@ import Testing
       call.cancel()
     }
     try await eventually("200 callbacks") { count.load(ordering: .relaxed) >= 200 }
-    // One more call behind them: nothing can come after it.
+    // One more call after them: no earlier callback can run after this.
     _ = try await client.send(request)
     #expect(count.load(ordering: .relaxed) == 200)
   }
 
-  @Test func `closing the client cancels what is under way and what comes later`() async throws {
+  @Test func `closing the client cancels running and later calls`() async throws {
     let began = Flag("the call begins")
     let server = try ScriptedServer { _, connection in
       connection.readRequest()
@@ -161,7 +161,7 @@ import Testing
     #expect(await outcome(client, request).failureKind == .cancelled)
   }
 
-  @Test func `letting a client go ends its connections`() async throws {
+  @Test func `releasing a client closes its connections`() async throws {
     let ended = Flag("the connection ends")
     let server = try ScriptedServer { _, connection in
       connection.readRequest()

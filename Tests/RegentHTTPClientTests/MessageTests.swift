@@ -11,7 +11,7 @@ import Testing
     ("https://[2001:DB8::1]:443/", "https://[2001:db8::1]", "/"),
     ("http://127.0.0.1:8787/D/BCDFGHJK", "http://127.0.0.1:8787", "/D/BCDFGHJK"),
   ])
-  func `a URL is taken apart`(text: String, origin: String, target: String) throws {
+  func `a URL is split into origin and request target`(text: String, origin: String, target: String) throws {
     let url = try ClientURL(text)
     #expect("\(url.origin)" == origin)
     #expect(url.target == target)
@@ -25,7 +25,7 @@ import Testing
     "http://[::1]x/", "http://é.example/", "http://example.com/é", "http://a\0b/",
     "http://example.com:8 0/", "http://exam%70le.com/", "http://a,b/",
   ])
-  func `what is not a plain URL is refused`(text: String) {
+  func `a text that is not a plain URL is refused`(text: String) {
     #expect(throws: ClientError.self) { try ClientURL(text) }
   }
 
@@ -35,12 +35,12 @@ import Testing
     ("../../../e/.", "http://h/e/"), ("/x/../y?../z", "http://h/y?../z"), ("..", "http://h/"),
     ("//other:8080/p", "http://other:8080/p"), ("https://other/p#f", "https://other/p"),
   ])
-  func `a reference is resolved`(reference: String, full: String) throws {
+  func `a relative reference is resolved`(reference: String, full: String) throws {
     let url = try ClientURL("http://h/a/b?c=d").resolving(reference)
     #expect("\(url.origin)\(url.target)" == full)
   }
 
-  @Test func `a Unix socket is never left by a reference`() throws {
+  @Test func `a reference cannot lead away from a Unix socket`() throws {
     let url = try ClientURL(unixSocket: "/run/a.sock", target: "/x")
     #expect(try url.resolving("/y").target == "/y")
     #expect(throws: ClientError.self) { try url.resolving("//other/y") }
@@ -51,14 +51,14 @@ import Testing
       (["Sun, 06 Nov 1994 08:49:37 GMT"], 784_111_777_000), (["soon"], nil), ([], nil),
       (["Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"], nil),
     ] as [([String], Int64?)])
-  func `a server's time is its one date`(values: [String], time: Int64?) throws {
+  func `the server's time is read from a single valid Date header`(values: [String], time: Int64?) throws {
     let response = try ClientResponse(
       status: .ok, headers: values.map { ClientHeader(name: .date, value: $0) }, body: [],
       url: ClientURL("http://h/"))
     #expect(response.serverDate == time)
   }
 
-  @Test func `headers cannot smuggle anything in`() async throws {
+  @Test func `a request header cannot inject lines or framing`() async throws {
     let url = try ClientURL("http://127.0.0.1:1/")
     for (name, value) in [
       ("X-A", "b\r\nX-C: d"), ("X-A", "b\nc"), ("X-A", "b\0"), ("Host", "evil"),

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct OwnServerTests {
-  @Test func `our client and our server understand each other`() async throws {
+  @Test func `our HTTP client works with our HTTP server`() async throws {
     try await withTemporaryFolder { folder in
       let held = Locked<[PendingReply]>([])
       let handler = ClosureHandler { request in
@@ -36,13 +36,13 @@ import Testing
       }
       let wait = try ClientRequest(.get, ClientURL("http://\(tcp)/wait"))
       let waiting = Task { await outcome(client, wait) }
-      try await eventually("the call is held") { held.withLock { !$0.isEmpty } }
+      try await eventually("the server to hold the call") { held.withLock { !$0.isEmpty } }
       for reply in held.withLock({ $0 }) { reply.complete(Response(.ok, body: [1, 2, 3])) }
       #expect(try await waiting.value("the answer").get().body == [1, 2, 3])
     }
   }
 
-  @Test func `a call that is cancelled is noticed by the server`() async throws {
+  @Test func `the server notices that a client has cancelled its call`() async throws {
     let began = Flag("the call begins")
     let abandoned = Flag("the server hears of the end")
     let kept = Locked<[PendingReply]>([])

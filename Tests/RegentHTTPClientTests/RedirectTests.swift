@@ -3,7 +3,7 @@ import RegentHTTPCodec
 import Testing
 
 @Suite struct RedirectTests {
-  /// Answers `/STATUS?LOCATION` with that redirect and everything else with the request's first line and headers.
+  /// Replies to `/STATUS?LOCATION` with that redirect, and to everything else with the request as it was received.
   private static func server() throws -> ScriptedServer {
     try ScriptedServer { _, connection in
       while true {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is the answer unless asked otherwise`() async throws {
+  @Test func `a redirect is returned as the response unless the caller wants to follow it`() async throws {
     let server = try Self.server()
     let response = try await makeClient().send(
       ClientRequest(.get, ClientURL("\(server.url)/302?/x")))
@@ -35,7 +35,9 @@ import Testing
     (308, .get, "GET"), (301, .post, "GET"), (302, .post, "GET"), (303, .post, "GET"),
     (307, .post, "POST"), (308, .post, "POST"), (303, .put, "GET"), (302, .put, "PUT"),
   ])
-  func `the method after a redirect`(status: Int, method: Method, after: String) async throws {
+  func `a followed redirect changes the method only where HTTP requires it`(status: Int, method: Method, after: String)
+    async throws
+  {
     let server = try Self.server()
     var request = try ClientRequest(
       method, ClientURL("\(server.url)/\(status)?/there"), body: method == .get ? [] : [65])
@@ -47,7 +49,7 @@ import Testing
     #expect(text.contains("Content-Length: 1") == (after != "GET"))
   }
 
-  @Test func `a loop ends at the limit`() async throws {
+  @Test func `a redirect loop ends at the limit`() async throws {
     let server = try ScriptedServer { _, connection in
       while !connection.readRequest().isEmpty {
         connection.send("HTTP/1.1 302 Go\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
@@ -63,7 +65,7 @@ import Testing
     "https://example.com/", "ftp://example.com/", "file:///etc/passwd", "javascript:alert(1)",
     "http://user:password@example.com/", "http:///", "http://[::1", "unix:/run/docker.sock",
   ])
-  func `another scheme or nonsense is refused`(location: String) async throws {
+  func `a redirect to another scheme or an invalid URL is refused`(location: String) async throws {
     let server = try Self.server()
     var request = try ClientRequest(.get, ClientURL("\(server.url)/302?\(location)"))
     request.redirects = .follow(atMost: 5)
@@ -74,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `credentials and bodies do not travel to another host`() async throws {
+  @Test func `credentials and bodies are not sent to another host after a redirect`() async throws {
     let (first, other) = (try Self.server(), try Self.server())
     var request = try ClientRequest(.get, ClientURL("\(first.url)/307?\(other.url)/there"))
     request.addHeader(.authorization, "Bearer secret")
@@ -89,7 +91,7 @@ import Testing
     request.body = [65]
     let kind = await outcome(client, request).failureKind
     #expect(kind == .redirectRefused("it would send the body to \(other.url)"))
-    // On the same host they stay.
+    // On the same host, credentials and body are sent again.
     request.url = try ClientURL("\(first.url)/307?/there")
     let same = String(decoding: try await client.send(request).body, as: UTF8.self)
     #expect(same.contains("Bearer secret"))

@@ -4,17 +4,19 @@ import RegentPlatform
 import Synchronization
 import TestSupport
 
-/// A server that does exactly what a test wants, right or wrong; each connection has a thread of its own.
+/// A server that runs a script of the test on each connection, valid HTTP or not.
+///
+/// Each connection has its own thread.
 final class ScriptedServer: Sendable {
   let url: String
   let port: UInt16
   private let listener: Int32
   private let accepted = Atomic<Int>(0)
 
-  /// How many connections came so far.
+  /// How many connections were accepted.
   var connections: Int { accepted.load(ordering: .acquiring) }
 
-  /// Listens on the loopback address, or on a Unix socket.
+  /// Listens on the loopback address or on a Unix socket.
   init(
     unixPath: String? = nil, ipv6Port: UInt16? = nil, backlog: Int32 = 128,
     _ script: @escaping @Sendable (_ number: Int, Connection) -> Void
@@ -37,14 +39,13 @@ final class ScriptedServer: Sendable {
     }
     port = unixPath == nil ? UInt16(bigEndian: bound.sin_port) : 0
     url = "http://127.0.0.1:\(port)"
-    try DedicatedThread.start(named: "scripted") { [listener, weak self] in
+    // The thread keeps the server alive until `stop`. Most tests use the server last for its address, and Swift would
+    // release it then.
+    try DedicatedThread.start(named: "scripted") { [self] in
       while true {
         let number = accept(listener, nil, nil)
         guard number >= 0 else { return }
-        guard let index = self?.accepted.add(1, ordering: .acquiringAndReleasing).newValue else {
-          Glibc.close(number)
-          return
-        }
+        let index = accepted.add(1, ordering: .acquiringAndReleasing).newValue
         _ = try? DedicatedThread.start(named: "connection") {
           let connection = Connection(number)
           script(index, connection)
@@ -54,7 +55,7 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  /// Answers every request of every connection with the same bytes and then ends the connection.
+  /// Replies to the first request of every connection with the same bytes and then closes it.
   convenience init(answering bytes: String) throws {
     try self.init { _, connection in
       connection.readRequest()
@@ -62,13 +63,13 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  deinit {
-    shutdown(listener, Int32(SHUT_RDWR))
-    Glibc.close(listener)
-  }
+  /// Ends listening; clients are refused from now on.
+  func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  deinit { Glibc.close(listener) }
 }
 
-/// An IPv4 port whose kernel takes no further connection and refuses none.
+/// An IPv4 port whose accept queue is full: the kernel drops further connection attempts and refuses none.
 final class FullQueue: Sendable {
   let port: UInt16
   private let sockets: [Int32]
@@ -95,14 +96,15 @@ final class FullQueue: Sendable {
   deinit { for number in sockets { Glibc.close(number) } }
 }
 
-/// The server's end of a connection.
 final class Connection: Sendable {
   private let number: Int32
   private let isOpen = Atomic(true)
 
   init(_ number: Int32) { self.number = number }
 
-  /// Reads one request, its body too; empty when the client has gone.
+  /// Reads one request with its body.
+  ///
+  /// Empty if the client has closed the connection.
   @discardableResult
   func readRequest() -> String {
     var bytes: [UInt8] = []
@@ -121,7 +123,7 @@ final class Connection: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Sends all bytes; false when the client has gone.
+  /// Sends all bytes; false if the client has closed the connection.
   @discardableResult
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -139,13 +141,13 @@ final class Connection: Sendable {
     return true
   }
 
-  /// Blocks until the client ends the connection.
+  /// Blocks until the client closes the connection.
   func waitForEnd() {
     var byte: UInt8 = 0
     while unsafe recv(number, &byte, 1, 0) > 0 {}
   }
 
-  /// Ends the connection with a reset instead of an orderly end.
+  /// Closes the connection with a reset instead of an orderly shutdown.
   func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(
@@ -172,17 +174,15 @@ private func loopback(port: UInt16) throws -> SocketAddress {
   return copy
 }
 
-/// A client for one test.
 func makeClient(_ change: (inout ClientConfiguration) -> Void = { _ in }) -> Client {
   var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
-  // Beside a sanitizer, on a busy machine, ten minutes may pass between two lines of a test.
+  // With a sanitizer on a busy machine, ten minutes may pass between two lines of a test.
   configuration.keepAlive = .seconds(86_400)
   configuration.freshness = .seconds(86_400)
   change(&configuration)
   return Client(configuration)
 }
 
-/// What a call came to.
 func outcome(
   _ client: Client, _ request: ClientRequest
 ) async -> Result<ClientResponse, ClientError> {

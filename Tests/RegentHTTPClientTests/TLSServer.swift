@@ -4,15 +4,17 @@ import RegentHTTPClient
 import RegentPlatform
 import TestSupport
 
-/// The folder to remove when the tests are over: a global value is never let go.
+/// The folder to delete when the process ends, because a global value is never released.
 private let worldFolder = Locked<String?>(nil)
 
-/// Certificates made once for all tests of this process, and servers that use them.
+/// Certificates for all tests of this process, made once.
 final class TLSWorld: Sendable {
   let folder: String
   var authority: String { "\(folder)/ca.pem" }
 
-  /// A week; the machine's clock is the only one that openssl can start a certificate with.
+  /// One week.
+  ///
+  /// The certificates are valid from the machine's current time, because openssl offers no other start.
   static let lifetime: Int64 = 7 * 86_400_000
 
   init() throws {
@@ -52,13 +54,15 @@ final class TLSWorld: Sendable {
   }
 }
 
-/// A small https server in Python; it ends with the value.
+/// A small HTTPS server in Python, which ends when this value is released.
 final class TLSServer {
   let url: String
   let port: Int
   private let program: RunningProgram
 
-  /// Starts it; `date` is what its Date header says.
+  /// Starts the server.
+  ///
+  /// `date` is the value of its Date header; nil for the real time.
   init(
     _ world: TLSWorld, certificate: String = "good", date: String? = nil,
     address: String = "127.0.0.1"
@@ -75,7 +79,7 @@ final class TLSServer {
     url = "https://localhost:\(port)"
   }
 
-  /// The server's answers by path; each tells how many connections it has had.
+  /// The script replies by path; each response has the number of connections so far.
   private static let script = """
     import sys, ssl, socket, time, threading, http.server
     certificate, key, date, address = sys.argv[1:5]

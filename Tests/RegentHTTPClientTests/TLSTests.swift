@@ -19,7 +19,7 @@ private let year: Int64 = 365 * 24 * hour
     }
   }
 
-  @Test func `calls go over https, with all that they carry`() async throws {
+  @Test func `calls over HTTPS carry methods, headers and bodies`() async throws {
     let server = try TLSServer(world.get(), date: "Sun, 06 Nov 1994 08:49:37 GMT")
     let client = try client()
     var request = try ClientRequest(.get, ClientURL("\(server.url)/a?b=c"))
@@ -58,7 +58,7 @@ private let year: Int64 = 365 * 24 * hour
   }
 
   @Test(.enabled(if: readsIPv6Loopback(), "this machine has no IPv6 loopback address"))
-  func `an IPv6 address is called and its certificate compared with it`() async throws {
+  func `a server's certificate is checked against its IPv6 address`() async throws {
     let good = try TLSServer(world.get(), address: "::1")
     let url = try ClientURL("https://[::1]:\(good.port)/six")
     let answer = try await client().send(ClientRequest(.get, url))
@@ -71,9 +71,9 @@ private let year: Int64 = 365 * 24 * hour
     #expect(await outcome(careful, wrong).failureKind == .tls(.wrongHost))
   }
 
-  @Test func `a connection is kept, but what may not be repeated gets a new one`() async throws {
-    // libcurl keeps nothing that was idle for two minutes, and a busy machine may pause as long between two lines: such
-    // a round says nothing.
+  @Test func `an HTTPS connection is reused, but not for a call that must not be repeated`() async throws {
+    // libcurl keeps no connection that was idle for two minutes. A busy machine may pause that long between two
+    // lines, so a round that took a minute is repeated.
     for _ in 0..<5 {
       let server = try TLSServer(world.get())
       let client = try client()
@@ -101,7 +101,7 @@ private let year: Int64 = 365 * 24 * hour
     arguments: [
       ("self", .untrusted), ("other", .wrongHost),
     ] as [(String, ClientError.TLSFault)])
-  func `a certificate that proves nothing is refused`(
+  func `an untrusted certificate and one for another host are refused`(
     certificate: String, fault: ClientError.TLSFault
   ) async throws {
     let server = try TLSServer(world.get(), certificate: certificate)
@@ -110,7 +110,7 @@ private let year: Int64 = 365 * 24 * hour
     #expect(kind == .tls(fault))
   }
 
-  @Test func `an unknown authority is refused, also by the machine's own list`() async throws {
+  @Test func `an unknown authority is refused, by the machine's own list as well`() async throws {
     let server = try TLSServer(world.get())
     let request = try ClientRequest(.get, ClientURL(server.url))
     #expect(await outcome(makeClient(), request).failureKind == .tls(.untrusted))
@@ -118,7 +118,9 @@ private let year: Int64 = 365 * 24 * hour
     #expect(await outcome(nothing, request).failureKind == .tls(.noAuthorities))
   }
 
-  /// Times relative to the real one, in milliseconds; `Int64.min` means 1970.
+  /// Times in milliseconds relative to now.
+  ///
+  /// For `clock`, nil means 1970; for the others, 0 means unknown.
   @Test(
     arguments: [
       ("right", 0, 0, 0, nil),
@@ -130,11 +132,11 @@ private let year: Int64 = 365 * 24 * hour
       ("expired by the build time", 0, 10 * year, 0, .expired),
       ("a clock behind", -2 * year, 0, 0, .clockBehind),
     ] as [(String, Int64?, Int64, Int64, ClientError.TLSFault?)])
-  func `certificates are judged at the latest of clock, build and server time`(
+  func `certificates are checked at the latest of the clock, the build time and the last server time`(
     name: String, clock: Int64?, build: Int64, seen: Int64, fault: ClientError.TLSFault?
   ) async throws {
     let server = try TLSServer(world.get())
-    // A minute of slack: the certificate is as old as this test run.
+    // One minute of tolerance, because the certificate is only as old as this test run.
     let now = Clocks.wallMilliseconds() + 60_000
     let client = try client { configuration in
       configuration.wallClock = { clock.map { now + $0 } ?? 0 }
@@ -145,7 +147,9 @@ private let year: Int64 = 365 * 24 * hour
     #expect(result.failureKind == fault.map { .tls($0) })
   }
 
-  /// The server's certificate is good from now on for a while; its clock is what the test says, in years from now.
+  /// `clock` and `server` are relative to now.
+  ///
+  /// The server's certificate is valid from now on for a week.
   @Test(
     arguments: [
       ("the certificate has expired", 10 * year, 10 * year, .expired),
@@ -155,7 +159,7 @@ private let year: Int64 = 365 * 24 * hour
       ("both clocks are wrong", 10 * year, -10 * year, .expired),
       ("the server says no time", 10 * year, nil, .expired),
     ] as [(String, Int64, Int64?, ClientError.TLSFault)])
-  func `the server's Date tells a wrong clock from a bad certificate`(
+  func `the server's Date header distinguishes a wrong clock from an invalid certificate`(
     name: String, clock: Int64, server: Int64?, fault: ClientError.TLSFault
   ) async throws {
     let now = Clocks.wallMilliseconds() + 60_000
@@ -163,20 +167,22 @@ private let year: Int64 = 365 * 24 * hour
     let server = try TLSServer(world.get(), date: date)
     let client = try client { $0.wallClock = { now + clock } }
     #expect(await outcome(client, try ClientRequest(.get, ClientURL(server.url))).failureKind == .tls(fault))
-    // What was asked without trust is no connection for anything else.
+    // The connection that was made without trust must not be used for other calls.
     let trusting = try self.client()
     #expect(await outcome(trusting, try ClientRequest(.get, ClientURL(server.url))).failureKind == nil)
     #expect(client.lastSeenServerTime == 0)
   }
 
-  /// A program that was built a year ago; times in milliseconds from now, `nil` for 1970.
+  /// The program was built a year ago.
+  ///
+  /// Times are in milliseconds relative to now; nil is 1970 for `clock` and unknown for `file`.
   @Test(
     arguments: [
       ("no file", nil, nil, .clockBehind), ("a file of yesterday", nil, 0, nil),
       ("a file of a clock that was ahead", nil, 10 * year, .clockBehind),
       ("the same, and the clock has come", 0, 10 * year, nil),
     ] as [(String, Int64?, Int64?, ClientError.TLSFault?)])
-  func `the newest file is a lower bound for a clock before the build time, and for no other`(
+  func `the newest file's time replaces only a clock that is before the build time`(
     name: String, clock: Int64?, file: Int64?, fault: ClientError.TLSFault?
   ) async throws {
     let server = try TLSServer(world.get())
@@ -190,8 +196,8 @@ private let year: Int64 = 365 * 24 * hour
       await outcome(client, try ClientRequest(.get, ClientURL(server.url))).failureKind == fault.map { .tls($0) })
   }
 
-  @Test func `a good server's time counts for the next certificate`() async throws {
-    // In 2030: after the end of the "good" certificate, long before that of the "long" one.
+  @Test func `the time of a trusted server counts for the next certificate`() async throws {
+    // In 2030 the "good" certificate has expired and the "long" one has not.
     let teacher = try TLSServer(
       world.get(), certificate: "long", date: "Tue, 01 Jan 2030 00:00:00 GMT")
     let server = try TLSServer(world.get())
@@ -200,12 +206,12 @@ private let year: Int64 = 365 * 24 * hour
     #expect(await outcome(client, request).failureKind == nil)
     _ = try await client.send(ClientRequest(.get, ClientURL(teacher.url)))
     #expect(client.lastSeenServerTime == 1_893_456_000_000)
-    // A new connection, as the kept one was judged before.
+    // POST uses a new connection; the certificate of the kept one was checked before.
     let post = try ClientRequest(.post, ClientURL(server.url))
     #expect(await outcome(client, post).failureKind == .tls(.expired))
   }
 
-  @Test func `a time after the end of the server's own certificate is not believed`() async throws {
+  @Test func `a server time after the end of the server's own certificate is ignored`() async throws {
     let liar = try TLSServer(
       world.get(), certificate: "long", date: "Fri, 31 Dec 9999 23:59:59 GMT")
     let client = try client()
@@ -219,7 +225,7 @@ private let year: Int64 = 365 * 24 * hour
       ("/both", .malformed(.repeatedContentLength)), ("/endless", .tooLarge(limit: 1_000)),
       ("/slow", .timedOut(.waiting)),
     ] as [(String, ClientError.Kind)])
-  func `a bad answer is an error of the right kind`(
+  func `an invalid response over HTTPS gives an error of the right kind`(
     path: String, kind: ClientError.Kind
   ) async throws {
     let server = try TLSServer(world.get())
@@ -229,7 +235,7 @@ private let year: Int64 = 365 * 24 * hour
     #expect(await outcome(try client(), request).failureKind == kind)
   }
 
-  @Test func `no TLS on the other side, or nobody, is an error`() async throws {
+  @Test func `a server without TLS, a missing one and a silent one are errors`() async throws {
     let plain = try ScriptedServer { _, connection in
       connection.send("HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n")
       connection.waitForEnd()
@@ -246,7 +252,7 @@ private let year: Int64 = 365 * 24 * hour
     #expect(await outcome(try client(), request).failureKind == .timedOut(.connecting))
   }
 
-  @Test func `redirects stay on https`() async throws {
+  @Test func `redirects from HTTPS to HTTP are refused`() async throws {
     let server = try TLSServer(world.get())
     let client = try client()
     var request = try ClientRequest(.get, ClientURL("\(server.url)/redirect?/there"))
@@ -255,12 +261,12 @@ private let year: Int64 = 365 * 24 * hour
     #expect(try await client.send(request).url.target == "/there")
     request.url = try ClientURL("\(server.url)/redirect?http://localhost:1/")
     guard case .redirectRefused = await outcome(client, request).failureKind else {
-      Issue.record("it left https")
+      Issue.record("the redirect to http was followed")
       return
     }
   }
 
-  @Test func `many calls at once, half of them cancelled`() async throws {
+  @Test func `cancelled calls do not affect concurrent ones`() async throws {
     let server = try TLSServer(world.get())
     let client = try client()
     let kinds = try await withThrowingTaskGroup(of: ClientError.Kind?.self) { group in

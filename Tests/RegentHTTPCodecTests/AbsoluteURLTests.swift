@@ -15,7 +15,7 @@ import Testing
       ("https://a/b//c?d=/e:f@g", "https", "a", nil, "/b//c?d=/e:f@g", "https://a"),
       ("https://a/@b", "https", "a", nil, "/@b", "https://a"),
     ] as [(String, String, String, Int?, String, String)])
-  func `a URL is split`(
+  func `a URL is split into its parts`(
     text: String, scheme: String, host: String, port: Int?, target: String, origin: String
   ) throws {
     let url = try AbsoluteURL(parsing: text)
@@ -27,7 +27,7 @@ import Testing
     #expect(try AbsoluteURL(parsing: url.description) == url)
   }
 
-  @Test func `fragment and default ports are told`() throws {
+  @Test func `a URL's fragment and the default port of its scheme are known`() throws {
     #expect(try AbsoluteURL(parsing: "https://a/b#c#d").fragment == "c#d")
     #expect(try AbsoluteURL(parsing: "https://a/b").fragment == nil)
     #expect(try AbsoluteURL(parsing: "https://a/b#").fragment?.isEmpty == true)
@@ -59,7 +59,7 @@ import Testing
     ("https://[::1]x/", .host),
     ("https://a:1:2/", .host), ("https://a!b/", .host),
   ])
-  func `what could be read in two ways is refused`(text: String, expected: URLError) {
+  func `a URL that two parsers could read differently is refused`(text: String, expected: URLError) {
     #expect(throws: expected) { try AbsoluteURL(parsing: text) }
   }
 
@@ -69,7 +69,7 @@ import Testing
     ("badexample.com", false), ("example.com.evil.org", false), ("com", false),
     ("127.0.0.1", false),
   ])
-  func `a host is within a domain only at a dot`(host: String, inside: Bool) throws {
+  func `a host is within a domain only if its name ends at a dot`(host: String, inside: Bool) throws {
     #expect(try #require(HostName(parsing: host)).isWithin(domain: "Example.com") == inside)
   }
 }

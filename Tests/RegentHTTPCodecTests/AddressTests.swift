@@ -11,7 +11,7 @@ import Testing
     ("::ffff:c000:201", "192.0.2.1"), ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
     ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"), ("00ab::0001", "ab::1"),
   ])
-  func `an address is read and written in its one form`(text: String, canonical: String) throws {
+  func `an IP address is written in its canonical form`(text: String, canonical: String) throws {
     let address = try #require(IPAddress(text))
     #expect(address.description == canonical)
     #expect(IPAddress(canonical) == address)
@@ -26,7 +26,7 @@ import Testing
     "1.2.3.4/32",
     "\u{661}.2.3.4",
   ])
-  func `what is no address is refused`(text: String) {
+  func `an invalid IP address is refused`(text: String) {
     #expect(IPAddress(text) == nil)
   }
 
@@ -39,7 +39,7 @@ import Testing
     ("::ffff:10.0.0.0/104", "10.9.9.9", true), ("192.0.2.0/25", "192.0.2.127", true),
     ("192.0.2.0/25", "192.0.2.128", false), ("2001:db8::/33", "2001:db8:8000::", false),
   ])
-  func `a network contains its addresses`(network: String, address: String, inside: Bool) throws {
+  func `a network contains exactly its addresses`(network: String, address: String, inside: Bool) throws {
     let parsed = try IPNetwork(parsing: network)
     #expect(parsed.contains(try #require(IPAddress(address))) == inside)
   }
@@ -53,11 +53,11 @@ import Testing
     ("2001:db8::1/64", .hostBitsSet("2001:db8::1/64", network: "2001:db8::/64")),
     ("localhost", .notAnAddress("localhost")), ("/8", .notAnAddress("/8")),
   ])
-  func `what is no network is refused with a hint`(text: String, expected: IPNetworkError) {
+  func `an invalid network is refused with the reason`(text: String, expected: IPNetworkError) {
     #expect(throws: expected) { try IPNetwork(parsing: text) }
   }
 
-  @Test func `each number of an IPv4 address is written as it is`() {
+  @Test func `each number of an IPv4 address is written in decimal`() {
     for number in 0...255 {
       for text in ["\(number).0.10.100", "9.\(number).99.\(255 - number)"] {
         #expect(IPAddress(text)?.description == text)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `budgets can be kept by network`() throws {
+  @Test func `an address is reduced to its network, and loopback addresses are recognised`() throws {
     let address = try #require(IPAddress("2001:db8:1:2:3:4:5:6"))
     #expect(address.network(leadingBits: 64).description == "2001:db8:1:2::")
     #expect(address.network(leadingBits: 0).description == "::")

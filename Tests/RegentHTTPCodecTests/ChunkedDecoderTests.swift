@@ -1,7 +1,9 @@
 import RegentHTTPCodec
 import Testing
 
-/// What a decoder says of a body: the decoded text and how many bytes it used, or the error.
+/// Decodes a body in pieces of `size` bytes.
+///
+/// Returns the decoded text and how many bytes it used, or the error.
 private func verdict(_ text: String, cutInto size: Int, limit: Int = 100) -> String {
   let bytes = Array(text.utf8)
   var decoder = ChunkedDecoder(limit: limit)
@@ -60,19 +62,19 @@ struct ChunkedDecoderTests {
     ("0\r\n\n", "\(MessageError.trailer)"),
   ]
 
-  @Test("are read alike however they are cut", arguments: bodies)
+  @Test("chunked bodies are decoded alike in pieces of any size", arguments: bodies)
   func decodes(text: String, expected: String) {
     for size in [1000, 1, 2, 5] { #expect(verdict(text, cutInto: size) == expected, "cut \(size)") }
   }
 
-  @Test func `the limit counts all chunks together`() {
+  @Test func `the body limit counts all chunks together`() {
     #expect(verdict("2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n", cutInto: 3, limit: 4) == "abcd 19")
     #expect(
       verdict("2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n", cutInto: 3, limit: 4)
         == "\(MessageError.bodyTooLarge)")
   }
 
-  @Test func `extensions and trailers have limits of their own`() {
+  @Test func `chunk extensions and trailers have their own limits`() {
     let long = "1;" + String(repeating: "a", count: 5000) + "\r\na\r\n0\r\n\r\n"
     #expect(verdict(long, cutInto: 1000) == "\(MessageError.chunkExtension)")
     let many = String(repeating: "1;abcdef\r\na\r\n", count: 90) + "0\r\n\r\n"

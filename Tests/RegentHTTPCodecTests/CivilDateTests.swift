@@ -1,7 +1,7 @@
 import RegentHTTPCodec
 import Testing
 
-@Suite struct `A date of the calendar` {
+@Suite struct `Calendar dates` {
   @Test(
     arguments: [
       (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
@@ -12,7 +12,7 @@ import Testing
       (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
       (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
     ] as [(Int64, String)])
-  func `is written as RFC 3339 has it`(milliseconds: Int64, text: String) {
+  func `a date is written in the form of RFC 3339`(milliseconds: Int64, text: String) {
     #expect(CivilDate.text(epochMilliseconds: milliseconds, fraction: true) == text)
     #expect(
       CivilDate.text(epochMilliseconds: milliseconds, fraction: false)
@@ -24,13 +24,13 @@ import Testing
       (.min, "-292275055-05-16T16:47:04.192Z"), (.min + 1, "-292275055-05-16T16:47:04.193Z"),
       (.max, "292278994-08-17T07:12:55.807Z"),
     ] as [(Int64, String)])
-  func `is written for every number there is`(milliseconds: Int64, text: String) {
+  func `the smallest and largest times can be written`(milliseconds: Int64, text: String) {
     #expect(CivilDate.text(epochMilliseconds: milliseconds, fraction: true) == text)
     #expect(
       CivilDate.text(epochMilliseconds: milliseconds, fraction: false) == "\(text.dropLast(5))Z")
   }
 
-  @Test func `is the day before, one second before midnight`() {
+  @Test func `one second before midnight belongs to the day before`() {
     #expect(CivilDate(epochSeconds: 0) == CivilDate(daysSince1970: 0))
     #expect(CivilDate(epochSeconds: -1) == CivilDate(daysSince1970: -1))
     #expect(CivilDate(epochSeconds: 86_399) == CivilDate(daysSince1970: 0))

@@ -8,11 +8,11 @@ import Testing
     ("a=", ["a="], 0), ("a=\"x\"", ["a=x"], 0), ("a=b=c", ["a=b=c"], 0), (";; a=1 ;", ["a=1"], 0),
     ("a", [], 1), ("=1", [], 1), ("a b=1", [], 1), ("a=x y", [], 1), ("a=x,y; b=2", ["b=2"], 1),
     ("a=\u{E9}; b=2", ["b=2"], 1), ("a=\\; b=2", ["b=2"], 1), ("a=\u{7F}", [], 1),
-    // A quoted value must not hide a separator: the pair behind it is its own pair.
+    // A quoted value must not hide a separator: what follows the semicolon is a pair of its own.
     ("a=\"x; session=evil\"", [], 2), ("a=\"x; session=1; b=y\"", ["session=1"], 2),
     ("a=\"", [], 1), ("a=\"\"", ["a="], 0),
   ])
-  func `a cookie header is read pair by pair`(
+  func `a cookie header is split at semicolons, and malformed pairs are skipped`(
     line: String, expected: [String], malformed: Int
   ) {
     let cookies = Cookies(headerValues: [line])
@@ -20,7 +20,7 @@ import Testing
     #expect(cookies.malformedCount == malformed)
   }
 
-  @Test func `a cookie sent twice has no value`() {
+  @Test func `a cookie that is sent twice has no single value`() {
     let cookies = Cookies(headerValues: ["a=1; b=2", "a=3"])
     #expect(cookies.value(of: "a") == nil)
     #expect(cookies.values(of: "a") == ["1", "3"])
@@ -28,14 +28,14 @@ import Testing
     #expect(cookies.value(of: "B") == nil)
   }
 
-  @Test func `more cookies than a browser sends are left out and counted`() {
+  @Test func `cookies beyond the maximum number are dropped and counted as malformed`() {
     let line = (0..<200).map { "c\($0)=1" }.joined(separator: "; ")
     let cookies = Cookies(headerValues: [line])
     #expect(cookies.all.count == Cookies.maximumCount)
     #expect(cookies.malformedCount == 200 - Cookies.maximumCount)
   }
 
-  @Test func `a new cookie is safe unless told otherwise`() throws {
+  @Test func `a new cookie is Secure, HttpOnly and SameSite=Lax by default`() throws {
     #expect(
       try SetCookie("a", "1").headerValue == "a=1; Path=/; Secure; HttpOnly; SameSite=Lax")
     #expect(

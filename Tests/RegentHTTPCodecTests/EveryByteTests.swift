@@ -1,14 +1,14 @@
 import RegentHTTPCodec
 import Testing
 
-/// The grammar of RFC 9110 and RFC 3986 spelled out, against the parser's bit masks: every byte at every place.
+/// Compares the parser's bit masks with the grammar of RFC 9110 and RFC 3986 for every byte at every place.
 @Suite struct EveryByteTests {
   private static let alphanumeric = Set(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   private static let token = alphanumeric.union("!#$%&'*+-.^_`|~".utf8)
   private static let value = Set(0x20...0x7E as ClosedRange<UInt8>).union(0x80...0xFF).union([0x09])
   private static let path = alphanumeric.union("-._~!$&'()*+,;=:@/%".utf8)
-  /// RFC 3986, and what browsers leave unescaped in queries.
+  /// The characters of RFC 3986, and those that browsers leave unescaped in queries.
   private static let query = path.union("?[]^`{|}".utf8)
   private static let host = alphanumeric.union("-._~".utf8)
 
@@ -16,7 +16,6 @@ import Testing
     let description: String
     let before: String
     let after: String
-    /// The bytes that are accepted there.
     let allowed: Set<UInt8>
   }
 
@@ -47,9 +46,9 @@ import Testing
       allowed: Set("01".utf8)),
   ]
 
-  /// Values are read eight bytes at a time: a byte must not be missed, nor hidden, by those that stand before it.
+  /// Values are read eight bytes at a time, so a bad byte must be found at every position and among any neighbours.
   @Test(arguments: 0..<18)
-  private func `a value's byte is judged wherever it stands, whatever stands beside it`(place: Int) {
+  private func `a byte of a header value is checked at every position and among any neighbours`(place: Int) {
     for byte in 0...255 as ClosedRange<UInt8> {
       for other in [0x09, 0x20, 0x21, 0x61, 0x7E, 0x80, 0xFF] as [UInt8] {
         var text = [UInt8](repeating: other, count: 18)
@@ -63,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: places.indices)
-  private func `exactly the bytes of the grammar are accepted`(index: Int) {
+  private func `exactly the bytes that the grammar allows are accepted`(index: Int) {
     let place = Self.places[index]
     for byte in 0...255 as ClosedRange<UInt8> {
       let bytes = Array(place.before.utf8) + [byte] + Array(place.after.utf8)
@@ -73,14 +72,14 @@ import Testing
     }
   }
 
-  @Test func `exactly the bytes of the grammar are accepted in a chunk size`() {
+  @Test func `a chunk size accepts exactly hexadecimal digits`() {
     let hexadecimal = Set("0123456789ABCDEFabcdef".utf8)
     for byte in 0...255 as ClosedRange<UInt8> {
       let bytes = Array("0".utf8) + [byte] + Array("\r\n".utf8)
       var decoder = ChunkedDecoder(limit: 1000)
       var body: [UInt8] = []
       let taken = try? decoder.decode(bytes.span, into: &body)
-      // A semicolon begins an extension, which needs a name.
+      // A semicolon begins a chunk extension, which must have a name, so it is refused here, too.
       #expect((taken == bytes.count) == hexadecimal.contains(byte), "byte \(byte)")
     }
   }

@@ -8,10 +8,10 @@ import Testing
       ("=1", [["", "1"]]), ("a=1&b=2", [["a", "1"], ["b", "2"]]), ("&&a=1&", [["a", "1"]]),
       ("a=b=c", [["a", "b=c"]]), ("a+b=c+d", [["a b", "c d"]]), ("a%3D=%26", [["a=", "&"]]),
       ("b=1&a=2&b=3", [["b", "1"], ["a", "2"], ["b", "3"]]),
-      // A semicolon separates nothing: programs that split there see other parameters than we do.
+      // A semicolon is no separator. Programs that split there would see other parameters than this parser.
       ("a=1;b=2", [["a", "1;b=2"]]), ("a%00x", nil), ("a=%", nil), ("a=%ff", nil),
     ] as [(String, [[String]]?)])
-  func `a form is read in the order sent`(encoded: String, expected: [[String]]?) throws {
+  func `form parameters are read in the order in which they were sent`(encoded: String, expected: [[String]]?) throws {
     guard let expected else {
       #expect(throws: FormError.self) { try form(encoded) }
       return
@@ -19,7 +19,7 @@ import Testing
     #expect(try form(encoded).all.map { [$0.name, $0.value] } == expected)
   }
 
-  @Test func `absent, empty, once and repeated are told apart`() throws {
+  @Test func `absent, empty, single and repeated parameters are distinguished`() throws {
     let parameters = try form("once=1&empty=&twice=1&twice=1")
     #expect(parameters.occurrence(of: "absent") == .absent)
     #expect(parameters.occurrence(of: "empty") == .once(""))
@@ -32,18 +32,18 @@ import Testing
     #expect(try form("a=1&b=2").firstRepeatedName == nil)
   }
 
-  @Test func `an escaped name repeats a plain one`() throws {
+  @Test func `an escaped parameter name counts as a repetition of the plain name`() throws {
     #expect(try form("scope=1&%73cope=2").firstRepeatedName == "scope")
   }
 
-  @Test func `limits refuse the whole`() {
+  @Test func `a form with too many parameters or bytes is refused`() {
     let limits = FormParameters.Limits(parameters: 2, bytes: 10)
     #expect(throws: FormError.tooManyParameters(limit: 2)) { try form("a&b&c", limits) }
     #expect(throws: FormError.tooManyBytes(limit: 10)) { try form("a=123456789", limits) }
     #expect(throws: Never.self) { try form("a=1&&&&b=2", limits) }
   }
 
-  @Test func `a fault is located in the whole form`() {
+  @Test func `a decoding error reports its offset in the whole form`() {
     let fault = #expect(throws: FormError.self) { try form("a=1&b=%zz") }
     guard case .undecodable(let reason)? = fault else {
       Issue.record("expected a decoding fault")

@@ -11,20 +11,20 @@ import Testing
       (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
       (-62_167_219_200, "Sat, 01 Jan 0000 00:00:00 GMT"),
     ] as [(Int64, String)])
-  func `a date is written and read back`(seconds: Int64, text: String) {
+  func `an HTTP date is written and read back`(seconds: Int64, text: String) {
     #expect(HTTPDate.text(epochSeconds: seconds) == text)
     #expect(HTTPDate.epochSeconds(text) == seconds)
     #expect(text.utf8.count == HTTPDate.length)
   }
 
-  @Test func `every day from 1970 to 2103 reads back as itself`() {
+  @Test func `every day from 1970 to 2103 is read back as itself`() {
     for day in 0..<48_700 as Range<Int64> {
       let seconds = day * 86_400 + day % 86_400
       #expect(HTTPDate.epochSeconds(HTTPDate.text(epochSeconds: seconds)) == seconds)
     }
   }
 
-  @Test func `times that four digits cannot say are moved to the nearest that they can`() {
+  @Test func `a year outside of 0 to 9999 is replaced by the nearest date in that range`() {
     #expect(HTTPDate.text(epochSeconds: .max) == "Fri, 31 Dec 9999 23:59:59 GMT")
     #expect(HTTPDate.text(epochSeconds: .min) == "Sat, 01 Jan 0000 00:00:00 GMT")
   }
@@ -40,11 +40,11 @@ import Testing
     "Sun, 06 Nov 1994 08:49:37 GMT ", " Sun, 06 Nov 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 08-49-37 GMT", "Sun, 06 Nov 1994 08:49:3\u{E9}GMT",
   ])
-  func `anything but the one form and a real moment is refused`(text: String) {
+  func `a date in another form or that does not exist is refused`(text: String) {
     #expect(HTTPDate.epochSeconds(text) == nil)
   }
 
-  @Test func `a leap second is the second after it`() {
+  @Test func `a leap second is read as the second after it`() {
     #expect(HTTPDate.epochSeconds("Sat, 31 Dec 2016 23:59:60 GMT") == 1_483_228_800)
   }
 }

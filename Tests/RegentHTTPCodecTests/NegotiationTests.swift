@@ -8,7 +8,7 @@ import Testing
     ("application/json ;charset=\"utf-8\";", "application/json", 1),
     ("text/html;a=\"b;c\";d=e", "text/html", 2),
   ])
-  func `a media type is read`(text: String, name: String, parameters: Int) throws {
+  func `a media type is read with its parameters`(text: String, name: String, parameters: Int) throws {
     let type = try #require(MediaType(parsing: text))
     #expect(type.description == name)
     #expect(type.parameters.count == parameters)
@@ -18,11 +18,11 @@ import Testing
     "", "json", "/", "a/", "/b", "a/b/c", "a b/c", "a/b; c", "a/b; c=", "a/b;=d", "a/b;c=d e",
     "a/b;c=\"d", "a/b;c=d;C=e", "*/*", "a/*", "a/b, c/d", "\u{E9}/b",
   ])
-  func `what is no media type is refused`(text: String) {
+  func `an invalid media type is refused`(text: String) {
     #expect(MediaType(parsing: text) == nil)
   }
 
-  @Test func `parameters are found and do not count for the match`() {
+  @Test func `the parameters of a media type are found, and matching ignores them`() {
     let type = MediaType(parsing: "application/json; Charset=\"UTF-8\"")
     #expect(type?.parameter("charset") == "UTF-8")
     #expect(type?.matches(.json) == true)
@@ -43,7 +43,7 @@ import Testing
       (["application/json;version=1"], nil),
       (["application/json;q=1.000;ext=1"], "application/json"),
     ] as [([String], String?)])
-  func `the most wanted type wins and the server's order breaks ties`(
+  func `the most preferred media type is chosen, and the server's order breaks ties`(
     accept: [String], expected: String?
   ) throws {
     let accepted = try #require(AcceptedTypes(headerValues: accept))
@@ -54,11 +54,11 @@ import Testing
     "json", "*/json", "a/b;q=2", "a/b;q=1.001", "a/b;q=0.1234", "a/b;q=", "a/b;q=-1", "a/b;q=.5",
     "a/b;q=1e0", "a/b;q=0.5;q=0.6", "a/b c/d", "a/b;q=0,5",
   ])
-  func `an Accept header outside the grammar is refused`(accept: String) {
+  func `a malformed Accept header is refused`(accept: String) {
     #expect(AcceptedTypes(headerValues: [accept]) == nil)
   }
 
-  @Test func `a type that is named is told from one that is merely covered`() throws {
+  @Test func `an explicitly named media type is distinguished from one that a wildcard covers`() throws {
     let accepted = try #require(AcceptedTypes(headerValues: ["text/html, */*;q=0.1"]))
     #expect(accepted.names(.html))
     #expect(!accepted.names(.json))
@@ -76,7 +76,7 @@ import Testing
       (["wait=+1"], nil), (["wait=1.5"], nil), (["x=\", wait=9\""], nil),
       (["wait=123456789012345678901"], nil), (["x=\"a\\\", wait=1"], nil), (["@@, wait=3"], 3),
     ] as [([String], Int?)])
-  func `a wanted wait is read`(prefer: [String], expected: Int?) {
+  func `the wait preference of a Prefer header is read`(prefer: [String], expected: Int?) {
     #expect(Preferences.wait(headerValues: prefer) == expected)
   }
 
@@ -87,7 +87,7 @@ import Testing
       (["wait=5", "return=representation; x=y"], true), (["return=minimal"], false), (["return"], false),
       (["return=minimal, return=representation"], false), (["x=\"return=representation\""], false), ([], false),
     ] as [([String], Bool)])
-  func `a wanted representation is read`(prefer: [String], expected: Bool) {
+  func `the return=representation preference of a Prefer header is read`(prefer: [String], expected: Bool) {
     #expect(Preferences.wantsRepresentation(headerValues: prefer) == expected)
   }
 }

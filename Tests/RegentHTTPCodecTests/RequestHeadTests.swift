@@ -1,7 +1,9 @@
 import RegentHTTPCodec
 import Testing
 
-/// What a parser says of a head: its length and the main facts, or the error.
+/// Parses a head that arrives in pieces of `size` bytes.
+///
+/// Returns its length and main facts, or the error.
 private func verdict(_ text: String, cutInto size: Int, limits: HeadLimits = HeadLimits()) -> String {
   let bytes = Array(text.utf8)
   var head = RequestHead()
@@ -80,7 +82,7 @@ struct RequestHeadTests {
     ),
   ]
 
-  @Test("reads what is well formed, however it is cut into reads", arguments: accepted)
+  @Test("a well-formed request head is parsed alike in pieces of any size", arguments: accepted)
   func accepts(text: String, expected: String) {
     for size in [text.utf8.count, 1, 2, 7] { #expect(verdict(text, cutInto: size) == expected) }
   }
@@ -168,14 +170,14 @@ struct RequestHeadTests {
     ("POST / HTTP/1.1\r\n\(host)Expect: tea\r\n\r\n", .expectation),
   ]
 
-  @Test("refuses everything else, however it is cut into reads", arguments: refused)
+  @Test("a malformed request head is refused with the same error in pieces of any size", arguments: refused)
   func refuses(text: String, error: MessageError) {
     for size in [text.utf8.count, 1, 3] {
       #expect(verdict(text, cutInto: size) == "\(error.status.rawValue) \(error)", "cut \(size)")
     }
   }
 
-  @Test("every shorter part of a good head needs more", arguments: accepted)
+  @Test("the parser waits for more bytes after every shorter part of a valid head", arguments: accepted)
   func waits(text: String, expected: String) {
     let length = expected.split(separator: " ").first.flatMap { Int($0) } ?? 0
     for end in 1..<length {
@@ -185,7 +187,7 @@ struct RequestHeadTests {
   }
 
   @Test(arguments: [1, 5, 100_000])
-  func `limits hold to the byte`(size: Int) {
+  func `the limits on a request head are exact to the byte`(size: Int) {
     let limits = HeadLimits(line: 64, fields: 100, count: 3)
     func line(_ count: Int) -> String {
       "GET /" + String(repeating: "a", count: count - 16) + " HTTP/1.1\r\n"
@@ -202,7 +204,7 @@ struct RequestHeadTests {
     #expect(verdict("\(three)C: 3\r\n\r\n", cutInto: size, limits: limits).hasPrefix("431"))
   }
 
-  @Test func `a parser is ready for the next head after a reset`() throws {
+  @Test func `a parser can read the next head after a reset`() throws {
     var head = RequestHead()
     let first = Array("POST /x?y HTTP/1.0\r\nContent-Length: 5\r\nExpect: x\r\n\r\n".utf8)
     let second = Array("GET / HTTP/1.1\r\nHost: b\r\n\r\n".utf8)
@@ -214,7 +216,7 @@ struct RequestHeadTests {
     #expect(head.table.first(.host, in: second.span).map { second[$0.indices] } == [0x62])
   }
 
-  @Test func `every error has a status of its class and a sentence`() {
+  @Test func `every parse error has an HTTP error status and a sentence`() {
     for error in MessageError.allCases {
       #expect((400..<600).contains(error.status.rawValue))
       #expect(error.description.hasSuffix("."))

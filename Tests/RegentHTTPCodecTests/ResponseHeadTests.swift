@@ -59,7 +59,7 @@ struct ResponseHeadTests {
     ("HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n", .get, "\(MessageError.foldedLine)"),
   ]
 
-  @Test("are read alike however they are cut", arguments: heads)
+  @Test("a response head is parsed alike in pieces of any size", arguments: heads)
   func reads(text: String, method: Method, expected: String) {
     for size in [1000, 1, 4] {
       #expect(verdict(text, cutInto: size, answering: method) == expected, "cut \(size)")

@@ -1,15 +1,15 @@
 import RegentHTTPCodec
 import Testing
 
-@Suite("Methods, statuses, names and dates")
+@Suite("HTTP methods, statuses, header names and dates")
 struct VocabularyTests {
   @Test(arguments: Method.allCases)
-  func `a method is found by its exact spelling`(method: Method) {
+  func `an HTTP method is recognised only in its exact spelling`(method: Method) {
     #expect(Method(method.token) == method)
     #expect(Method(method.token.lowercased()) == nil)
   }
 
-  @Test func `a status is always three digits`() {
+  @Test func `a status always has three digits`() {
     #expect(Status(404).description == "404 Not Found")
     #expect(Status(99) == .internalServerError)
     #expect(Status(1000) == .internalServerError)
@@ -18,14 +18,14 @@ struct VocabularyTests {
       Status.noContent.forbidsBody && Status.notModified.forbidsBody && !Status.ok.forbidsBody)
   }
 
-  @Test func `header names ignore case and cannot break a line`() {
+  @Test func `header names ignore case and cannot contain a line break`() {
     #expect(HeaderName("x-FOO") == HeaderName("X-foo"))
     #expect(Set([HeaderName("ETAG"), HeaderName.etag]).count == 1)
     #expect(HeaderName("") == nil)
     #expect(HeaderName("a b") == nil)
     #expect(HeaderName("a\r\nb") == nil)
     #expect(HeaderName("é") == nil)
-    // `@` and back quote differ from each other by the bit that tells small from capital letters.
+    // `@` and the grave accent differ only in the bit that distinguishes upper and lower case letters.
     #expect(HeaderName("a`") != HeaderName("A@"))
   }
 
@@ -38,7 +38,7 @@ struct VocabularyTests {
     (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
   ]
 
-  @Test("dates are written as HTTP wants them", arguments: dates)
+  @Test("dates are written in the form that HTTP requires", arguments: dates)
   func writesDates(seconds: Int64, text: String) {
     #expect(String(decoding: HTTPDate.bytes(epochSeconds: seconds), as: UTF8.self) == text)
   }

@@ -1,8 +1,8 @@
 import RegentJSON
 import Testing
 
-@Suite struct `Documents that name their members once` {
-  @Test func `are written in the order of their members and read again`() throws {
+@Suite struct `Codable values as JSON` {
+  @Test func `a Codable value is written in the order of its members and read back`() throws {
     let parts = [Part(size: -1), Part(size: .max)]
     let whole = Whole(name: "k", isGood: true, part: Part(size: 3), parts: parts, tags: ["b", "a"])
     let object = JSONObject(encoding: whole)
@@ -26,30 +26,30 @@ import Testing
       (#"{"name":"k","isGood":true,"part":{"size":1},"tags":["a",1]}"#, #"member "tags" must be a string"#),
       (#"{"name":"k","isGood":true,"part":{"size":1},"note":5}"#, #"member "note" must be a string"#),
     ])
-  func `refuse what is missing or of another kind`(text: String, sentence: String) throws {
+  func `a missing member or one of the wrong type is refused with its name`(text: String, sentence: String) throws {
     let object = try #require(try JSONValue(reading: Array(text.utf8)).object)
     #expect { _ = try object.decoded(as: Whole.self) } throws: { "\($0)" == sentence }
   }
 
-  @Test func `take what may be left out, and ignore what nobody knows`() throws {
+  @Test func `optional members may be missing, and unknown members are ignored`() throws {
     let object: JSONObject = ["other": 1, "name": "k", "isGood": false, "part": ["size": 1.0], "note": nil]
     let whole: Whole = try object.decoded()
     #expect(whole == Whole(name: "k", isGood: false, part: Part(size: 1), parts: [], tags: []))
   }
 
-  @Test func `have no number that could be cut`() {
+  @Test func `number types that could truncate a value are refused`() {
     #expect(throws: JSONShapeError.self) { try (["size": 1] as JSONObject).decoded(as: Narrow.self) }
     #expect(throws: JSONShapeError.self) { try (["size": 1] as JSONObject).decoded(as: [String: Float].self) }
   }
 
-  @Test func `may count as programs do`() throws {
+  @Test func `Int members are written and read exactly`() throws {
     let object = JSONObject(encoding: Count(count: .min, more: 7))
     #expect(object.description == #"{"count":-9223372036854775808,"more":7}"#)
     #expect(try object.decoded() == Count(count: .min, more: 7))
     #expect(throws: JSONShapeError.self) { try (["count": 1.5] as JSONObject).decoded(as: Count.self) }
   }
 
-  @Test func `may write themselves in containers of their own`() throws {
+  @Test func `a value may encode itself into nested containers`() throws {
     let object = JSONObject(encoding: Nested())
     #expect(object.description == #"{"inner":{"a":"x"},"list":["y",null,{"a":"z"},["w"]],"nothing":null,"super":"s"}"#)
     let nested: Nested = try object.decoded()
@@ -70,7 +70,9 @@ private struct Part: Codable, Equatable {
   var size: Int64
 }
 
-/// A count as programs have it: a document with one trapped when it was written.
+/// Has `Int` members.
+///
+/// Encoding one once crashed.
 private struct Count: Codable, Equatable {
   var count: Int
   var more: Int?
@@ -80,7 +82,6 @@ private struct Narrow: Codable {
   var size: Int8
 }
 
-/// A document that uses every kind of container.
 private struct Nested: Codable {
   var read: [String] = []
 

@@ -2,7 +2,7 @@ import RegentJSON
 import Testing
 
 struct ObjectTests {
-  @Test func `a member is replaced in place, added at the end and removed by nil`() {
+  @Test func `setting a member replaces it in place or appends it, and nil removes it`() {
     var object: JSONObject = ["a": 1, "b": 2]
     object["a"] = 3
     object["c"] = 4
@@ -13,7 +13,7 @@ struct ObjectTests {
     #expect(!object.isEmpty)
   }
 
-  @Test func `objects are equal in any order, arrays are not`() {
+  @Test func `objects compare equal in any order of members, arrays only in the same order`() {
     #expect(["a": 1, "b": [2]] as JSONValue == ["b": [2], "a": 1])
     #expect(["a": 1, "b": 2] as JSONValue != ["a": 1, "c": 2])
     #expect(["a": 1] as JSONValue != ["a": 1, "b": 2])
@@ -22,7 +22,7 @@ struct ObjectTests {
     #expect(JSONValue.integer(1) != .double(1))
   }
 
-  @Test func `looking where nothing is gives nil`() {
+  @Test func `looking up a missing member or element gives nil`() {
     let value: JSONValue = ["a": [1, 2]]
     #expect(value["a"]?[1] == 2)
     #expect(value["a"]?[2] == nil)
@@ -32,7 +32,7 @@ struct ObjectTests {
     #expect(value[0] == nil)
   }
 
-  @Test func `a document of another shape is refused with the member's name`() throws {
+  @Test func `a member of the wrong type is refused with its name`() throws {
     let object: JSONObject = [
       "s": "x", "n": 5, "b": true, "a": ["p", "q"], "m": ["p", 1], "o": ["k": 1], "z": nil,
     ]

@@ -1,7 +1,7 @@
 import RegentJSON
 import Testing
 
-/// What the reader must accept, and as what.
+/// Texts that the reader must accept, with their values.
 struct ReadingTests {
   struct Accepted: Sendable, CustomTestStringConvertible {
     let text: String
@@ -53,14 +53,14 @@ struct ReadingTests {
   ]
 
   @Test(arguments: words + numbers + strings)
-  func `reads what RFC 8259 allows`(_ accepted: Accepted) throws {
+  func `the reader accepts everything that RFC 8259 allows`(_ accepted: Accepted) throws {
     let value = try JSONValue(reading: accepted.text)
     #expect(value == accepted.value)
     #expect(value.double?.sign == accepted.value.double?.sign)
   }
 
   @Test(arguments: words + numbers + strings, [JSONWriter.Style.compact, .pretty])
-  func `reads again what it wrote`(_ accepted: Accepted, style: JSONWriter.Style) throws {
+  func `a written value is read back as the same value`(_ accepted: Accepted, style: JSONWriter.Style) throws {
     let value = try JSONValue(reading: accepted.text)
     let again = try JSONValue(reading: value.bytes(style))
     #expect(again == value)
@@ -73,8 +73,8 @@ struct ReadingTests {
     #expect(value.description == #"{"z":1,"a":2,"m":3}"#)
   }
 
-  @Test func `names and strings are compared as bytes, not as Unicode text`() throws {
-    // U+212A KELVIN SIGN equals K in Swift's own comparison of strings.
+  @Test func `names and strings are compared as bytes and not as Unicode text`() throws {
+    // Swift compares U+212A KELVIN SIGN and K as equal.
     let value = try JSONValue(reading: "{\"\u{212A}\":1,\"K\":2,\"e\u{301}\":3,\"é\":4}")
     #expect(value.object?.count == 4)
     #expect(value["K"] == 2)
@@ -84,7 +84,7 @@ struct ReadingTests {
     #expect(throws: Never.self) { try JSONValue(reading: "{\(many),\"\u{212A}\":1,\"K\":2}") }
   }
 
-  @Test func `a number answers as every type that holds it exactly`() throws {
+  @Test func `a number can be read as every integer type that holds it exactly`() throws {
     let cases: [(String, Int64?, UInt64?)] = [
       ("100", 100, 100), ("1e2", 100, 100), ("100.5", nil, nil), ("-1", -1, nil),
       ("18446744073709551615", nil, .max), ("9223372036854775807", .max, UInt64(Int64.max)),
@@ -97,7 +97,7 @@ struct ReadingTests {
     }
   }
 
-  @Test func `limits are exact`() throws {
+  @Test func `the limits on depth and size are exact`() throws {
     let open = String(repeating: "[", count: 32)
     let close = String(repeating: "]", count: 32)
     #expect(throws: Never.self) { try JSONValue(reading: open + close) }
@@ -123,7 +123,7 @@ struct ReadingTests {
     }
   }
 
-  @Test func `the deepest allowed value can be read, compared, written and released`() throws {
+  @Test func `a value of the greatest allowed depth can be read, compared, written and released`() throws {
     let depth = JSONLimits.deepest
     let text =
       String(repeating: #"{"a":["#, count: depth / 2) + String(repeating: "]}", count: depth / 2)
@@ -132,7 +132,7 @@ struct ReadingTests {
     #expect(try value == JSONValue(reading: value.bytes(.pretty), limits: JSONLimits(depth: .max)))
   }
 
-  @Test func `an object with very many members is read in reasonable time`() throws {
+  @Test func `an object with 50,000 members is read quickly, duplicates included`() throws {
     let members = (0..<50_000).map { "\"member\($0)\":\($0)" }.joined(separator: ",")
     let value = try JSONValue(reading: "{\(members)}", limits: JSONLimits(bytes: 1 << 24))
     #expect(value.object?.count == 50_000)

@@ -1,7 +1,7 @@
 import RegentJSON
 import Testing
 
-/// What the reader must refuse, why, and where.
+/// Texts that the reader must refuse, with the reason and the offset.
 struct RefusalTests {
   struct Refused: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
@@ -19,7 +19,7 @@ struct RefusalTests {
       self.offset = offset
     }
 
-    /// A string value around raw bytes.
+    /// A JSON string that contains these raw bytes.
     init(string: [UInt8], _ problem: JSONError.Problem, _ offset: Int) {
       self.init([0x22] + string + [0x22], problem, offset)
     }
@@ -121,20 +121,20 @@ struct RefusalTests {
   ]
 
   @Test(arguments: structure + words + duplicates + numbers + strings + encodings)
-  func `refuses everything else and says where`(_ refused: Refused) {
+  func `the reader refuses invalid JSON with the reason and the offset`(_ refused: Refused) {
     #expect(throws: JSONError(refused.problem, at: refused.offset)) {
       try JSONValue(reading: refused.bytes)
     }
   }
 
   @Test(arguments: structure + duplicates + numbers + strings + encodings)
-  func `the sentence names the offset and never repeats the text`(_ refused: Refused) {
+  func `an error message names the offset and never repeats the text`(_ refused: Refused) {
     let sentence = JSONError(refused.problem, at: refused.offset).description
     #expect(sentence.hasPrefix("not valid JSON at byte \(refused.offset): "))
     #expect(sentence.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
   }
 
-  @Test func `every prefix of a document is refused`() {
+  @Test func `every incomplete document is refused`() {
     let text = Array(#"{"a":[1,-2.5e+3,"x\u00e9\n",true,null,{"b":{}}],"c":"é"}"#.utf8)
     #expect(throws: Never.self) { try JSONValue(reading: text) }
     for length in 0..<text.count {

@@ -21,13 +21,15 @@ struct WritingTests {
   ]
 
   @Test(arguments: escapes)
-  func `escapes what must not stand in a string`(text: String, plain: String, html: String) {
+  func `the writer escapes the characters that must not appear in a string or in HTML`(
+    text: String, plain: String, html: String
+  ) {
     #expect(JSONValue.string(text).description == plain)
     let bytes = JSONValue.string(text).bytes(JSONWriter.Style(isHTMLSafe: true))
     #expect(String(decoding: bytes, as: UTF8.self) == html)
   }
 
-  @Test func `what is escaped alone is escaped wherever in a long string it stands`() {
+  @Test func `a character is escaped alike at every position of a long string`() {
     for style in [JSONWriter.Style.compact, JSONWriter.Style(isHTMLSafe: true)] {
       for scalar in (UInt32(0)...0xFF).map({ Unicode.Scalar($0) }) + ["\u{2028}", "\u{202A}"] {
         guard let scalar else { continue }
@@ -44,7 +46,7 @@ struct WritingTests {
     String(decoding: JSONValue.string(text).bytes(style), as: UTF8.self)
   }
 
-  @Test func `every scalar of the first planes is read back as it was`() throws {
+  @Test func `every Unicode scalar up to U+10FFF is read back unchanged`() throws {
     for value in stride(from: UInt32(1), to: 0x11000, by: 1) {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let string = JSONValue.string("a\(scalar)b")
@@ -55,17 +57,17 @@ struct WritingTests {
 
   static let integers: [Int64] = [0, 1, 9, 10, 99, 100, -1, -10, .max, .min, 1_700_000_000_000]
   @Test(arguments: integers)
-  func `writes whole numbers exactly`(_ number: Int64) {
+  func `whole numbers are written exactly`(_ number: Int64) {
     #expect(JSONValue.integer(number).description == "\(number)")
   }
 
-  @Test func `writes unsigned numbers exactly and in one form`() {
+  @Test func `unsigned numbers are written exactly`() {
     #expect(JSONValue(UInt64.max).description == "18446744073709551615")
     #expect(JSONValue(UInt64(5)) == 5)
     #expect(JSONWriter.bytes { $0.value(UInt64.max) } == Array("18446744073709551615".utf8))
   }
 
-  @Test func `doubles read back to the bit`() throws {
+  @Test func `a double is read back with the same bits`() throws {
     var random = SystemRandomNumberGenerator()
     let special: [Double] = [
       0, -0.0, 0.1, 1.0 / 3, 1e21, 1e-7, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .pi,
@@ -79,11 +81,11 @@ struct WritingTests {
   }
 
   @Test(arguments: [Double.infinity, -.infinity, .nan])
-  func `what JSON cannot say is null`(_ number: Double) {
+  func `infinity and NaN are written as null`(_ number: Double) {
     #expect(JSONValue.double(number).description == "null")
   }
 
-  @Test func `pretty text is stable`() {
+  @Test func `pretty-printed text has a stable form`() {
     let value: JSONValue = [
       "name": "box", "empty": [:], "none": [], "list": [1, ["a": nil], [true]], "last": 2.5,
     ]
@@ -108,7 +110,7 @@ struct WritingTests {
         """)
   }
 
-  @Test func `a writer makes the same text as the tree`() throws {
+  @Test func `the streaming writer writes the same text as the value tree`() throws {
     let tree: JSONValue = [
       "code": "BCDFGHJK", "expires": 1_700_000_000_000, "big": JSONValue(UInt64.max), "ratio": 0.5,
       "ok": true, "none": nil, "info": ["a\n": "é"], "list": [1, "x", nil, false, [], [:]],
@@ -140,7 +142,7 @@ struct WritingTests {
     #expect(written == tree.bytes())
   }
 
-  @Test func `a writer appends to what is there`() {
+  @Test func `a writer can append to existing bytes`() {
     var writer = JSONWriter(appendingTo: Array("data: ".utf8))
     writer.value([1, 2])
     #expect(String(decoding: writer.bytes, as: UTF8.self) == "data: [1,2]")

@@ -5,8 +5,8 @@ import RegentOAuth
 import RegentPairing
 import Testing
 
-@Suite("scopes, challenges and paces") struct GrantTests {
-  @Test func `what a client may not have is left out`() throws {
+@Suite("Scopes, code challenges and polling pace") struct GrantTests {
+  @Test func `scopes that a client may not have are left out, and none left is an error`() throws {
     let allowed = Scope([.openid, .profile])
     #expect(try Scope.granted("openid entitlements unheard-of", of: allowed) == Scope([.openid]))
     #expect(try Scope.granted(nil, of: allowed) == allowed)
@@ -16,7 +16,7 @@ import Testing
     #expect(Scope.all.text == "openid profile offline_access entitlements")
   }
 
-  @Test func `a scope is read word by word, and said in one order`() throws {
+  @Test func `a scope is read word by word and written in a fixed order`() throws {
     #expect(try Scope("entitlements  openid openid ").text == "openid entitlements")
     #expect(try Scope(" offline_access openids open profile").names == [.offlineAccess, .profile])
     #expect(try Scope("").isEmpty)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh narrows and never widens`() throws {
+  @Test func `a refresh can narrow the scope and never widen it`() throws {
     let granted = Scope([.openid, .entitlements])
     #expect(try granted.narrowed(to: nil) == granted)
     #expect(try granted.narrowed(to: "openid") == Scope([.openid]))
@@ -44,7 +44,7 @@ import Testing
     #expect(refusal { _ = try granted.narrowed(to: "nothing") } == .invalidScope)
   }
 
-  @Test func `only who made the challenge redeems`() throws {
+  @Test func `a code is redeemed only with the verifier of its challenge`() throws {
     // The example of RFC 7636, appendix B.
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     let challenge = try #require(CodeChallenge(kept: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"))
@@ -61,13 +61,13 @@ import Testing
     "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=plain",
     "code_challenge=short&code_challenge_method=S256", "code_challenge_method=S256",
   ])
-  func `no challenge but a hash`(_ body: String) {
+  func `a code challenge that is not an S256 hash is refused`(_ body: String) {
     #expect(
       refusal { _ = try CodeChallenge.read(OAuthParameters(FormParameters(encoded: body.utf8.span))) }
         == .invalidRequest)
   }
 
-  @Test func `ten minutes at five seconds with a second of jitter are never too fast, two seconds always are`() {
+  @Test func `polling every five seconds with one second of jitter is never too fast, every two seconds always is`() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<1000 {
       var pace = PollPace()
@@ -75,8 +75,7 @@ import Testing
       for _ in 0..<120 {
         let isTooEarly = pace.isTooEarly(at: now)
         #expect(!isTooEarly)
-        // The jitter of the way there: each question is late by up to a second, and the client counts from its own
-        // clock.
+        // Network jitter: each poll is up to a second late, and the client counts five seconds from its own clock.
         now = now + .milliseconds(Int64.random(in: 4_000...6_000, using: &random))
       }
     }
@@ -89,12 +88,12 @@ import Testing
       let isTooEarly = pace.isTooEarly(at: now)
       #expect(isTooEarly)
     }
-    // Told to be slower, it is: at once it is heard again.
+    // After a pause of ten seconds the client is accepted at once.
     let slower = pace.isTooEarly(at: now + .seconds(10))
     #expect(!slower)
   }
 
-  @Test func `after a question that was held the next may come at once`() {
+  @Test func `after a long poll the next poll may come at once`() {
     var pace = PollPace()
     let first = pace.isTooEarly(at: Uptime(milliseconds: 0))
     pace.wasHeld()
@@ -104,7 +103,7 @@ import Testing
   }
 }
 
-@Suite("refresh tokens") struct RefreshFamilyTests {
+@Suite("Refresh tokens") struct RefreshFamilyTests {
   private func family(_ generation: Int64 = 3, thumbprint: String? = nil) -> RefreshFamily {
     RefreshFamily(
       generation: generation, rotated: at(100), created: at(0), thumbprint: thumbprint, idle: .seconds(1000),
@@ -113,7 +112,8 @@ import Testing
 
   private func at(_ seconds: Int64) -> Instant { Instant(milliseconds: 1_000_000_000 + seconds * 1000) }
 
-  @Test func `the head rotates, the one before comes again for a while, every other is stolen`() {
+  @Test
+  func `the current refresh token rotates, the previous one may repeat for a minute, and any other counts as stolen`() {
     #expect(family().verdict(on: 3, key: nil, at: at(200)) == .rotate)
     #expect(family().verdict(on: 2, key: nil, at: at(160)) == .again)
     #expect(family().verdict(on: 2, key: nil, at: at(161)) == .stolen)
@@ -124,7 +124,7 @@ import Testing
     #expect(family(0).verdict(on: 0, key: nil, at: at(101)) == .rotate)
   }
 
-  @Test func `with a key the while is longer, and without it nothing is learned or ended`() {
+  @Test func `a key-bound refresh token may repeat longer, and without its key a request has no effect`() {
     let bound = family(thumbprint: "k")
     #expect(bound.verdict(on: 2, key: "k", at: at(700)) == .again)
     #expect(bound.verdict(on: 2, key: "k", at: at(701)) == .stolen)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `it ends unused, and in any case`() {
+  @Test func `a refresh token family ends when it is unused too long, and at its absolute lifetime`() {
     #expect(family().verdict(on: 3, key: nil, at: at(1099)) == .rotate)
     #expect(family().verdict(on: 3, key: nil, at: at(1100)) == .over)
     var used = family()
@@ -143,7 +143,7 @@ import Testing
     #expect(used.verdict(on: 3, key: nil, at: at(5000)) == .over)
   }
 
-  @Test func `a clock that was set back neither ends it nor makes the while longer than the clock says`() {
+  @Test func `a clock that was set back neither ends a refresh token family nor reports theft`() {
     #expect(family().verdict(on: 3, key: nil, at: at(-500_000)) == .rotate)
     #expect(family().verdict(on: 2, key: nil, at: at(-500_000)) == .again)
   }

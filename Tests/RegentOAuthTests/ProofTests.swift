@@ -5,7 +5,7 @@ import RegentOAuth
 import RegentPairing
 import Testing
 
-@Suite("proofs of a key") struct ProofTests {
+@Suite("DPoP proofs") struct ProofTests {
   private let now = Instant(milliseconds: 1_790_000_000_000)
   private let boot = Uptime(milliseconds: 5_000_000)
   private let target = ProofTarget("https://tv.example.com/oauth/token")
@@ -25,7 +25,7 @@ import Testing
     #expect(refusal { _ = try DPoPProof(text, for: self.request("abd")) } == .invalidDPoPProof)
   }
 
-  @Test func `a time with a fraction is one`() throws {
+  @Test func `a proof's time may have a fraction`() throws {
     let key = try SigningKey.generate(.es256)
     for (seconds, made): (JSONValue, Instant?) in [
       (.double(1_790_000_000.25), now + .milliseconds(250)), (.double(1.79e9), now), (.double(1e300), nil),
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `method and address are those of the request`() throws {
+  @Test func `a proof is refused for another method or URL`() throws {
     let key = try SigningKey.generate(.es256)
     let text = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)
     let other = try #require(ProofTarget("https://tv.example.com/oauth/userinfo"))
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// Every spelling of one address is one address, so that a proof is remembered once.
+  /// Equivalent spellings of a URL are one target, so that a proof cannot be replayed under another spelling.
   @Test(arguments: [
     "https://tv.example.com/oauth/token", "HTTPS://TV.Example.COM/oauth/token",
     "https://tv.example.com:443/oauth/token",
@@ -60,7 +60,7 @@ import Testing
     "https://tv.example.com/%6Fauth/token", "https://tv.example.com/oauth/token?a=b",
     "https://tv.example.com/oauth/token#f",
   ])
-  func `one address in all its spellings`(_ spelling: String) {
+  func `equivalent spellings of a URL are the same target`(_ spelling: String) {
     #expect(ProofTarget(spelling) == target)
   }
 
@@ -69,24 +69,24 @@ import Testing
     "https://tv.example.com:444/oauth/token", "https://tv.example.com/oauth%2Ftoken", "/oauth/token", "",
     "https://a@tv.example.com/oauth/token", "https://tv.example.com",
   ])
-  func `another address is another`(_ url: String) {
+  func `a different URL is a different target`(_ url: String) {
     #expect(ProofTarget(url) != target)
   }
 
-  @Test func `an address without a path has a slash`() {
+  @Test func `a URL without a path has the path of one slash`() {
     #expect(ProofTarget("https://tv.example.com")?.text == "https://tv.example.com/")
     #expect(ProofTarget("https://tv.example.com/a/..")?.text == "https://tv.example.com/")
     #expect(ProofTarget("https://tv.example.com/../../a")?.text == "https://tv.example.com/a")
     #expect(ProofTarget("https://tv.example.com/a%2fb")?.text == "https://tv.example.com/a%2Fb")
   }
 
-  /// A header with what no proof may have, signed by a key that is right otherwise.
+  /// Each case changes one member of the header; the signature is right.
   @Test(
     arguments: [
       ["typ": "JWT"], ["typ": nil], ["jwk": nil], ["jwk": "text"], ["crit": ["exp"]], ["jku": "https://x"],
       ["x5c": ["AA"]], ["alg": "none"], ["alg": "HS256"], ["alg": "ES384"],
     ] as [[String: JSONValue?]])
-  func `a header that lets the sender choose is refused`(_ change: [String: JSONValue?]) throws {
+  func `a proof header that chooses its own key, algorithm or type is refused`(_ change: [String: JSONValue?]) throws {
     let key = try SigningKey.generate(.es256)
     let made = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)
     let parts = made.split(separator: ".").map(String.init)
@@ -97,7 +97,7 @@ import Testing
     #expect(refusal { _ = try DPoPProof(text, for: self.request()) } == .invalidDPoPProof)
   }
 
-  @Test func `a private half in the key is refused`() throws {
+  @Test func `a proof with a private key in its header is refused`() throws {
     let key = try SigningKey.generate(.edDSA)
     let made = try DPoPProof.make(for: request(), with: key, nonce: nil, at: now)
     let parts = made.split(separator: ".").map(String.init)
@@ -110,7 +110,7 @@ import Testing
     #expect(refusal { _ = try DPoPProof(text, for: self.request()) } == .invalidDPoPProof)
   }
 
-  @Test func `every claim must be there, and of its kind`() throws {
+  @Test func `every claim of a proof is required and must have the right type`() throws {
     let key = try SigningKey.generate(.es256)
     let whole: JSONObject = [
       "jti": "a", "htm": "POST", "htu": "https://tv.example.com/oauth/token", "iat": .integer(now.milliseconds / 1000),
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `an id of any length is remembered as a hash`() throws {
+  @Test func `a proof id of any length is remembered as a hash`() throws {
     let key = try SigningKey.generate(.edDSA)
     func proof(_ id: String, _ path: String = "token") throws -> DPoPProof {
       let claims: JSONObject = [
@@ -152,7 +152,7 @@ import Testing
     #expect(refusal { _ = try proof(String(repeating: "j", count: 1_000_000)) } == .invalidDPoPProof)
   }
 
-  @Test func `a nonce says that a proof is new, whatever its clock says`() throws {
+  @Test func `a valid nonce shows that a proof is fresh, whatever the box's clock says`() throws {
     let nonces = DPoPNonces(try HMACKey(.sha256, Secret(copying: Random.bytes(32))))
     let key = try SigningKey.generate(.edDSA)
     func check(_ nonce: String?, made: Instant, boot: Uptime) throws {
@@ -165,7 +165,7 @@ import Testing
     try check(nonce, made: past, boot: boot + DPoPNonces.period)
     try check(nil, made: now + .seconds(60), boot: boot)
     try check(nil, made: now - .seconds(60), boot: boot)
-    // Never "invalid": the box learns only so that it needs a nonce.
+    // The error is never invalid_dpop_proof: the box must learn that it needs a nonce.
     #expect(refusal { try check(nonce, made: now, boot: boot + DPoPNonces.period * 2) } == .useDPoPNonce)
     #expect(refusal { try check("yesterday", made: now, boot: boot) } == .useDPoPNonce)
     #expect(refusal { try check("", made: now, boot: boot) } == .useDPoPNonce)
@@ -175,7 +175,7 @@ import Testing
     #expect(!others.isValid(nonce, at: boot))
   }
 
-  @Test func `a proof counts once while it counts at all, and memory has an end`() {
+  @Test func `a proof is accepted once, and a full replay memory refuses new proofs instead of forgetting`() {
     var replay = DPoPReplay(capacity: 4)
     var now = Uptime(milliseconds: 0)
     func take(_ hash: UInt64) -> DPoPReplay.Verdict { replay.take(hash, of: .signedIn, at: now) }
@@ -183,7 +183,7 @@ import Testing
     now = now + DPoPReplay.half
     #expect(take(1) == .used)
     #expect((2...5).map { take($0) } == [.fresh, .fresh, .fresh, .fresh])
-    // Full: newcomers are told to come again, and nothing is forgotten for them.
+    // Full: new proofs are refused for now, and no remembered proof is dropped for them.
     #expect([take(6), take(2)] == [.full, .used])
     #expect(replay.count == 5)
     now = now + DPoPReplay.half
@@ -193,7 +193,7 @@ import Testing
     #expect(replay.count == 1)
   }
 
-  @Test func `proofs of those who ask for codes have places of their own, and one source has a share`() {
+  @Test func `proofs of clients that ask for codes have a quota of their own, and each source a share of it`() {
     var replay = DPoPReplay(capacity: 100, askers: 160)
     var now = Uptime(milliseconds: 0)
     var next: UInt64 = 0
@@ -207,12 +207,12 @@ import Testing
     }
     func source(_ number: UInt8) -> DPoPReplay.Owner { .asker(SourceKey(address: [192, 0, 2, number])) }
     #expect(fill(source(1)) == 10)
-    // Another source has its own, and so have those who are signed in; together they have an end.
+    // Another source has its own share, and so have signed-in clients. All code requests together have a limit.
     let others = (2...60).reduce(0) { $0 + fill(source(UInt8($1))) }
     #expect(others == 150)
     #expect(fill(.signedIn) == 100)
     #expect(replay.look(1, of: .signedIn, at: now) == .used)
-    // The next ten minutes have places again, and a proof of the last ones counts no more.
+    // In the next ten minutes there is room again, and a proof of the last ten minutes is still refused.
     now = now + DPoPReplay.half
     #expect(replay.take(1, of: source(1), at: now) == .used)
     #expect(replay.look(1_000_000, of: .signedIn, at: now) == .fresh)

@@ -4,18 +4,18 @@ import RegentOAuth
 import RegentPairing
 import Testing
 
-@Suite("what a client sends") struct RequestTests {
-  @Test func `empty is missing, unknown is ignored, twice is refused`() throws {
+@Suite("Parameters of OAuth requests") struct RequestTests {
+  @Test func `an empty parameter is missing, an unknown one is ignored, and a repeated one is refused`() throws {
     let parameters = try parameters("client_id=a&scope=&claims=%7B%7D&resource=x&resource=y")
     #expect(parameters["client_id"] == "a")
     #expect(parameters["scope"] == nil)
     #expect(parameters.values("resource") == ["x", "y"])
     #expect(refusal { _ = try self.parameters("client_id=a&client_id=a") } == .invalidRequest)
-    // Names are compared byte by byte: a letter that only looks the same is another parameter.
+    // Names are compared byte by byte: a Cyrillic letter makes it another parameter.
     #expect(try self.parameters("scop%D0%B5=x")["scope"] == nil)
   }
 
-  @Test func `raw spaces in a form are read`() throws {
+  @Test func `unescaped spaces in a form are read`() throws {
     #expect(try parameters("scope=openid profile")["scope"] == "openid profile")
   }
 
@@ -25,7 +25,9 @@ import Testing
       ("", "tv:s", "tv", "s"), ("client_id=tv", "tv:s", "tv", "s"), ("", "tv:", "tv", nil),
       ("", "t%2Dv:s%2D", "t-v", "s-"),
     ] as [(String, String?, String, String?)])
-  func `one way to say who it is`(_ body: String, _ basic: String?, _ name: String, _ secret: String?) throws {
+  func `a client may authenticate by name, secret or Basic header`(
+    _ body: String, _ basic: String?, _ name: String, _ secret: String?
+  ) throws {
     let header = basic.map { "Basic " + Base64.encode(Array($0.utf8)) }
     let id = try #require(ClientID(name))
     let expected: ClientAuthentication =
@@ -42,13 +44,15 @@ import Testing
       ("client_assertion_type=y&client_id=tv", nil, .invalidRequest), ("", nil, .invalidClient),
       ("client_id=a%20b", nil, .invalidClient),
     ] as [(String, String?, OAuthError.Code)])
-  func `two ways at once, or none, are refused`(_ body: String, _ basic: String?, _ code: OAuthError.Code) {
+  func `a client that authenticates in two ways or in none is refused`(
+    _ body: String, _ basic: String?, _ code: OAuthError.Code
+  ) {
     let header = basic.map { "Basic " + Base64.encode(Array($0.utf8)) }
     #expect(refusal { _ = try ClientAuthentication(authorization: header, self.parameters(body)) } == code)
   }
 
   @Test(arguments: ["Bearer x", "Basic", "Basic ???", "Basic " + Base64.encode(Array("nocolon".utf8))])
-  func `another header asks for Basic`(_ header: String) throws {
+  func `a header other than a valid Basic one is refused with a Basic challenge`(_ header: String) throws {
     let error = #expect(throws: OAuthError.self) {
       try ClientAuthentication(authorization: header, self.parameters(""))
     }
@@ -56,7 +60,7 @@ import Testing
     #expect(error?.asksForBasic == true)
   }
 
-  @Test func `what a token request is about`() throws {
+  @Test func `a token request is read by its grant type`() throws {
     let device = "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=abc_-9"
     #expect(try TokenRequest(parameters(device)) == .deviceCode("abc_-9", verifier: nil))
     #expect(
@@ -73,7 +77,7 @@ import Testing
         == .invalidGrant)
   }
 
-  @Test func `a sentence has no quote, no backslash and no letter beyond ASCII`() {
+  @Test func `error codes have only lower-case letters and underscores`() {
     for code in OAuthError.Code.allCases {
       #expect(code.rawValue.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F })
     }
@@ -84,7 +88,7 @@ import Testing
   }
 }
 
-/// With which word something was refused; nil when it was not.
+/// The OAuth error code that `work` throws; nil when it throws none.
 func refusal(_ work: () throws -> Void) -> OAuthError.Code? {
   do {
     try work()

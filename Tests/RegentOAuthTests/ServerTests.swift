@@ -3,8 +3,8 @@ import Testing
 
 @testable import RegentOAuth
 
-@Suite struct `A box as a client` {
-  @Test func `asks at the interval, slower for good when told so, and less often while nobody answers`() {
+@Suite struct `A box as an OAuth client` {
+  @Test func `a box polls at the interval, slows down for good when told so, and backs off after failures`() {
     var schedule = PollSchedule(seconds: 5)
     #expect(schedule.interval == 5_000)
     #expect(schedule.afterPending() == 5_000)
@@ -13,23 +13,23 @@ import Testing
     #expect([schedule.afterFailure(), schedule.afterFailure(), schedule.afterFailure()] == [20_000, 40_000, 60_000])
     for _ in 0..<100 { #expect(schedule.afterFailure() == 60_000) }
     #expect(schedule.afterPending() == 10_000)
-    // What a hostile server asks for stays a pause.
+    // Even a hostile server cannot make the pause longer than an hour.
     var hostile = PollSchedule(seconds: .max)
     for _ in 0..<1_000 { _ = hostile.afterSlowDown() }
     #expect(hostile.afterFailure() == 3_600_000)
     #expect(PollSchedule(seconds: .min).interval == 1_000)
   }
 
-  @Test func `a server that holds questions is asked at once, and again after each that it held`() throws {
+  @Test func `a server with long polling is asked at once, and again after each long poll`() throws {
     var schedule = PollSchedule(seconds: 5, holds: true)
     #expect(schedule.first == 0)
     #expect(schedule.afterPending(.seconds(20)) == 0)
-    // One that announces it and does not hold is polled.
+    // A server that announces long polling and responds at once is polled.
     #expect(schedule.afterPending(.milliseconds(999)) == 5_000)
     #expect(schedule.afterSlowDown() == 10_000)
     #expect(schedule.afterPending(.seconds(20)) == 0)
     #expect(schedule.afterFailure() == 20_000)
-    // A slow answer of another server was not held.
+    // A slow response of a server without long polling does not count as a long poll.
     var other = PollSchedule(seconds: 5)
     #expect(other.first == 5_000 && other.afterPending(.seconds(20)) == 5_000)
 
@@ -42,7 +42,7 @@ import Testing
     for other: JSONValue in [0, -1, "55", .null, true] { #expect(try !holds(other)) }
   }
 
-  @Test func `looks for documents below the issuer and beside its path`() {
+  @Test func `discovery documents are looked for below the issuer and beside its path`() {
     #expect(
       DiscoveredServer.documents(of: "https://login.example.org/realms/tv/") == [
         "https://login.example.org/realms/tv/.well-known/openid-configuration",
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `shows its secret in the header, and in the body where a server knows nothing else`() throws {
+  @Test func `a client sends its secret in the header, and in the body where the server supports only that`() throws {
     func method(_ methods: JSONValue?) throws -> ClientMethod {
       var object: JSONObject = [
         "issuer": "https://a.example", "token_endpoint": "https://a.example/t",

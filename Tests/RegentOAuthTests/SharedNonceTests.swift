@@ -4,8 +4,8 @@ import Testing
 
 @testable import RegentOAuth
 
-@Suite struct `nonces that all nodes take` {
-  /// One node; its clock is what each call says.
+@Suite struct `DPoP nonces shared by all nodes` {
+  /// One node; each call gives its clock's seconds.
   private final class Node {
     private var nonces: SharedNonces
     private let start = Instant(milliseconds: 1_700_000_100_000)
@@ -19,12 +19,12 @@ import Testing
 
   private let secret = Random.bytes(32)
 
-  @Test func `a nonce of one is good at another, for the same time`() throws {
+  @Test func `a nonce of one node is valid at another for the same time`() throws {
     let (one, other) = (try Node(secret), try Node(secret))
-    // What was taken before a start is not known: the period of the start is no good.
+    // The node does not know which proofs were used before its start, so that it issues no nonce in its first period.
     #expect(one.current(0) == nil && other.current(-600) == nil)
     let nonce = try #require(one.current(300))
-    // The other's clock may be a minute behind.
+    // The other node's clock may be a minute behind.
     #expect(other.takes(nonce, 240))
     #expect(one.takes(nonce, 899) && other.takes(nonce, 899))
     #expect(!one.takes(nonce, 900) && !other.takes(nonce, 900) && !one.takes("", 900))
@@ -36,15 +36,15 @@ import Testing
     #expect(early.current(-600) == nil && !early.takes(nonce, 239))
   }
 
-  @Test func `none counts in a time that comes twice, or from before a start`() throws {
+  @Test func `no nonce is valid in a period that the clock repeats or from before a restart`() throws {
     let node = try Node(secret)
     #expect(node.current(0) == nil)
     let nonce = try #require(node.current(300))
-    // A restart has forgotten which proofs were used with it.
+    // A restarted node has forgotten which proofs used the nonce.
     let started = try Node(secret)
     #expect(!started.takes(nonce, 320) && started.current(320) == nil)
     #expect(!started.takes(nonce, 620) && started.current(620) != nil)
-    // Set back by a second it is what it was; set back by an hour, each period counts when it is a new one.
+    // Set back by a second, the nonce stays valid. Set back by an hour, only a period that is new to the node counts.
     let late = try #require(node.current(4500))
     #expect(node.current(4499) != nil && node.takes(late, 4499))
     #expect(node.current(901) == nil && !node.takes(nonce, 901))

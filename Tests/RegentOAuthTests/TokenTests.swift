@@ -4,7 +4,7 @@ import RegentOAuth
 import RegentPairing
 import Testing
 
-@Suite("tokens and answers") struct TokenTests {
+@Suite("Access tokens, ID tokens and server responses") struct TokenTests {
   private let now = Instant(milliseconds: 1_790_000_000_000)
   private let issuer = "https://tv.example.com/oauth"
   private let audience = "https://tv.example.com"
@@ -17,7 +17,9 @@ import Testing
   }
 
   @Test(arguments: SignatureAlgorithm.allCases)
-  func `an access token says what it was made with`(_ algorithm: SignatureAlgorithm) throws {
+  func `an access token reads back and is refused for another issuer, audience or time`(_ algorithm: SignatureAlgorithm)
+    throws
+  {
     let key = try SigningKey.generate(algorithm, rsaBits: 2048)
     let text = try claims().signed(with: key, keyID: "k1")
     let verified = try UnverifiedJWS(text).verified(with: key.publicKey)
@@ -32,7 +34,7 @@ import Testing
     #expect(read(issuer, audience, now + .seconds(600)) == nil)
   }
 
-  @Test func `an ID token is no access token`() throws {
+  @Test func `an ID token is not accepted as an access token`() throws {
     let key = try SigningKey.generate(.es256)
     let text = try IDTokenClaims(
       issuer: issuer, subject: "v1", client: try #require(ClientID("tv")), issued: now, expires: now + .seconds(600),
@@ -41,11 +43,11 @@ import Testing
     let verified = try UnverifiedJWS(text).verified(with: key.publicKey)
     #expect(AccessTokenClaims(verified, issuer: issuer, audience: "tv", at: now) == nil)
     #expect(try verified.claims()["aud"]?.string == "tv")
-    // SHA-256 of "a", its left half.
+    // The left half of the SHA-256 of "a".
     #expect(try verified.claims()["at_hash"]?.string == "ypeBEsobvcr6wjGzmiPcTQ")
   }
 
-  @Test func `a server's answers are read as any server writes them`() throws {
+  @Test func `responses of other servers are read in their variants`() throws {
     let old: JSONObject = [
       "device_code": "d", "user_code": "u", "verification_url": "https://x/d", "expires_in": 600, "more": true,
     ]
@@ -64,7 +66,7 @@ import Testing
     #expect(try TokenAnswer(reading: object) == tokens)
   }
 
-  @Test func `the metadata name one issuer, and each endpoint below it`() {
+  @Test func `the metadata name one issuer, and every endpoint is below it`() {
     let metadata = ServerMetadata(issuer: issuer, hasRegistration: false).json
     #expect(metadata["issuer"]?.string == issuer)
     for member in metadata.members where member.name.hasSuffix("_endpoint") || member.name.hasSuffix("_uri") {
@@ -77,8 +79,8 @@ import Testing
   }
 }
 
-@Suite("clients") struct ClientTests {
-  @Test func `oidc-agent's registration is fine`() throws {
+@Suite("OAuth client registration and assertions") struct ClientTests {
+  @Test func `the registration request of oidc-agent is accepted`() throws {
     let client = try ClientMetadata(reading: [
       "application_type": "native", "client_name": "oidc-agent:tv", "response_types": [],
       "grant_types": ["refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
@@ -90,7 +92,7 @@ import Testing
     #expect(client.json["redirect_uris"]?.array?.count == 2)
   }
 
-  @Test func `a statement's claims win`() throws {
+  @Test func `the claims of a software statement override the request`() throws {
     let client = try ClientMetadata(
       reading: ["client_name": "Bank", "scope": "openid entitlements"],
       statement: ["client_name": "Acme TV", "scope": "openid"])
@@ -116,7 +118,7 @@ import Testing
     #expect(refusal { _ = try ClientMetadata(reading: members) } == code)
   }
 
-  @Test func `an assertion is checked in all its parts`() throws {
+  @Test func `each part of a client assertion is checked`() throws {
     let key = try SigningKey.generate(.es256)
     let now = Instant(milliseconds: 1_790_000_000_000)
     let keys = [JWK(key.publicKey, keyID: nil)]
@@ -138,7 +140,7 @@ import Testing
     for type in [nil, "jwt", "client-authentication+jwt", "application/client-authentication+jwt"] {
       #expect(try check(whole, type: type).fingerprint == first.fingerprint)
     }
-    // A time may have a fraction (RFC 7519 §2), as some libraries write it.
+    // A time may have a fraction (RFC 7519 §2); some libraries write one.
     for (name, value) in [("exp", 300.5), ("nbf", 0.25), ("nbf", 59.9)] {
       var fraction = whole
       fraction[name] = .double(Double(now.milliseconds / 1000) + value)
@@ -152,7 +154,7 @@ import Testing
       ("exp", nil), ("exp", .integer(now.milliseconds / 1000 - 61)), ("exp", .integer(now.milliseconds / 1000 + 3661)),
       ("nbf", .integer(now.milliseconds / 1000 + 3600)), ("nbf", "soon"),
       ("exp", .double(Double(now.milliseconds / 1000) - 60.5)), ("exp", .double(1e300)), ("exp", .double(-1e300)),
-      // For somebody beside us, also when both are ours.
+      // Assertions with several audiences are refused, even when all of them are this service's.
       ("aud", .array(["x", .string(audiences[0])])), ("aud", .array([.string(audiences[0]), .string(audiences[1])])),
       ("aud", .array([.string(audiences[0]), 5])), ("aud", []), ("aud", [5]),
     ] as [(String, JSONValue?)] {
@@ -162,7 +164,8 @@ import Testing
     }
     let other = try SigningKey.generate(.es256)
     #expect(refusal { _ = try check(whole, with: other) } == .invalidClient)
-    // Without `iat` it counts until its end, within an hour; with it ten minutes from then, whatever the end.
+    // Without `iat` an assertion is valid until its `exp`, at most an hour. With `iat` it is valid for at most ten
+    // minutes from then.
     let second = now.milliseconds / 1000
     for (issued, end, until) in [
       (nil, 3600, 3600), (0, 3600, 600), (-300, 3600, 300), (0, 86_400 * 400, 600), (0, 60, 60), (-659, 3600, -59),

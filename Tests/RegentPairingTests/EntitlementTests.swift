@@ -13,16 +13,18 @@ import Testing
     ("*ab*ab*", "abxab", true), ("*ab*ab*", "abab", true), ("*ab*ab*", "aba", false),
     ("テレビ*", "テレビ1", true),
   ])
-  func `match as documented`(pattern: String, name: String, fits: Bool) throws {
+  func `a pattern matches the resource names that the documentation states`(pattern: String, name: String, fits: Bool)
+    throws
+  {
     #expect(try #require(ResourcePattern(pattern)).matches(name) == fits)
   }
 
   @Test(arguments: ["", #"a\"#, #"a\b"#, String(repeating: "a", count: 257)])
-  func `are refused when they are half written`(pattern: String) {
+  func `a pattern that is empty, too long or ends within an escape is refused`(pattern: String) {
     #expect(ResourcePattern(pattern) == nil)
   }
 
-  @Test func `agree with a slow and obvious reading`() throws {
+  @Test func `patterns agree with a slow reference matcher on random input`() throws {
     var generator = SeededGenerator(state: 5)
     func draw(_ letters: [Character], _ most: Int) -> String {
       String(
@@ -69,7 +71,7 @@ import Testing
     -> Result<AuthorizationSource, AuthorizationDenial>
   {
     let resource = RequestedResource(try name(resource))
-    // The order in which rules were entered decides nothing.
+    // The order of the rules does not matter.
     let answers = [rules, rules.reversed()].map { rules in
       Result { () throws(AuthorizationDenial) in
         try AuthorizationRules(account: ann, household: home, entitlements: rules).decide(resource)
@@ -79,14 +81,14 @@ import Testing
     return answers[0]
   }
 
-  @Test func `what nobody allowed is denied`() throws {
+  @Test func `a resource that no rule allows is denied`() throws {
     #expect(try decide("ESPN", []) == .failure(.provider(message: nil)))
     let others = try rule("*", .account(name("bob")), .allow)
     let elsewhere = try rule("*", .household(name("elsewhere")), .allow)
     #expect(try decide("ESPN", [others, elsewhere]) == .failure(.provider(message: nil)))
   }
 
-  @Test func `the pattern that names more wins`() throws {
+  @Test func `the more specific pattern wins`() throws {
     let rules = try [
       rule("*", .account(ann), .allow), rule("ppv-*", .everybody, .deny(message: "order it first")),
       rule("ppv-7", .account(ann), .allow),
@@ -96,7 +98,7 @@ import Testing
     #expect(try decide("PPV-7", rules) == .success(.entitlement))
   }
 
-  @Test func `of equal patterns the nearer scope wins, then the one that denies`() throws {
+  @Test func `for equal patterns the narrower scope wins, then the denial`() throws {
     let everybody = try rule("news", .everybody, .deny(message: nil))
     let household = try rule("news", .household(home), .allow)
     let account = try rule("news", .account(ann), .deny(message: "not you"))
@@ -106,12 +108,12 @@ import Testing
     )
     let yes = try rule("news", .account(ann), .allow)
     #expect(try decide("news", [yes, account]) == .failure(.provider(message: "not you")))
-    // A name without a star is more than the same name with one.
+    // A pattern without a star is more specific than the same pattern with one.
     let loose = try rule("news*", .account(ann), .deny(message: nil))
     #expect(try decide("news", [loose, household]) == .success(.entitlement))
   }
 
-  @Test func `a channel of the line-up is allowed, unless a rule denies it`() throws {
+  @Test func `a channel of the line-up is allowed unless a rule denies it`() throws {
     var rules = AuthorizationRules(account: ann, lineUp: LineUp(["ESPN", "News"]))
     #expect(try rules.decide(RequestedResource(name("espn"))) == .lineUp)
     rules.entitlements = [try rule("espn", .everybody, .deny(message: "blackout"))]
@@ -120,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `degradation comes before every rule`() throws {
+  @Test func `degradation takes precedence over every rule`() throws {
     var rules = AuthorizationRules(account: nil)
     let resource = RequestedResource(try name("X"))
     rules.degradation = .authorizeEverybody
@@ -132,7 +134,7 @@ import Testing
     #expect(throws: AuthorizationDenial.degradation) { try rules.decide(resource) }
   }
 
-  @Test func `a rating above the account's maximum is denied, whatever rules allow`() throws {
+  @Test func `a rating above the account's maximum is denied even when a rule allows the resource`() throws {
     let rules = AuthorizationRules(
       account: ann, maximumRatings: MaximumRatings([ParentalRating(scheme: .mpaa, value: "PG-13")]),
       entitlements: [try rule("*", .everybody, .allow)])
@@ -158,10 +160,10 @@ import Testing
     ("MPAA=PG-13", ["urn:mpaa=XXX"], false), ("MPAA=PG-13", ["urn:mpaa="], false),
     ("VCHIP=TV-Y7", ["urn:v-chip=tv-y"], true), ("VCHIP=TV-Y7", ["urn:v-chip=TV-Y7-FV"], true),
     ("VCHIP=TV-Y7", ["urn:v-chip=tv-pg"], false), ("VCHIP=TV-MA", ["urn:v-chip=TVMA"], true),
-    // Another scheme than the account's: by age.
+    // The resource has another scheme than the account: compared by age.
     ("VCHIP=TV-Y7", ["urn:mpaa=R"], false), ("VCHIP=TV-14", ["urn:mpaa=PG-13"], true),
     ("VCHIP=TV-14", ["=adult"], false), ("VCHIP=TV-14", ["urn:simple=nonadult"], true),
-    // Several ratings: one that is above is enough, and one that can be compared.
+    // Several ratings: one above the maximum denies, and at least one must be comparable.
     ("MPAA=PG", ["urn:mpaa=G", "urn:v-chip=TV-MA"], false),
     ("MPAA=PG", ["urn:icra=r (cz 1)", "urn:mpaa=G"], true),
     ("MPAA=PG", ["urn:icra=r (cz 1)"], false),
@@ -171,23 +173,23 @@ import Testing
     ("urn:words=mild", ["urn:words=wild"], false), ("MPAA=PG", [], true),
     ("MPAA=unknown", ["urn:mpaa=G"], false),
   ])
-  func `compare as documented`(maximum: String, resource: [String], allowed: Bool) {
+  func `a rating is compared with the maximum as documented`(maximum: String, resource: [String], allowed: Bool) {
     let limits = MaximumRatings([rating(maximum)])
     #expect(limits.allow(resource.map(rating)) == allowed)
   }
 
-  @Test func `an account without a maximum may see everything`() {
+  @Test func `an account without a maximum may watch every rating`() {
     #expect(MaximumRatings().allow([rating("urn:mpaa=NC-17"), rating("x=y")]))
   }
 }
 
 @Suite struct Preauthorization {
-  @Test func `the list is read in the order asked`() throws {
+  @Test func `a comma-separated list keeps the order of the request`() throws {
     let request = try PreauthorizationRequest(names: ["b, a,,c "], limit: 5)
     #expect(request.resources.map(\.text) == ["b", "a", "c"])
   }
 
-  @Test func `of several parameters each is a name, with its commas`() throws {
+  @Test func `when the parameter is repeated, each value is one name with its commas`() throws {
     for names in [["Hello, World", ""], ["Hello, World", " a"], ["", "<rss>a, b</rss>"]] {
       let request = try PreauthorizationRequest(names: names, limit: 2)
       #expect(request.resources.map(\.text) == names.filter { !$0.isEmpty })
@@ -201,7 +203,7 @@ import Testing
     ("", PreauthorizationRefusal.missing), (" , ,", .missing), ("a,b,c", .tooMany(limit: 2)),
     ("a\u{1}", .unreadable),
   ])
-  func `what cannot be answered is refused as a whole`(list: String, why: PreauthorizationRefusal) {
+  func `a list that is empty, too long or malformed is refused as a whole`(list: String, why: PreauthorizationRefusal) {
     #expect(throws: why) { try PreauthorizationRequest(names: [list], limit: 2) }
   }
 }

@@ -1,19 +1,19 @@
 import RegentPairing
 import Testing
 
-@Suite struct `names` {
-  @Test func `are compared byte by byte, whatever Unicode calls equal`() throws {
+@Suite struct `Identifiers compared by bytes` {
+  @Test func `identifiers are compared byte by byte, even when Unicode treats them as equal`() throws {
     let composed = try #require(AccountName("caf\u{E9}"))
     let decomposed = try #require(AccountName("cafe\u{301}"))
     #expect(composed.text == decomposed.text)
     #expect(composed != decomposed)
     #expect(composed == AccountName("caf\u{E9}"))
     #expect(Set([composed, decomposed]).count == 2)
-    // "é" as one character begins with 0xC3, as two with "e".
+    // U+00E9 begins with the byte 0xC3, the decomposed form with "e".
     #expect(decomposed < composed && !(composed < decomposed))
   }
 
-  @Test func `a rule for one account holds for no other`() throws {
+  @Test func `a rule for one account does not apply to an account name that Unicode treats as equal`() throws {
     let provider = try #require(ProviderID("cable"))
     let rule = Entitlement(
       id: try #require(EntitlementID("one")), provider: provider,

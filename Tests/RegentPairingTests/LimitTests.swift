@@ -1,8 +1,8 @@
 import RegentPairing
 import Testing
 
-@Suite struct `A rate limit` {
-  @Test func `gives a burst, then so many a second`() {
+@Suite struct `Rate limits` {
+  @Test func `a rate limit allows a burst, then its rate per second`() {
     let limit = RateLimit(perSecond: 20, burst: 100)
     var meter = RateMeter()
     for _ in 0..<100 { #expect(meter.take(of: limit, at: up(10)) == .within) }
@@ -17,7 +17,7 @@ import Testing
     #expect(meter.isFull(at: up(26)))
   }
 
-  @Test func `a refused try costs nothing`() {
+  @Test func `a refused attempt costs nothing`() {
     let limit = RateLimit(perSecond: 1, burst: 1)
     var meter = RateMeter()
     #expect(meter.take(of: limit, at: up(0)) == .within)
@@ -25,20 +25,20 @@ import Testing
     #expect(meter.take(of: limit, at: up(1)) == .within)
   }
 
-  @Test func `several who have it together have a part each`() {
+  @Test func `nodes that share a limit get equal parts of it`() {
     #expect(RateLimit(perSecond: 20, burst: 100).divided(among: 4) == RateLimit(perSecond: 5, burst: 25))
     #expect(RateLimit(oneEvery: .seconds(1), burst: 2).divided(among: 3) == RateLimit(oneEvery: .seconds(3), burst: 1))
     #expect(RateLimit.device.divided(among: 0) == .device)
   }
 
-  @Test func `numbers that make no sense become the smallest that do`() {
+  @Test func `invalid limits become the smallest valid ones`() {
     #expect(RateLimit(perSecond: 0, burst: -1) == RateLimit(perSecond: 1, burst: 1))
     var meter = RateMeter()
     #expect(meter.take(of: .device, at: Uptime(milliseconds: .max)) == .within)
   }
 }
 
-@Suite struct `Wrong codes` {
+@Suite struct `Limits on wrong codes` {
   private let here: SourceKey
   private let there: SourceKey
 
@@ -47,7 +47,7 @@ import Testing
     there = try #require(SourceKey(address: [192, 0, 2, 2]))
   }
 
-  @Test func `five within ten minutes and the source stays away until the first is that old`() {
+  @Test func `after five wrong codes in ten minutes a source is blocked until the first is ten minutes old`() {
     var ledger = GuessLedger<String>()
     for second in 0..<5 {
       #expect(ledger.verdict(source: here, account: nil, at: up(second)) == .within)
@@ -58,24 +58,24 @@ import Testing
     #expect(ledger.verdict(source: there, account: nil, at: up(5)) == .within)
     #expect(ledger.verdict(source: here, account: nil, at: up(600)) == .within)
     ledger.wrong(source: here, account: nil, at: up(600))
-    // The second one, at 1 s, has now to get ten minutes old.
+    // Now the second wrong code, at 1 s, must become ten minutes old.
     #expect(
       ledger.verdict(source: here, account: nil, at: up(600)) == .over(retryAfter: .seconds(1)))
   }
 
-  @Test func `one that is told of later counts from when it was`() {
+  @Test func `a wrong code reported late counts from the time it was typed`() {
     var ledger = GuessLedger<String>()
     for second in [300, 100, 200, 0] { ledger.wrong(source: here, account: nil, at: up(second)) }
     #expect(ledger.verdict(source: here, account: nil, at: up(301)) == .within)
     ledger.wrong(source: here, account: nil, at: up(301))
     #expect(ledger.verdict(source: here, account: nil, at: up(301)) == .over(retryAfter: .seconds(299)))
-    // The oldest is not in the window any more; the others are.
+    // The oldest has left the window; the other three have not.
     #expect(ledger.verdict(source: here, account: nil, at: up(600)) == .within)
     ledger.wrong(source: here, account: nil, at: up(600))
     #expect(ledger.verdict(source: here, account: nil, at: up(600)) == .over(retryAfter: .seconds(100)))
   }
 
-  @Test func `the same one again is counted once, until it is forgotten`() {
+  @Test func `the same wrong code typed again is counted once within the window`() {
     var ledger = GuessLedger<Never>(
       each: FailureLimit(count: 2, span: .seconds(600)), all: .allWrongCodes)
     func isCounted(_ source: SourceKey, _ mark: Int, at now: Uptime) -> Bool {
@@ -90,7 +90,7 @@ import Testing
     #expect(ledger.verdict(source: here, account: nil, at: up(600)) != .within)
   }
 
-  @Test func `an account is counted wherever it comes from`() throws {
+  @Test func `an account's wrong codes are counted over all its sources`() throws {
     var ledger = GuessLedger<String>()
     for last in 0..<5 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
@@ -100,7 +100,7 @@ import Testing
     #expect(ledger.verdict(source: there, account: "bob", at: up(1)) == .within)
   }
 
-  @Test func `a browser has five, its address sixty in two hours, and an account waits for no address`() {
+  @Test func `wrong codes are limited by browser and by address, but an address does not block a signed-in viewer`() {
     let hotel = FailureLimit.wrongCodes.widened(by: 12)
     var ledger = GuessLedger<String>(ofSource: hotel, all: FailureLimit(count: 1_000, span: .seconds(60)), capacity: 40)
     func verdict(_ browser: Int, _ account: String? = nil, at second: Int) -> RateVerdict {
@@ -115,11 +115,11 @@ import Testing
     }
     #expect(verdict(99, at: 1) == .over(retryAfter: .seconds(7_199)))
     #expect(verdict(99, "ann", at: 1) == .within)
-    // Its own slips count for a viewer who is signed in.
+    // A viewer who is signed in still waits for the wrong codes of the viewer's own browser.
     #expect(verdict(3, "ann", at: 1) != .within)
     #expect(ledger.verdict(source: there, account: nil, browser: 99, at: up(1)) == .within)
     #expect(verdict(99, at: 7_200) == .within)
-    // As many a day as before, however they are spread.
+    // The daily total stays the same, however the attempts are spread.
     var day = 0
     for second in stride(from: 10_000, to: 96_400, by: 10) where verdict(second, at: second) == .within {
       ledger.wrong(source: here, account: nil, browser: second, at: up(second))
@@ -128,22 +128,22 @@ import Testing
     #expect(day == 12 * 60)
   }
 
-  @Test func `browsers that are made up open nothing and push no known one out`() {
+  @Test func `invented browser ids free no blocked browser`() {
     var ledger = GuessLedger<Never>(
       ofSource: FailureLimit(count: 1_000, span: .seconds(7_200)), all: FailureLimit(count: 9_999, span: .seconds(60)),
       capacity: 10)
     for _ in 0..<5 { ledger.wrong(source: here, account: nil, browser: 1, at: up(0)) }
     for browser in 2..<600 { ledger.wrong(source: here, account: nil, browser: browser, at: up(1)) }
     #expect(ledger.verdict(source: here, account: nil, browser: 1, at: up(2)) != .within)
-    // No room to remember them: their address holds them up.
+    // A full table cannot count a new browser, so that its address blocks it.
     for _ in 0..<400 { ledger.wrong(source: here, account: nil, browser: 700, at: up(2)) }
     #expect(ledger.verdict(source: here, account: nil, browser: 700, at: up(2)) != .within)
-    // When what was known is old there is room again.
+    // When the old entries have expired, new ones can be counted again.
     for _ in 0..<5 { ledger.wrong(source: there, account: nil, browser: 700, at: up(700)) }
     #expect(ledger.verdict(source: there, account: nil, browser: 700, at: up(701)) != .within)
   }
 
-  @Test func `when everybody has had sixty, only those without a wrong code go on`() throws {
+  @Test func `after sixty wrong codes in total only sources without a wrong code are let through`() throws {
     var ledger = GuessLedger<String>()
     for last in 0..<60 {
       let source = try #require(SourceKey(address: [10, 0, 0, UInt8(last)]))
@@ -157,7 +157,7 @@ import Testing
     #expect(ledger.verdict(source: guesser, account: nil, at: up(60)) == .within)
   }
 
-  @Test func `a full ledger frees nobody who is blocked`() throws {
+  @Test func `a full ledger unblocks no source`() throws {
     var ledger = GuessLedger<String>(capacity: 3)
     for _ in 0..<5 { ledger.wrong(source: here, account: nil, at: up(0)) }
     for last in 0..<50 {
@@ -165,12 +165,12 @@ import Testing
       ledger.wrong(source: source, account: nil, at: up(1))
     }
     #expect(ledger.verdict(source: here, account: nil, at: up(2)) != .within)
-    // When they are old, there is room for new ones again.
+    // When the old entries have expired, new ones can be counted again.
     for _ in 0..<5 { ledger.wrong(source: there, account: nil, at: up(700)) }
     #expect(ledger.verdict(source: there, account: nil, at: up(701)) != .within)
   }
 
-  @Test func `a full ledger opens to nobody`() throws {
+  @Test func `a full ledger lets almost no new source guess`() throws {
     let many = FailureLimit(count: 1_000_000, span: .seconds(60))
     var ledger = GuessLedger<Never>(all: many, capacity: 1000)
     func guess(_ number: Int, at now: Uptime) throws -> Bool {
@@ -183,14 +183,14 @@ import Testing
     var seen = 0
     for number in 0..<100_500 where try guess(number, at: up(number / 2000)) { seen += 1 }
     #expect((1000...1032).contains(seen))
-    // It goes on as slowly as long as it is full, and is as before when the first are old.
+    // While the ledger is full, guesses stay this slow. When the first entries have expired, it works as before.
     var later = 0
     for number in 200_000..<201_000 where try guess(number, at: up(120)) { later += 1 }
     #expect(later == 32)
     for number in 300_000..<300_500 { #expect(try guess(number, at: up(700))) }
   }
 
-  @Test func `a network with all its subnetworks has twenty, and then one a minute`() throws {
+  @Test func `all subnetworks of one network together get twenty wrong codes and then one a minute`() throws {
     var ledger = GuessLedger<Never>()
     func source(_ net: UInt8, _ number: Int) throws -> SourceKey {
       let bytes = [0x2A, 0, 0, 1, 0, net, UInt8(number >> 8), UInt8(number & 255)] as [UInt8]
@@ -207,14 +207,14 @@ import Testing
       for number in 0..<50 where try guess(1, second * 50 + number, at: up(second)) { seen += 1 }
     }
     #expect(seen == 25)
-    // All others have what they had, but one network in 1024, which shares the counter.
+    // Other networks are unaffected, except one in 1,024 that shares the counter.
     func counter(_ net: UInt8) throws -> UInt { UInt(bitPattern: try source(net, 0).network.hashValue) % 1024 }
     let others = try (2...9).filter { try counter($0) != counter(1) }
     for number in 0..<5 { #expect(try guess(others[0], 0, at: up(300)), "\(number)") }
     #expect(try guess(others[1], 7, at: up(300)))
   }
 
-  @Test func `an IPv6 subscriber is one source, an IPv4 address in IPv6 is itself`() throws {
+  @Test func `an IPv6 network of 64 bits is one source, and an IPv4 address mapped into IPv6 counts as IPv4`() throws {
     func six(_ bytes: [UInt8]) -> SourceKey? {
       SourceKey(address: bytes + [UInt8](repeating: 0, count: 16 - bytes.count))
     }
@@ -228,8 +228,8 @@ import Testing
   }
 }
 
-@Suite struct `Failed sign-ins` {
-  @Test func `cost a pause that doubles and ends at fifteen minutes`() throws {
+@Suite struct `Pauses after failed sign-ins` {
+  @Test func `the pause after failed sign-ins doubles and ends at fifteen minutes`() throws {
     var failures: LoginFailures?
     var pauses: [Duration?] = []
     for _ in 0..<17 {
@@ -243,12 +243,12 @@ import Testing
     #expect(LoginThrottle.pause(after: failures, at: at(900)) == nil)
   }
 
-  @Test func `are forgotten after a day, and a clock set back locks nobody out`() {
+  @Test func `failed sign-ins expire after a day, and a clock set back locks no account for long`() {
     let many = LoginFailures(count: 50, last: at(0))
     #expect(LoginThrottle.adding(to: many, at: at(86_400)).count == 1)
     #expect(LoginThrottle.adding(to: many, at: at(86_399)).count == 51)
     #expect(LoginThrottle.pause(after: many, at: at(-900)) == .seconds(900))
-    // Each try would find the pause before it, for as long as the clock was ahead. The next failure counts on.
+    // With the clock set back by days the pause would never end, so that there is none. The next failure counts on.
     #expect(LoginThrottle.pause(after: many, at: at(-1_000_000)) == nil)
     let more = LoginThrottle.adding(to: many, at: at(-1_000_000))
     #expect(more == LoginFailures(count: 51, last: at(-1_000_000)))

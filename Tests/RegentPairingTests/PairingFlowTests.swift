@@ -2,7 +2,7 @@ import TestSupport
 import RegentPairing
 import Testing
 
-/// One line of the table: an event in a state at a time, and what comes of it.
+/// One line of the table: an event in a state at a time, and the expected result.
 struct FlowCase: CustomTestStringConvertible, Sendable {
   let state: PairingState
   let event: PairingEvent
@@ -13,7 +13,7 @@ struct FlowCase: CustomTestStringConvertible, Sendable {
   enum Result: Sendable {
     case becomes(PairingState, [PairingAction])
     case stays
-    /// A new value that no device can see.
+    /// The state changes in a way that no device can see.
     case quietly(PairingState)
     case refused(PairingRefusal)
   }
@@ -21,7 +21,7 @@ struct FlowCase: CustomTestStringConvertible, Sendable {
   var testDescription: String { "\(event) in \(state) after \(second) s" }
 }
 
-/// Every state meets every event: 11 states (a claim counts four times) × 11 events, and the edges of time.
+/// Every event in every state, 11 states (a claim counts four times) × 11 events, and the limits in time.
 func flowTable() throws -> [FlowCase] {
   let scene = try Scene()
   let (ann, bob) = (scene.ann, scene.bob)
@@ -100,7 +100,8 @@ func flowTable() throws -> [FlowCase] {
       (deny, .refused(.notTheClaimer)), (.deliver, .refused(.notApproved)),
     ] + withdrawals)
 
-  // What is over: who may still do what is in the second list, everything else is refused with the reason.
+  // Final states: the second list says what the device and the operator may still do; all else is refused with the
+  // reason.
   let decided: [(PairingState, PairingRefusal, deliver: FlowCase.Result)] = [
     (
       .approved(scene.approval), .alreadyApproved,
@@ -127,7 +128,7 @@ func flowTable() throws -> [FlowCase] {
       [open, claim, renew, release, approve, order, deny, .deliver].map { ($0, .refused(reason)) }
         + WithdrawalReason.allCases.map { (.withdraw($0), withdraw) })
   }
-  // Time: nothing happens to a pending code from its expiry on, and everything in the millisecond before.
+  // In time: a pending code accepts no event from its expiry on.
   for state in [.offered, .opened, scene.lease(ann, for: .seconds(4000))] {
     for event in [open, claim, renew, release, approve, order, deny, .deliver, .withdraw(.device)] {
       table.append(FlowCase(state: state, event: event, second: 1800, result: .refused(.expired)))
@@ -161,7 +162,7 @@ func matchTable() throws -> [FlowCase] {
     FlowCase(state: mine, event: pick(17), match: match, result: wrong),
     FlowCase(state: mine, event: pick(0), match: match, result: wrong),
     FlowCase(state: mine, event: pick(nil), match: match, result: .refused(.numberMissing)),
-    // Another session's pick neither approves nor denies.
+    // Picking a number in another session neither approves nor denies.
     FlowCase(
       state: scene.lease(scene.bob, for: .seconds(60)), event: pick(17), match: match,
       result: .refused(.notTheClaimer)),
@@ -170,20 +171,20 @@ func matchTable() throws -> [FlowCase] {
       match: match,
       result: .becomes(
         .approved(ordered), [.createAuthentication(ordered), .wakeDevice, .wakePhone])),
-    // Without matching a number says nothing.
+    // Without number matching a picked number is ignored.
     FlowCase(
       state: mine, event: pick(7),
       result: .becomes(.approved(yes), [.createAuthentication(yes), .wakeDevice, .wakePhone])),
   ]
 }
 
-@Suite struct `The life of a code` {
-  @Test func `the table meets every state with every event`() throws {
+@Suite struct `State machine of a registration code` {
+  @Test func `the table has every event in every state`() throws {
     #expect(try flowTable().count == 11 * 11 + 27 + 1)
   }
 
   @Test(arguments: try flowTable() + matchTable())
-  func `an event does what the table says`(line: FlowCase) throws {
+  func `an event has the result that the table states`(line: FlowCase) throws {
     let scene = try Scene()
     let before = scene.flow(line.state, match: line.match)
     switch line.result {
@@ -206,17 +207,17 @@ func matchTable() throws -> [FlowCase] {
     }
   }
 
-  @Test func `a code dies in the millisecond of its expiry, one step further`() throws {
+  @Test func `a code expires in the millisecond of its expiry and its sequence number rises by one`() throws {
     let scene = try Scene()
     let flow = scene.flow(.opened)
     #expect(flow.settled(at: Instant(milliseconds: flow.expires.milliseconds - 1)) == flow)
     #expect(flow.status(at: flow.expires) == .expired)
     #expect(flow.settled(at: flow.expires).sequence == flow.sequence + 1)
-    // Settled twice is settled once: every process sees the same.
+    // Settling twice has the same result as settling once, so that every process sees the same sequence number.
     #expect(flow.settled(at: at(9000)).settled(at: at(9999)).sequence == flow.sequence + 1)
   }
 
-  @Test func `a session that signs in as somebody else keeps its claim, as the other viewer`()
+  @Test func `a session that signs in as another viewer keeps its claim, for the new viewer`()
     throws
   {
     let scene = try Scene()
@@ -227,14 +228,14 @@ func matchTable() throws -> [FlowCase] {
     #expect(step.flow.sequence == before.sequence + 1)
   }
 
-  @Test func `a lapsed lease looks like an open page`() throws {
+  @Test func `a lapsed claim is shown as an open page`() throws {
     let scene = try Scene()
     let flow = scene.flow(scene.lease(scene.ann, for: .seconds(60)))
     #expect(flow.status(at: at(59)) == .claimed)
     #expect(flow.status(at: at(60)) == .opened)
   }
 
-  @Test func `the number appears when a phone has connected, and goes with the answer`() throws {
+  @Test func `the number to match is visible from the phone's connection until the decision`() throws {
     let scene = try Scene()
     let match = NumberMatch(number: 42)
     #expect(scene.flow(.offered, match: match).visibleMatch(at: at(1)) == nil)
@@ -245,7 +246,7 @@ func matchTable() throws -> [FlowCase] {
     #expect(scene.flow(.opened, match: match).visibleMatch(at: at(1800)) == nil)
   }
 
-  @Test func `each number of two digits is drawn, as often as every other, and no other is typed`() {
+  @Test func `every two-digit number is drawn equally often, and only two digits are accepted as typed`() {
     var generator = SeededGenerator(state: 4)
     var drawn: [Int: Int] = [:]
     for _ in 0..<90_000 { drawn[NumberMatch(drawnFrom: &generator).number, default: 0] += 1 }
@@ -257,10 +258,12 @@ func matchTable() throws -> [FlowCase] {
   }
 }
 
-@Suite struct `Random lives of a code` {
-  /// What must hold whatever happens, in whatever order, whoever does it.
+@Suite struct `Random histories of a registration code` {
+  /// Rules that hold after every sequence of events.
   @Test(arguments: 0..<200)
-  func `keep their promises`(seed: Int) throws {
+  func `a random history approves a code at most once and only before its expiry`(seed: Int)
+    throws
+  {
     let scene = try Scene()
     var generator = SeededGenerator(state: UInt64(seed))
     let match = seed.isMultiple(of: 2) ? NumberMatch(drawnFrom: &generator) : nil
@@ -281,7 +284,7 @@ func matchTable() throws -> [FlowCase] {
         }
         check(before, result, event, now)
       } catch {
-        // A refusal changes nothing: there is no value to keep.
+        // A refusal changes nothing.
       }
       #expect(flow.sequence >= before.sequence)
     }
@@ -294,7 +297,7 @@ func matchTable() throws -> [FlowCase] {
   ) {
     let after = result.flow
     if after.state.status != before.settled(at: now).state.status {
-      #expect(after.sequence > before.sequence, "a visible change moves the sequence on")
+      #expect(after.sequence > before.sequence, "a visible change must raise the sequence number")
     }
     if before.state.approval == nil, let approval = after.state.approval {
       #expect(now < before.expires, "nothing is approved after the expiry")
@@ -310,9 +313,9 @@ func matchTable() throws -> [FlowCase] {
       }
     }
     if let earlier = before.state.approval, let later = after.state.approval {
-      #expect(earlier == later, "an approval never changes hands")
+      #expect(earlier == later, "an approval must never change")
     }
-    if !before.state.isPending { #expect(!after.state.isPending, "what is over stays over") }
+    if !before.state.isPending { #expect(!after.state.isPending, "a final state must stay final") }
   }
 
   private func randomEvent(
@@ -337,8 +340,8 @@ func matchTable() throws -> [FlowCase] {
   }
 }
 
-@Suite struct `What a waiting device is told` {
-  @Test func `the answer follows the state, and is forgotten in time`() throws {
+@Suite struct `Answers to a waiting device` {
+  @Test func `the answer to a device follows the code's state and becomes unknown some time after its end`() throws {
     let scene = try Scene()
     let denied = scene.flow(.denied(Denial(reason: .viewer, at: at(3))))
     let table: [(PairingFlow, Int, DeviceAnswer)] = [
@@ -357,7 +360,7 @@ func matchTable() throws -> [FlowCase] {
     }
   }
 
-  @Test func `a wait is held only while something can still happen`() throws {
+  @Test func `a long poll is held only while the code can still change`() throws {
     let scene = try Scene()
     let flow = scene.flow(.offered)
     let table: [(Int, Int?, PairingFlow?, Int, WaitPlan)] = [
@@ -375,7 +378,7 @@ func matchTable() throws -> [FlowCase] {
     }
   }
 
-  @Test func `a wait ends up to an eighth sooner, but not sooner than its code`() throws {
+  @Test func `a long poll ends up to an eighth early, except when the code expires first`() throws {
     let scene = try Scene()
     let flow = scene.flow(.offered)
     var generator = SeededGenerator(state: 7)
@@ -387,7 +390,7 @@ func matchTable() throws -> [FlowCase] {
     #expect(
       WaitPlan(seconds: 48, after: 5, flow: flow, at: at(0), sooner: .seconds(6))
         == .park(sequence: 5, span: .seconds(42)))
-    // The end of the code is news, and is told when it comes.
+    // The code's expiry is reported at once.
     #expect(
       WaitPlan(seconds: 48, after: 5, flow: flow, at: at(1790), sooner: .seconds(6))
         == .park(sequence: 5, span: .seconds(10)))

@@ -1,7 +1,7 @@
 import RegentPairing
 import Testing
 
-@Suite struct `A redirect address` {
+@Suite struct `Redirect URLs` {
   private let rule = RedirectRule(
     domains: ["example.com", "TV.test"],
     addresses: [
@@ -14,7 +14,7 @@ import Testing
     "https://fixed.test/a?b=c", "http://127.0.0.1:51234/done", "http://127.0.0.1/done",
     "http://[::1]:4000/x",
   ])
-  func `on a domain, or registered, is allowed`(address: String) {
+  func `a redirect URL on a listed domain or in the registered list is allowed`(address: String) {
     #expect(rule.allows(address))
   }
 
@@ -36,7 +36,7 @@ import Testing
     "x://https://example.com/",
     "https://example.com/" + String(repeating: "a", count: 2048),
   ])
-  func `anywhere else is refused`(address: String) {
+  func `every other redirect URL is refused`(address: String) {
     #expect(!rule.allows(address))
   }
 
@@ -44,12 +44,13 @@ import Testing
     "javascript://example.com/%0aalert(1)", "JavaScript://x", "data://x", "file:///etc/passwd", "vbscript://x",
     "blob://x", "about://blank", "1app://x", "ap_p://x", "mailto:a@example.com", "app:/x",
   ])
-  func `that a browser would run, or that is no address, is refused even when it was registered`(address: String) {
+  func `a URL that a browser would execute or that is malformed is refused even when it was registered`(address: String)
+  {
     let rule = RedirectRule(domains: [], addresses: [address])
     #expect(!rule.allows(address) && !rule.isRegistered(address))
   }
 
-  @Test func `of an app is accepted as it is registered, scheme and host without case`() {
+  @Test func `an app's redirect URL must match its registration, except for the case of scheme and host`() {
     let rule = RedirectRule(domains: ["example.com"], addresses: ["adobepass://ios.app"])
     #expect(rule.isRegistered("adobepass://ios.app"))
     #expect(rule.isRegistered("AdobePass://iOS.app"))
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a requestor without domains is sent nowhere`() {
+  @Test func `a requestor without domains allows no redirect`() {
     let none = RedirectRule(domains: [], addresses: [])
     #expect(!none.allows("https://example.com/"))
     #expect(!RedirectRule(domains: [""], addresses: []).allows("https://example.com/"))

@@ -1,6 +1,6 @@
 import RegentPairing
 
-/// A name that the test knows to be allowed.
+/// Makes an identifier of a text that the test knows to be valid.
 func name<Kind>(_ text: String) throws -> Identifier<Kind> {
   guard let name = Identifier<Kind>(text) else { throw BadSample(text: text) }
   return name
@@ -10,7 +10,7 @@ struct BadSample: Error {
   let text: String
 }
 
-/// Ann's and Bob's browsers, and a code of half an hour.
+/// Two viewers with their browsers, an operator, and a code that lives for half an hour.
 struct Scene {
   let ann: Claimer
   let bob: Claimer

@@ -9,17 +9,19 @@ import Testing
       profile: nil, source: .regular, issued: at(0), expires: at(1000))
   }
 
-  @Test func `all that must hold is looked at every time`() throws {
+  @Test func `an authentication is checked against its expiry, account, integration and key every time`() throws {
     let authentication = try authentication()
     #expect(authentication.isValid(at: at(999)) && !authentication.isValid(at: at(1000)))
-    try Standing(account: .good, integrated: true, keyHonoured: true).check()
-    let table: [(Standing, AuthenticationRefusal)] = [
-      (Standing(account: .disabled, integrated: true, keyHonoured: true), .accountDisabled),
-      (Standing(account: .gone, integrated: true, keyHonoured: true), .accountGone),
-      (Standing(account: .good, integrated: false, keyHonoured: true), .notIntegrated),
-      (Standing(account: .good, integrated: true, keyHonoured: false), .keyRevoked),
-      (Standing(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff),
-      (Standing(account: .gone, integrated: true, switchedOff: true, keyHonoured: true), .accountGone),
+    try AuthenticationValidity(account: .good, integrated: true, keyHonoured: true).check()
+    let table: [(AuthenticationValidity, AuthenticationRefusal)] = [
+      (AuthenticationValidity(account: .disabled, integrated: true, keyHonoured: true), .accountDisabled),
+      (AuthenticationValidity(account: .gone, integrated: true, keyHonoured: true), .accountGone),
+      (AuthenticationValidity(account: .good, integrated: false, keyHonoured: true), .notIntegrated),
+      (AuthenticationValidity(account: .good, integrated: true, keyHonoured: false), .keyRevoked),
+      (
+        AuthenticationValidity(account: .disabled, integrated: true, switchedOff: true, keyHonoured: true), .switchedOff
+      ),
+      (AuthenticationValidity(account: .gone, integrated: true, switchedOff: true, keyHonoured: true), .accountGone),
     ]
     for (standing, refusal) in table {
       #expect(throws: refusal) { try standing.check() }
@@ -37,7 +39,7 @@ import Testing
     #expect(long.expires == at(1000))
   }
 
-  @Test func `a permit is written again only in its last tenth`() throws {
+  @Test func `a permit is written again only in the last tenth of its lifetime`() throws {
     let permit = Permit(
       try name("ESPN"), for: try authentication(), lifetime: .seconds(100), at: at(0))
     #expect(Permit.isWorthWriting(over: nil, at: at(0)))
@@ -53,7 +55,7 @@ import Testing
   private let promotion = TemporaryPassRules(
     duration: .seconds(3600), resourceLimit: 2, promotional: true)
 
-  @Test func `the time runs from the first authorization, whatever is watched`() throws {
+  @Test func `a temporary pass runs from its first authorization, whatever is watched`() throws {
     let unused = TemporaryPassUse()
     #expect(hour.expires(unused, at: at(500)) == at(4100))
     let used = try hour.opening(try name("A"), unused, at: at(100))
@@ -69,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a cap counts different resources, and what is open stays open`() throws {
+  @Test func `a resource limit counts distinct resources, and those already counted stay allowed`() throws {
     var use = try promotion.opening(try name("A"), TemporaryPassUse(), at: at(0))
     use = try promotion.opening(try name("A"), use, at: at(1))
     #expect(promotion.remainingResources(use) == 1)
@@ -82,7 +84,7 @@ import Testing
     #expect(hour.remainingResources(use) == nil)
   }
 
-  @Test func `a promotional pass wants to know for whom`() throws {
+  @Test func `a promotional pass requires an identity`() throws {
     #expect(throws: TemporaryPassRefusal.identityMissing) {
       try promotion.admit(TemporaryPassUse(), identified: false, at: at(0))
     }
@@ -90,7 +92,7 @@ import Testing
     try hour.admit(TemporaryPassUse(), identified: false, at: at(0))
   }
 
-  @Test func `device and identity share what either has used`() throws {
+  @Test func `a pass combines what the device and the identity have used`() throws {
     let device = TemporaryPassUse(started: at(50), resources: [try name("A")])
     let identity = TemporaryPassUse(started: at(20), resources: [try name("B")])
     let joined = device.joined(with: identity)
@@ -100,14 +102,14 @@ import Testing
     #expect(identity.joined(with: TemporaryPassUse()) == identity)
   }
 
-  @Test func `a pass without a cap counts nothing`() throws {
+  @Test func `a pass without a resource limit counts no resources`() throws {
     let use = try hour.opening(try name("A"), TemporaryPassUse(), at: at(0))
     #expect(use.resources.isEmpty)
   }
 }
 
 @Suite struct Integrations {
-  @Test func `a profile changes what it names, an unknown one nothing`() throws {
+  @Test func `an application profile overrides the settings it names, and an unknown profile none`() throws {
     let long = try name("long") as ProfileName
     let integration = Integration(
       requestor: try name("R"), provider: try name("P"),

@@ -8,7 +8,7 @@ private func json(_ document: some WireDocument) -> String {
   String(decoding: document.bytes(as: .json), as: UTF8.self)
 }
 
-/// The XML after its declaration, which every document has.
+/// The XML without the declaration that every document begins with.
 private func xml(_ document: some WireDocument) -> String {
   let text = String(decoding: document.bytes(as: .xml), as: UTF8.self)
   #expect(text.hasPrefix(declaration))
@@ -28,7 +28,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
       verificationURLComplete: "HTTPS://TV.TEST/D/BCDFGHJK")
   }
 
-  @Test func `in its current form has numbers for times and base64 for the device`() {
+  @Test func `the record has times as numbers and the device in base64`() {
     #expect(
       json(current)
         == #"{"id":"678f9fea-a1cafec8-1ff0-4a26-8564-f6cd020acf13","code":"BCDFGHJK","requestor":"REF30","#
@@ -37,7 +37,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
         + #""verificationURLComplete":"HTTPS://TV.TEST/D/BCDFGHJK"}"#)
   }
 
-  @Test func `in its older form has every deprecated parameter, null when it was not sent`() {
+  @Test func `the older record has every deprecated parameter, with null for those not sent`() {
     var record = current
     record.provider = "Comcast_SSO"
     record.info = RegcodeInfo(deviceID: "box-1", older: OlderDeviceFields(deviceType: "xbox"))
@@ -53,7 +53,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
         "<info><deviceId>Ym94LTE=</deviceId><deviceType>xbox</deviceType></info>"))
   }
 
-  @Test func `in XML has a prefixed root and unprefixed children`() {
+  @Test func `the record in XML has a prefixed root and unprefixed children`() {
     var record = current
     record.match = 42
     record.status = .opened
@@ -69,7 +69,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     )
   }
 
-  @Test func `names the application of a registered client`() {
+  @Test func `the record names the application of a registered client`() {
     var record = current
     record.info.authorizationType = "OAUTH2"
     record.info.application = RegcodeInfo.Application(id: "a", name: "App", version: "1.0")
@@ -80,7 +80,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
   }
 }
 
-@Suite struct `Tokens on the wire` {
+@Suite struct `Tokens as JSON and XML` {
   @Test func `an authentication has its expiry as a text`() {
     let document = AuthenticationDocument(
       requestor: "REF30", provider: "local", userID: "u1", expires: later)
@@ -93,7 +93,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
         + "<requestor>REF30</requestor></authentication>")
   }
 
-  @Test func `an authorization repeats the resource as it was named`() {
+  @Test func `an authorization repeats the resource as the client named it`() {
     var document = AuthorizationDocument(
       provider: "local", resource: #"<rss a="1">&</rss>"#, requestor: "REF30", expires: later)
     #expect(
@@ -108,7 +108,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     )
   }
 
-  @Test func `a media token is a play in XML`() {
+  @Test func `a media token is a play element in XML`() {
     let document = MediaTokenDocument(
       resource: "ESPN", requestor: "REF30", expires: later, serializedToken: "PHNp",
       userID: "abc", provider: "local")
@@ -124,7 +124,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
   }
 }
 
-@Suite struct `Lists on the wire` {
+@Suite struct `Lists as JSON and XML` {
   @Test func `the provider list has the documented nesting`() {
     let document = ConfigDocument(
       requestor: "REF30", name: "Reference", domains: ["example.com"],
@@ -153,7 +153,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     #expect(markup.hasSuffix("</mvpd></mvpds></requestor></config>"))
   }
 
-  @Test func `a list without elements is there, and empty`() {
+  @Test func `an empty list is written as an empty array or element, not omitted`() {
     let config = ConfigDocument(requestor: "R", name: "R", domains: [], providers: [])
     #expect(json(config).contains(#""domains":[],"mvpds":[]"#))
     #expect(xml(config).contains("<domains></domains><mvpds></mvpds>"))
@@ -161,7 +161,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     #expect(xml(PreauthorizationDocument(resources: [])) == "<resources></resources>")
   }
 
-  @Test func `preauthorization answers one by one, with an error for who wants it`() {
+  @Test func `preauthorization answers for each resource, with an error where one is given`() {
     let error = ErrorDocument(
       status: 403, message: "Denied",
       enhancement: ErrorDocument.Enhancement(
@@ -183,7 +183,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
         + "<trace>t1</trace></error></resource></resources>")
   }
 
-  @Test func `user metadata has lists, maps and what is encrypted`() {
+  @Test func `user metadata has lists, maps and encrypted values`() {
     let document = UserMetadataDocument(
       updated: 1_334_243_471,
       attributes: [
@@ -211,8 +211,8 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
   }
 }
 
-@Suite struct `Errors on the wire` {
-  @Test func `the generic body has its details, or null`() {
+@Suite struct `Errors as JSON and XML` {
+  @Test func `the generic error body has its details, or null`() {
     let plain = ErrorDocument(status: 404)
     #expect(json(plain) == #"{"status":404,"message":"Not Found","details":null}"#)
     #expect(xml(plain) == "<error><status>404</status><message>Not Found</message></error>")
@@ -231,11 +231,11 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     (400, "Bad Request"), (401, "Not Authorized"), (410, "Gone"), (418, "Bad Request"),
     (429, "Too Many Requests"), (500, "Internal Server Error"), (502, "Internal Server Error"),
   ])
-  func `a status has its own message`(status: Int, message: String) {
+  func `each status has its own message`(status: Int, message: String) {
     #expect(ErrorDocument(status: status).message == message)
   }
 
-  @Test func `the enhanced body says what the app can do`() {
+  @Test func `the enhanced error body names the action for the app`() {
     let error = ErrorDocument(
       status: 412, details: "x",
       enhancement: .init(code: .authenticationSessionMissing, helpURL: "u", trace: "t"))
@@ -245,7 +245,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     )
   }
 
-  @Test func `every code has an action and statuses, all of errors`() {
+  @Test func `every enhanced code has an action and error statuses`() {
     #expect(EnhancedCode.allCases.count == 28)
     for code in EnhancedCode.allCases {
       #expect(!code.statuses.isEmpty && code.statuses.allSatisfy { (400...599).contains($0) })
@@ -257,7 +257,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     #expect(EnhancedCode.authorizationExpired.statuses == [410])
   }
 
-  @Test func `clients get the documents of registration`() {
+  @Test func `clients get the registration documents`() {
     let client = ClientDocument(
       id: "c", secret: "s", issued: Instant(milliseconds: 1_723_227_212_345),
       redirectURIs: ["app://x"])
@@ -290,7 +290,7 @@ private let later = Instant(milliseconds: 1_601_114_932_000)
     ("a\u{FFFE}b\u{FFFF}c", "a\u{FFFD}b\u{FFFD}c"), ("]]>", "]]&gt;"), ("é☃😀\u{7F}", "é☃😀\u{7F}"),
     ("\u{FFBE}\u{EFBE}\u{FFFD}", "\u{FFBE}\u{EFBE}\u{FFFD}"), ("\"'", "\"'"),
   ])
-  func `stays text`(text: String, written: String) {
+  func `hostile text in XML is escaped or replaced, so that it stays text`(text: String, written: String) {
     #expect(userID(text) == written)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import RegentPairingWire
 
 @Suite struct `Mangled input` {
-  /// A few bytes of a text changed, left out, doubled or moved.
+  /// Changes, removes, doubles or moves a few bytes of a text.
   private func mangled(_ text: String, _ generator: inout SeededGenerator) -> String {
     var bytes = Array(text.utf8)
     for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
@@ -24,7 +24,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test func `a signed header that is still read is exactly what was received`() throws {
+  @Test func `a mangled signed header that is still accepted is written back as it was received`() throws {
     var generator = SeededGenerator(state: 11)
     let header =
       "GET requestor_id=REF30, nonce=6f1c9c3e, signature_method=HMAC-SHA1, request_time=1700000000000, "
@@ -48,7 +48,7 @@ import Testing
     "GET request_uri=/a?b=c=d,request_time=5, version=1.0, nonce=n, signature_method=HMAC-SHA256, requestor_id=R,"
       + ", public_key=example, signature=AAAA",
   ])
-  func `a signed header is read by the shape of the last one as by itself, or not`(known: String) throws {
+  func `the fast reader of signed headers reads a header as the full reader does, or rejects it`(known: String) throws {
     var generator = SeededGenerator(state: 17)
     let shape = SignedHeaderShape(try SignedHeader.read(known))
     let bytes = Array(known.utf8)
@@ -56,7 +56,7 @@ import Testing
     var (read, byItself) = (0, 0)
     for number in 0..<20_000 {
       var text = known
-      // Most are what a box sends next, and those are changed now and then.
+      // Most texts are what the box would send next; every third one is mangled.
       for name in changing {
         guard let start = text.firstRange(of: name)?.upperBound else { continue }
         let end = text[start...].firstIndex(of: ",") ?? text.endIndex
@@ -89,7 +89,7 @@ import Testing
     #expect(read > 5000 && byItself > read, "\(read) of \(byItself)")
   }
 
-  @Test func `a media token that is still read is exactly what was received`() throws {
+  @Test func `a mangled media token that is still accepted is written back as it was received`() throws {
     var generator = SeededGenerator(state: 12)
     let token = MediaToken(
       sessionGUID: "guid", requestor: "REF30", resource: "a&b<c>", issued: Instant(milliseconds: 5),
@@ -111,7 +111,7 @@ import Testing
     #expect(read > 200)
   }
 
-  @Test func `device information is read or not, and shows no control characters`() {
+  @Test func `mangled device information is rejected or read without control characters`() {
     var generator = SeededGenerator(state: 13)
     let json = #"{"model":"Box 3","manufacturer":"Acme","osName":"Linux","displayWidth":1920}"#
     for _ in 0..<5000 {

@@ -15,7 +15,7 @@ import Testing
     "<signatureInfo>\(signature)\(close)\(element)"
   }
 
-  @Test func `have the documented element, times in milliseconds`() {
+  @Test func `a media token has the documented element with times in milliseconds`() {
     #expect(
       element
         == "<shortAuthorizationToken><sessionGUID>guid</sessionGUID><requestorID>REF30</requestorID>"
@@ -25,13 +25,13 @@ import Testing
     #expect(token.expires == Instant(milliseconds: 1_700_000_420_000))
   }
 
-  @Test func `are handed out as base64 that begins as everybody's does`() throws {
+  @Test func `a media token is base64 that begins as other vendors' tokens do`() throws {
     let serialized = token.serialized(signature: signature)
     #expect(serialized.hasPrefix("PHNpZ25hdHVyZUluZm8+"))
     #expect((try? Base64.decode(serialized)) == Array(text().utf8))
   }
 
-  @Test func `read back what was written, from base64 and from the text`() throws {
+  @Test func `a media token reads back from base64 and from its text`() throws {
     var proxied = token
     proxied.proxiedProvider = "small & far"
     for token in [token, proxied] {
@@ -46,12 +46,12 @@ import Testing
     }
   }
 
-  @Test func `may have the doubled opening tag that the documentation prints`() throws {
+  @Test func `a media token may have the doubled opening tag that the documentation prints`() throws {
     let received = try ReceivedMediaToken(reading: text(close: "<signatureInfo>"))
     #expect(received.token == token && received.signature == signature)
   }
 
-  @Test func `of any other form are refused`() throws {
+  @Test func `a media token of any other form is refused`() throws {
     let good = text()
     let bad = [
       "", "x", "PHNp", " " + good, good + " ", good + good, good + "<x></x>", element,
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `are not read from bytes that are no text`() throws {
+  @Test func `a media token with bytes that are not UTF-8 is refused`() throws {
     let element = token.element.map { $0 == UInt8(ascii: "g") ? 0xFF : $0 }
     let bytes = Array("<signatureInfo>AQIDBAUG</signatureInfo>".utf8) + element
     #expect(throws: MediaTokenError.malformed) {
@@ -94,7 +94,7 @@ import Testing
   }
 }
 
-/// A name of letters for a child that no version knows.
+/// A name for a child element that no version knows.
 private func named(_ number: Int) -> String {
   "x" + String(repeating: "y", count: number)
 }

@@ -4,7 +4,7 @@ import RegentPairing
 import RegentPairingWire
 import Testing
 
-@Suite("the platform account on the wire") struct PlatformWireTests {
+@Suite("Platform account messages") struct PlatformWireTests {
   private let now = Instant(milliseconds: 1_790_000_000_000)
 
   private func request() throws -> ProfileRequest {
@@ -19,7 +19,7 @@ import Testing
       app: "kodi", issued: issued)
   }
 
-  @Test func `what was written is read`() throws {
+  @Test func `a profile request and an assertion read back as they were written`() throws {
     #expect(try ProfileRequest(request().claims) == request())
     #expect(try PlatformAssertion(assertion(now).claims) == assertion(now))
     let text = "e30." + Base64URL.encode(try request().claims.bytes()) + ".AA"
@@ -27,11 +27,11 @@ import Testing
   }
 
   @Test(arguments: ["", ".", "a.b", "e30.e30.", "e30.W10.AA", "e30." + String(repeating: "A", count: 5000) + ".AA"])
-  func `what is no request is none`(_ text: String) {
+  func `text that is not a profile request is refused`(_ text: String) {
     #expect(ProfileRequest(unverified: text) == nil)
   }
 
-  @Test func `each member must be there`() throws {
+  @Test func `a profile request or assertion that lacks a member is refused`() throws {
     for name in try request().claims.members.map(\.name) {
       var claims = try request().claims
       claims[name] = nil
@@ -44,14 +44,14 @@ import Testing
     }
   }
 
-  @Test func `an assertion counts for a minute`() throws {
+  @Test func `an assertion is valid for one minute`() throws {
     #expect(try assertion(now).isFresh(at: now + .seconds(60)))
     #expect(try !assertion(now).isFresh(at: now + .milliseconds(60_001)))
     #expect(try assertion(now).isFresh(at: now - .seconds(60)))
     #expect(try !assertion(now).isFresh(at: now - .milliseconds(60_001)))
   }
 
-  @Test func `a box whose clock is wrong writes the request's time`() throws {
+  @Test func `a box whose clock is wrong uses the request's time in its assertion`() throws {
     let request = try request()
     #expect(PlatformAssertion.issued(at: now + .seconds(5), for: request) == now + .seconds(5))
     #expect(PlatformAssertion.issued(at: Instant(milliseconds: 0), for: request) == now)
@@ -59,12 +59,14 @@ import Testing
     #expect(PlatformAssertion.issued(at: now + .seconds(86_400), for: request) == now)
   }
 
-  @Test(arguments: ["kodi", "a", "A.b-c_1", String(repeating: "a", count: 64)]) func `names of apps`(_ name: String) {
+  @Test(arguments: ["kodi", "a", "A.b-c_1", String(repeating: "a", count: 64)]) func `a valid app name is accepted`(
+    _ name: String
+  ) {
     #expect(PlatformApp.isName(name))
   }
 
   @Test(arguments: ["", ".a", "-a", "a b", "a\u{1B}[2J", "\u{202E}a", "ä", String(repeating: "a", count: 65), "a/b"])
-  func `no names of apps`(_ name: String) {
+  func `an invalid app name is refused`(_ name: String) {
     #expect(!PlatformApp.isName(name))
   }
 }

@@ -2,14 +2,14 @@ import RegentPairing
 import RegentPairingWire
 import Testing
 
-@Suite struct `A client reads back` {
+@Suite struct `Documents read by a client` {
   private let later = Instant(milliseconds: 1_601_114_932_000)
 
   private func readBack<Document: ReadableDocument & Equatable>(_ document: Document) throws {
     #expect(try Document(json: document.bytes(as: .json)) == document)
   }
 
-  @Test func `what the service writes`() throws {
+  @Test func `a client reads back the documents that the service writes`() throws {
     let older = OlderDeviceFields(deviceType: "xbox", registrationURL: "https://x.test")
     let info = RegcodeInfo(
       deviceID: "☃ 1", deviceInformation: #"{"a":1}"#, userAgent: "u", originalUserAgent: "o",
@@ -45,7 +45,7 @@ import Testing
     try readBack(AccessTokenDocument(id: "i", token: "t", created: later, lifetime: 5))
   }
 
-  @Test func `lists and errors`() throws {
+  @Test func `a client reads back lists and errors`() throws {
     let error = ErrorDocument(
       status: 403, details: "d",
       enhancement: .init(code: .authorizationDeniedByProvider, helpURL: "h", trace: "t"))
@@ -66,7 +66,7 @@ import Testing
         ]))
   }
 
-  @Test func `records of other services, and of the future`() throws {
+  @Test func `a client reads records of other services and ignores unknown members`() throws {
     let text =
       #"{"id":"1","code":"IYQD5JQ","requestor":"R","generated":1,"expires":"2","new":[],"info":{"deviceId":"eA==","#
       + #""deviceType":null,"registrationURL":"https://x.test"}}"#
@@ -87,14 +87,14 @@ import Testing
     #"{"requestor":"R","mvpd":"p","userId":"u","expires":1.5}"#,
     #"{"requestor":"R","requestor":"S","mvpd":"p","userId":"u","expires":"1"}"#,
   ])
-  func `nothing from what is not such a document`(text: String) {
+  func `a client refuses text that is not the expected document`(text: String) {
     #expect(throws: DocumentError.self) { try AuthenticationDocument(json: Array(text.utf8)) }
   }
 
   @Test(arguments: [
     Int64.min, .min + 1, -1_000_000_000_000_000, 10_000_000_000_000_000, .max - 1, .max,
   ])
-  func `no time that nobody can mean, as a number or as a text`(time: Int64) {
+  func `a client refuses times far outside the calendar, as numbers and as texts`(time: Int64) {
     for written in ["\(time)", "\"\(time)\""] {
       #expect(throws: DocumentError.self) { try authentication(written) }
       #expect(throws: DocumentError.self) { try registrationCode(generated: written, expires: "1") }
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [-999_999_999_999_999, 0, 9_999_999_999_999_999] as [Int64])
-  func `every other time`(time: Int64) throws {
+  func `a client reads every other time, as a number and as a text`(time: Int64) throws {
     for written in ["\(time)", "\"\(time)\""] {
       #expect(try authentication(written).expires.milliseconds == time)
       #expect(

@@ -3,8 +3,8 @@ import RegentPairing
 @testable import RegentPairingWire
 import Testing
 
-@Suite struct `The form of an answer` {
-  @Test func `follows suffix, then parameter, then Accept, and is XML otherwise`() {
+@Suite struct `The format of a response` {
+  @Test func `the format follows the suffix, then the parameter, then Accept, and is XML otherwise`() {
     func choose(_ suffix: WireFormat?, _ parameter: String?, _ json: Int, _ xml: Int) -> WireFormat {
       WireFormat(suffix: suffix, parameter: parameter, jsonWeight: json, xmlWeight: xml)
     }
@@ -20,7 +20,7 @@ import Testing
     #expect(choose(.json, "xml", 0, 1000) == .json)
   }
 
-  @Test func `a suffix is split off the last segment`() {
+  @Test func `a format suffix is split off the last path segment`() {
     #expect(WireFormat.split(path: "/regcode.json") == ("/regcode", .json))
     #expect(WireFormat.split(path: "/regcode/BCDFGHJK.xml") == ("/regcode/BCDFGHJK", .xml))
     #expect(WireFormat.split(path: "/a.json/b") == ("/a.json/b", nil))
@@ -35,7 +35,7 @@ import Testing
   private static let key = ", public_key=examplePublicKey0000000000000000"
   private static let whole = first + key + ", signature=cIQcUBa4DJSVCMD0cHgs9n2YYu8="
 
-  @Test func `are read into what they say`() throws {
+  @Test func `a signed header is read into its fields`() throws {
     let call = try SignedHeader.read(Self.whole)
     #expect(call.method == "POST")
     #expect(call.requestor.text == "REF30")
@@ -49,7 +49,7 @@ import Testing
     #expect(Base64.encode(call.signature) == "cIQcUBa4DJSVCMD0cHgs9n2YYu8=")
   }
 
-  @Test func `are written as they are read`() throws {
+  @Test func `a signed header is written as it is read`() throws {
     let call = try SignedHeader.read(Self.whole)
     let text = SignedHeader.textToSign(
       method: call.method, requestor: call.requestor, nonce: call.nonce,
@@ -61,7 +61,7 @@ import Testing
         textToSign: text, publicKey: call.publicKey, signature: call.signature) == Self.whole)
   }
 
-  @Test func `may have their fields in another order, and others besides`() throws {
+  @Test func `a signed header may have its fields in another order and additional fields`() throws {
     let header =
       "GET request_uri=/a?b=c=d,nonce=n, request_time=5, version=1.0, signature_method=HMAC-SHA256, requestor_id=R"
       + ", public_key=K, signature=AAAA"
@@ -95,11 +95,11 @@ import Testing
     whole.replacing("/regcode", with: "/" + String(repeating: "x", count: 4096)),
     String(repeating: ", public_key=", count: 300), String(repeating: "A", count: 4096),
   ])
-  func `of any other form are refused`(header: String) {
+  func `a signed header of any other form is refused`(header: String) {
     #expect(throws: SignedHeaderError.self) { try SignedHeader.read(header) }
   }
 
-  @Test func `are told from other kinds of authorization`() {
+  @Test func `a signed header is recognized among other kinds of authorization`() {
     #expect(SignedHeader.isMeant(by: Self.whole))
     #expect(!SignedHeader.isMeant(by: "Bearer a.b=c"))
     #expect(!SignedHeader.isMeant(by: "bearer x"))
@@ -110,7 +110,7 @@ import Testing
 @Suite struct `Device information` {
   private func encoded(_ json: String) -> String { Base64.encode(Array(json.utf8)) }
 
-  @Test func `is read from base64 JSON, numbers and all`() throws {
+  @Test func `device information is read from base64 JSON, with numbers and booleans`() throws {
     let text =
       #"{"primaryHardwareType":"SetTopBox","model":"Box 3","manufacturer":"Acme","osName":"Linux","osVersion":"6.1","#
       + #""version":"2.10.3","displayWidth":1920,"connectionSecure":true,"connectionPort":443,"junk":[1],"vendor":null}"#
@@ -125,7 +125,7 @@ import Testing
         + #""display":{"width":"1920"},"connection":{"port":"443","secure":"true"}}"#)
   }
 
-  @Test func `is read when it was URL-encoded once more, or in the URL alphabet`() throws {
+  @Test func `device information is read when it was URL-encoded again or uses the URL alphabet`() throws {
     let text = #"{"model":"??>>"}"#
     let plain = encoded(text)
     let escaped = plain.replacing("=", with: "%3D").replacing("+", with: "%2B").replacing(
@@ -140,11 +140,11 @@ import Testing
     "", "!", "AAAA", "%", "%4", "W10=", "MTI=", "eyJtb2RlbCI6ICJ4",
     String(repeating: "A", count: 8193),
   ])
-  func `that cannot be read is none, and no error`(text: String) {
+  func `unreadable device information is ignored without an error`(text: String) {
     #expect(DeviceInformation(reading: text) == nil)
   }
 
-  @Test func `keeps nothing that hides or steers`() throws {
+  @Test func `device information loses control and formatting characters and is cut at 256 bytes`() throws {
     let text = "{\"model\":\"Ki\u{202E}tchen \\u001b[2J\\n\\u200bTV  1\",\"vendor\":\"\\u0007\"}"
     let info = try #require(DeviceInformation(reading: encoded(text)))
     #expect(info[.model] == "Kitchen [2J TV 1")
@@ -170,14 +170,14 @@ import Testing
     ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15)", "Desktop", "OS X"),
     ("Mozilla/5.0 (X11; Linux x86_64)", "Desktop", "Linux"), ("curl/8", "Unknown", nil),
   ])
-  func `is guessed from the User-Agent`(agent: String, type: String, system: String?) {
+  func `the type and system of a device are guessed from the User-Agent`(agent: String, type: String, system: String?) {
     let info = DeviceInformation().completed(byUserAgent: agent)
     #expect(info[.primaryHardwareType] == type)
     #expect(info[.osName] == system)
     #expect(info[.userAgent] == agent)
   }
 
-  @Test func `a device that has a name of its own is called by it`() throws {
+  @Test func `a device with a name of its own is shown by it`() throws {
     let text = #"{"deviceName":" Living\u0007 room ","manufacturer":"Acme","model":"M"}"#
     let info = try #require(DeviceInformation(reading: encoded(text)))
     #expect(info.displayName == info[.deviceName])
@@ -185,7 +185,7 @@ import Testing
     #expect(info.displayName?.contains("\u{7}") == false)
   }
 
-  @Test func `that was given is not guessed over`() throws {
+  @Test func `the User-Agent does not replace values that the device sent`() throws {
     let info = try #require(DeviceInformation(reading: encoded(#"{"osName":"Linux","model":"M"}"#)))
     let complete = info.completed(byUserAgent: "AppleTV6,2")
     #expect(complete[.osName] == "Linux" && complete[.model] == "M")
@@ -193,7 +193,7 @@ import Testing
     #expect(info.completed(byUserAgent: nil) == info)
   }
 
-  @Test func `gives a name to show`() {
+  @Test func `a device is shown by its manufacturer and model, else by its system`() {
     func shown(_ values: [DeviceInformation.Key: String]) -> String? {
       var info = DeviceInformation()
       for (key, value) in values { info[key] = value }
@@ -206,7 +206,7 @@ import Testing
   }
 }
 
-@Suite struct `Links for the box to show` {
+@Suite struct `Verification links` {
   @Test(arguments: [
     ("https://tv.example.com", "https://tv.example.com", "HTTPS://TV.EXAMPLE.COM/D/BCDFGHJK.00000001"),
     ("https://tv.example.com/", "https://tv.example.com", "HTTPS://TV.EXAMPLE.COM/D/BCDFGHJK.00000001"),
@@ -215,14 +215,14 @@ import Testing
       "https://example.com/Pair/", "https://example.com/Pair", "https://example.com/Pair/D/BCDFGHJK.00000001"
     ),
   ])
-  func `are in capitals when there is no path`(base: String, url: String, complete: String) throws {
+  func `a link without a path is in capitals`(base: String, url: String, complete: String) throws {
     let secret = try #require(LinkSecret([0, 0, 0, 0, 1, 9]))
     let link = VerificationLink(publicURL: base, code: try RegistrationCode(typed: "bcdfghjk"), secret: secret)
     #expect(link.url == url)
     #expect(link.complete == complete)
   }
 
-  @Test func `paths are those of the protocol`() throws {
+  @Test func `the paths are those of the protocol`() throws {
     let code = try RegistrationCode(typed: "BCDFGHJK")
     let requestor = try #require(RequestorID("REF30"))
     #expect(Paths.regcode(requestor) == "/reggie/v1/REF30/regcode")

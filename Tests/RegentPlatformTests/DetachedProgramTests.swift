@@ -2,9 +2,9 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-@Suite("A program that nobody waits for")
+@Suite("Programs started without waiting")
 struct DetachedProgramTests {
-  @Test func `runs with its words as they are, and without our descriptors`() throws {
+  @Test func `a detached program gets its arguments unchanged and none of our open files`() throws {
     try withTemporaryFolder { folder in
       try DetachedProgram.start(
         "sh",
@@ -15,12 +15,12 @@ struct DetachedProgramTests {
       }
       let lines = said.split(separator: "\n")
       #expect(lines.last == "https://x/?a=b&c='d'")
-      // The three standard ones, and what the shell has for the pipe.
+      // The three standard descriptors, and those that the shell needs for the pipe.
       #expect(lines.first.flatMap { Int($0) }.map { $0 <= 6 } == true, "\(said)")
     }
   }
 
-  @Test func `that does not exist is an error at once`() {
+  @Test func `starting a program that does not exist fails at once`() {
     #expect(throws: SystemError.self) { try DetachedProgram.start("/nowhere/browser", ["x"]) }
     #expect(throws: SystemError.self) { try DetachedProgram.start("sh", ["a\0b"]) }
   }

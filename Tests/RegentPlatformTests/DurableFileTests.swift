@@ -5,7 +5,7 @@ import Testing
 @testable import RegentPlatform
 
 @Suite struct DurableFileTests {
-  @Test func `what was written is read back, with the exact mode`() throws {
+  @Test func `a written file is read back and has exactly the requested mode`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/token"
       for content in [[], [1, 2, 3], [UInt8](repeating: 7, count: 300_000)] as [[UInt8]] {
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `what is forced to disk later is there at once, and whole`() throws {
+  @Test func `an unforced write can be read at once and forced to disk later`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/token"
       let missing = #expect(throws: FileError.self) { try DurableFile.force(path) }
@@ -31,17 +31,17 @@ import Testing
       #expect(try DurableFile.read(path, limit: 10) == [4])
       #expect(mode(of: path) == 0o600)
       #expect(names(in: folder) == ["token"])
-      // Of several the one that is not there is named.
+      // With several paths, the error names the missing one.
       let second = #expect(throws: FileError.self) { try DurableFile.force(path, "\(folder)/other") }
       #expect(second?.kind == .missing && second?.path == "\(folder)/other")
     }
   }
 
-  @Test func `what is overwritten keeps its place, and takes no more room than it had`() throws {
+  @Test func `overwriting keeps the file's inode and refuses more bytes than it had`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/token"
       try DurableFile.write([1, 2, 3], to: path)
-      // Another name for the same file, and a folder where a second one would be filled.
+      // A second hard link to the file, and a directory in place of the draft, so that a new file cannot be created.
       #expect(unsafe link(path, "\(folder)/same") == 0)
       #expect(unsafe mkdir("\(folder)/.token.new0", 0o700) == 0)
       #expect(throws: FileError.self) { try DurableFile.write([4], to: path) }
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `nothing there is said so`() throws {
+  @Test func `reading a missing file and writing into a missing folder are reported`() throws {
     try withTemporaryFolder { folder in
       let error = #expect(throws: FileError.self) {
         try DurableFile.read("\(folder)/token", limit: 10)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `more than the cap is refused, exactly the cap is not`() throws {
+  @Test func `a file larger than the limit is refused, and one of exactly the limit is read`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/token", [1, 2, 3, 4])
       #expect(try DurableFile.read("\(folder)/token", limit: 4) == [1, 2, 3, 4])
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: [0o640, 0o604, 0o660, 0o700, 0o4600] as [mode_t])
-  func `a mode wider than asked is refused with the exact command`(wide: mode_t) throws {
+  func `a file with a wider mode than allowed is refused with the chmod command that fixes it`(wide: mode_t) throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/master key"
       try writeFile(path, [1], mode: wide)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func `a stranger's file is refused`() throws {
+  @Test(.enabled(if: geteuid() == 0)) func `a file that belongs to another user is refused`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/token"
       try writeFile(path, [1])
@@ -104,9 +104,9 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0), arguments: [0o666, 0o600] as [mode_t])
-  func `a draft that somebody else put there is not written to`(planted: mode_t) throws {
+  func `a draft that another user planted is never written to`(planted: mode_t) throws {
     try withTemporaryFolder { folder in
-      // A folder that others may write, and a draft whose maker has it open and is about to read.
+      // A folder that everyone may write, and a draft that another user made and still has open for reading.
       #expect(unsafe chmod(folder, 0o1777) == 0)
       for (name, draft) in [("secret", ".secret.new0"), ("copy", ".copy.partial")] {
         try writeFile("\(folder)/\(draft)", Array("planted".utf8), mode: planted)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func `a file that is replaced has its owner and group before it has its name`()
+  @Test(.enabled(if: geteuid() == 0)) func `a replaced file gets its owner and group before it gets its name`()
     throws
   {
     try withTemporaryFolder { folder in
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `drafts of writers that were killed are cleared away, and no others`() throws {
+  @Test func `drafts of killed writers are deleted, but not those of running ones`() throws {
     try withTemporaryFolder { folder in
       for name in [".token.new0", ".token.new3", ".token.newer", ".other.new0", "token"] {
         try writeFile("\(folder)/\(name)", [1])
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a symbolic link is refused for reading and writing, and its target stays`() throws {
+  @Test func `a symbolic link is refused for reading and writing, and its target is unchanged`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/real", [1])
       #expect(unsafe symlink("real", "\(folder)/token") == 0)
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a pipe or folder under the name does not hang or confuse`() throws {
+  @Test func `a pipe or a folder in place of the file is refused without blocking`() throws {
     try withTemporaryFolder { folder in
       #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
       #expect(unsafe mkdir("\(folder)/folder", 0o700) == 0)
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(arguments: DurableFile.Step.allCases)
-  func `a writer killed after any step leaves the old content or the new`(
+  func `a writer that is killed after any step leaves the old or the new content`(
     step: DurableFile.Step
   ) async throws {
     let folder = try makeTemporaryFolder()
@@ -224,7 +224,7 @@ import Testing
     let found = try DurableFile.read(path, limit: 100)
     let renamed = step.rawValue >= DurableFile.Step.renamed.rawValue
     #expect(found == Array((renamed ? "newer" : "old").utf8))
-    // The next write takes the dead writer's draft over.
+    // The next write reuses the draft of the killed writer.
     try DurableFile.write(Array("last".utf8), to: path)
     #expect(try DurableFile.read(path, limit: 100) == Array("last".utf8))
     #expect(names(in: folder) == ["token"])
@@ -235,7 +235,7 @@ import Testing
     defer { removeTree(folder) }
     let path = "\(folder)/token"
     try DurableFile.write(Array("old".utf8), to: path)
-    // A file size limit stands in for the full disk: writes fail half way.
+    // A file size limit simulates the full disk: writes fail half-way.
     await #expect(processExitsWith: .success) { [path = path as String] in
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 4_096, rlim_max: 4_096)
@@ -251,7 +251,7 @@ import Testing
     #expect(names(in: folder) == ["token"])
   }
 
-  @Test func `many writers and readers at once never see a torn file`() throws {
+  @Test func `concurrent writers and readers never see a torn file`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/token"
       try DurableFile.write([UInt8](repeating: 0, count: 5_000), to: path)
@@ -273,7 +273,7 @@ import Testing
     }
   }
 
-  @Test func `a removed file is gone, and removing nothing is fine`() throws {
+  @Test func `removing a file works, and removing a missing one is no error`() throws {
     try withTemporaryFolder { folder in
       try DurableFile.write([1], to: "\(folder)/token")
       try DurableFile.remove("\(folder)/token")
@@ -282,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func `a missing directory path is made private, an existing one is judged`() throws {
+  @Test func `a missing directory is created privately, and an existing one is checked`() throws {
     try withTemporaryFolder { folder in
       try PrivateDirectory.ensure("\(folder)/a/b/c/")
       for name in ["a", "a/b", "a/b/c"] { #expect(mode(of: "\(folder)/\(name)") == 0o700) }
@@ -297,7 +297,7 @@ import Testing
       #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/file") }
       #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/file/inside") }
       try PrivateDirectory.ensure("\(folder)/double//slash///inside")
-      // Where the parent is there and nothing can be made in it: once an endless recursion.
+      // The parent exists but nothing can be created in it. This once ended in an endless recursion.
       #expect(unsafe symlink("\(folder)/nowhere", "\(folder)/dangling") == 0)
       for path in ["\(folder)/dangling/inside", "/proc/regent"] {
         let refused = #expect(throws: FileError.self) { try PrivateDirectory.ensure(path) }

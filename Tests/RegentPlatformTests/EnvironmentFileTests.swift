@@ -1,8 +1,8 @@
 import RegentPlatform
 import Testing
 
-@Suite struct `A settings file` {
-  @Test func `is changed in its lines, and keeps comments and order`() {
+@Suite struct `Settings files in the format of systemd` {
+  @Test func `changing a setting keeps the comments and the order of the lines`() {
     var file = EnvironmentFile("# where\nA=1\n\n#B=\"x y\"\n# last\nA=2\n")
     file.set("A", "3")
     file.set("B", "*:8443")
@@ -17,7 +17,7 @@ import Testing
     #expect(again.changes.isEmpty)
   }
 
-  @Test func `does not grow when a setting comes and goes, and what somebody wrote about it stays`() {
+  @Test func `setting and unsetting again keeps the file's size and its comments`() {
     let text = "# Behind a proxy.\nA=1\n# Else a certificate.\n#B=/fullchain.pem\nC=5\n"
     var file = EnvironmentFile(text)
     for value in ["/one", "/two", "/three"] {
@@ -27,7 +27,7 @@ import Testing
       #expect(file.text == text)
     }
     #expect(file.changes.count == 6)
-    // What stands there without an example is kept as one.
+    // A setting without a commented example becomes one when it is unset.
     file.set("C", nil)
     #expect(file.text.hasSuffix("\n#C=5\n"))
     file.set("C", "6")
@@ -35,13 +35,13 @@ import Testing
     #expect(file.text.hasSuffix("\n#C=5\n"))
   }
 
-  @Test func `takes a value as one value, whatever is in it`() {
+  @Test func `a value is written as one value, whatever characters it has`() {
     var file = EnvironmentFile("")
     file.set("A", "a\"$(touch x)`\\ \nB=2")
     #expect(file.text == "A=\"a\\\"\\$(touch x)\\`\\\\  B=2\"\n")
   }
 
-  @Test func `keeps its other lines when it was written on another system`() {
+  @Test func `a file with Windows line ends keeps them`() {
     var file = EnvironmentFile("# where\r\nA=1\r\nB=\"x y\"\r\n#C=5\r\nD=4")
     #expect(file.value(of: "A") == "1" && file.value(of: "B") == "x y" && file.value(of: "D") == "4")
     file.set("A", "3")
@@ -52,14 +52,14 @@ import Testing
     #expect(file.changes.map(\.new) == ["A=3", "C=6", "E=7", "#B=\"x y\""])
   }
 
-  @Test func `a quote stays a quote when a mark is put on it`() {
+  @Test func `a quotation mark is escaped even if it carries a combining mark`() {
     var file = EnvironmentFile("")
     let value = "a\"\u{301} $\u{301}(x)`\u{301}\\\u{301}"
     let line = "A=\"a\\\"\u{301} \\$\u{301}(x)\\`\u{301}\\\\\u{301}\"\n"
     file.set("A", value)
     #expect(Array(file.text.utf8) == Array(line.utf8))
     #expect(EnvironmentFile(line).value(of: "A") == value)
-    // The same behind the signs before a value and a comment.
+    // The same for a combining mark on the equals sign and on the comment sign.
     let signs = "A=\u{301}1\n#\u{301}A=2\n"
     #expect(EnvironmentFile(signs).value(of: "A")?.unicodeScalars.map(\.value) == [0x301, 0x31])
   }
@@ -70,7 +70,7 @@ import Testing
     ("A=a\\ b  \n", "a b"),
     ("A\nA=1\n;A=2\n#A=3\n", "1"), ("A=\nB=1\n", ""), ("export A=1\nA=2", "2"), ("A=x\\", "x"),
   ])
-  func `is read as systemd reads it, and what it says is what counts afterwards`(text: String, value: String) {
+  func `a file is read as systemd reads it, and a changed setting takes effect`(text: String, value: String) {
     var file = EnvironmentFile(text)
     #expect(file.value(of: "A") == value)
     file.set("A", "new")
@@ -82,8 +82,9 @@ import Testing
     #expect(EnvironmentFile(file.text).value(of: "A").map { $0 != "new" && $0 != value } ?? true, "\(file.text)")
   }
 
-  /// Whether the line behind it belongs to a comment that ends in a backslash depends on systemd's version.
-  @Test func `a line behind a comment with a backslash is left to no version of systemd`() {
+  /// Whether the line after a comment that ends in a backslash belongs to the comment depends on the version of
+  /// systemd.
+  @Test func `a setting is never written where versions of systemd disagree about a backslash in a comment`() {
     var file = EnvironmentFile("#A=C:\\\nB=1\n")
     file.set("A", "2")
     #expect(file.text == "#A=C:\\\nB=1\nA=2\n")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct FileLockTests {
-  @Test func `a second claim is refused and names the holder`() throws {
+  @Test func `a second claim of a lock is refused and names the holder`() throws {
     try withTemporaryFolder { folder in
       let lock = try FileLock(beside: "\(folder)/regent.db")
       #expect(lock.path == "\(folder)/regent.db.lock")
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a released lock can be claimed again and names nobody`() throws {
+  @Test func `a released lock can be claimed again, and its file then names no process`() throws {
     try withTemporaryFolder { folder in
       try FileLock(at: "\(folder)/a.lock").release()
       #expect(try readFile("\(folder)/a.lock").isEmpty)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `a lock goes with its owner`() throws {
+  @Test func `a lock is released with the object that holds it`() throws {
     try withTemporaryFolder { folder in
       func claimAndForget() throws { _ = try FileLock(at: "\(folder)/a.lock") }
       try claimAndForget()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `the file is private`() throws {
+  @Test func `the lock file is private`() throws {
     try withTemporaryFolder { folder in
       let lock = try FileLock(at: "\(folder)/a.lock")
       var status = stat()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a process that dies without a word lets go`() async throws {
+  @Test func `a killed process loses its lock`() async throws {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let path = "\(folder)/a.lock"
@@ -55,12 +55,12 @@ import Testing
       kill(getpid(), SIGKILL)
       lock.release()
     }
-    // Its number is still in the file; only the kernel's word counts.
+    // Its process number is still in the file, but only the kernel's lock counts.
     #expect(try !readFile(path).isEmpty)
     try FileLock(at: path).release()
   }
 
-  @Test func `another process is kept out and told who holds it`() async throws {
+  @Test func `another process is refused and told which process holds the lock`() async throws {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let path = "\(folder)/a.lock"
@@ -77,12 +77,12 @@ import Testing
     lock.release()
   }
 
-  @Test func `patience waits for the other holder`() throws {
+  @Test func `a claim with patience waits until the lock is released`() throws {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let path = "\(folder)/a.lock"
     let held = Flag("the lock is held")
-    let refused = Flag("who has no patience is refused")
+    let refused = Flag("a claim without patience is refused")
     let holder = Thread {
       guard let lock = try? FileLock(at: path) else { return }
       held.raise()
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["link", "pipe", "folder"])
-  func `what is not a plain file is refused`(kind: String) throws {
+  func `a link, a pipe or a folder in place of the lock file is refused`(kind: String) throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/a.lock"
       switch kind {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a lock file that others may open is refused with the command that helps`() throws {
+  @Test func `a lock file that other users may open is refused with the chmod command that fixes it`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/a b.lock"
       try writeFile(path, [], mode: 0o644)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `eight threads never hold it together`() throws {
+  @Test func `eight threads never hold the lock at the same time`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/a.lock"
       let counter = "\(folder)/count"

@@ -3,9 +3,9 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-@Suite("A folder read into memory")
+@Suite("Folders read into memory")
 struct FolderTreeTests {
-  @Test func `every file is there by its path, hidden ones are not`() throws {
+  @Test func `every file is read under its path, but hidden files are not`() throws {
     try withTemporaryFolder { folder in
       unsafe mkdir("\(folder)/b", 0o700)
       unsafe mkdir("\(folder)/.git", 0o700)
@@ -19,7 +19,7 @@ struct FolderTreeTests {
     }
   }
 
-  @Test func `a link inside is refused wherever it leads, the folder itself may be one`() throws {
+  @Test func `a symbolic link inside the folder is refused, but the folder itself may be one`() throws {
     try withTemporaryFolder { folder in
       unsafe mkdir("\(folder)/web", 0o700)
       try writeFile("\(folder)/secret", [1])
@@ -38,14 +38,14 @@ struct FolderTreeTests {
     }
   }
 
-  @Test func `a pipe is refused instead of waited for`() throws {
+  @Test func `a pipe is refused and not waited for`() throws {
     try withTemporaryFolder { folder in
       #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
       #expect(throws: FileError(.notAFile, path: "\(folder)/pipe")) { try FolderTree.read(folder) }
     }
   }
 
-  @Test func `too much is refused: a large file, many files, deep folders`() throws {
+  @Test func `a too large file, too many files and too deep folders are refused`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/a", [1, 2, 3])
       #expect(try FolderTree.read(folder, fileLimit: 3).count == 1)
@@ -65,7 +65,7 @@ struct FolderTreeTests {
     }
   }
 
-  @Test func `what is not a folder is said so`() throws {
+  @Test func `a path that is no folder is reported`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/a", [])
       #expect(throws: FileError(.notADirectory, path: "\(folder)/a")) {

@@ -11,7 +11,7 @@ import Testing
       ("\u{1b}[1;5C", [.right]), ("\u{1b}[H\u{1b}[F\u{1b}[Z", [.home, .end, .backTab]),
       ("\u{1b}[99~x", [.character("x")]), ("\u{1b}x", [.escape, .character("x")]),
     ] as [(String, [Key])])
-  func `bytes become keys, in one piece or byte by byte`(text: String, keys: [Key]) {
+  func `bytes are decoded into keys, in one piece or byte by byte`(text: String, keys: [Key]) {
     var whole = KeyDecoder()
     #expect(whole.feed(text.utf8) == keys)
     #expect(!whole.isWaiting)
@@ -19,7 +19,7 @@ import Testing
     #expect(text.utf8.flatMap { pieces.feed([$0]) } == keys)
   }
 
-  @Test func `a lone escape waits, and is the escape key when nothing follows`() {
+  @Test func `a single escape byte waits and becomes the escape key if nothing follows`() {
     var decoder = KeyDecoder()
     #expect(decoder.feed([0x1b]).isEmpty)
     #expect(decoder.isWaiting)
@@ -27,7 +27,7 @@ import Testing
     #expect(!decoder.isWaiting)
   }
 
-  @Test func `noise never hangs or grows`() {
+  @Test func `random bytes never block the decoder or make it grow`() {
     var decoder = KeyDecoder()
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {

@@ -3,15 +3,15 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-@Suite struct `A private file` {
-  @Test func `that is missing is no error`() throws {
+@Suite struct `Private files` {
+  @Test func `a missing private file is reported as missing and is no error`() throws {
     try withTemporaryFolder { folder in
       let isThere = try PrivateFile.check("\(folder)/nothing")
       #expect(!isThere)
     }
   }
 
-  @Test func `is there`() throws {
+  @Test func `a private file is found if its mode is allowed`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/file", [1])
       #expect(try PrivateFile.check("\(folder)/file"))
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `that is only read may be a link, never a pipe`() throws {
+  @Test func `a file that is only read may be a symbolic link but no pipe`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/file", [1], mode: 0o640)
       #expect(unsafe symlink("file", "\(folder)/link") == 0)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `is refused when others could use it, or when it is something else`() throws {
+  @Test func `a file that other users can use, a link and a pipe are refused`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/wide", [1], mode: 0o640)
       #expect(unsafe symlink("\(folder)/wide", "\(folder)/link") == 0)
@@ -59,8 +59,8 @@ import Testing
   }
 }
 
-@Suite struct `The limit of open files` {
-  @Test func `is raised as far as it may be, and never lowered`() {
+@Suite struct `The limit on open files` {
+  @Test func `the limit on open files is raised if possible and never lowered`() {
     let now = OpenFiles.raiseLimit(to: 0)
     #expect(now > 0)
     #expect(OpenFiles.raiseLimit(to: -5) == now)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ServiceTests {
   @Test(arguments: [false, true])
-  func `the manager is told, on a path and on an abstract name`(abstract: Bool) throws {
+  func `systemd is notified through a socket path and through an abstract socket`(abstract: Bool) throws {
     try withTemporaryFolder { folder in
       let name = abstract ? "@\(folder)/notify" : "\(folder)/notify"
       let manager = try Manager(name)
@@ -31,19 +31,19 @@ import Testing
     }
   }
 
-  @Test func `without a manager there is nobody to tell`() throws {
+  @Test func `without systemd there is no notification`() throws {
     #expect(try ServiceNotification(environment: [:], processID: 1) == nil)
     #expect(try ServiceNotification(environment: ["NOTIFY_SOCKET": ""], processID: 1) == nil)
   }
 
   @Test(arguments: ["relative", "vsock:2:1", "/" + String(repeating: "x", count: 108)])
-  func `a socket name that cannot be one is refused`(name: String) {
+  func `an invalid socket name is refused`(name: String) {
     #expect(throws: SystemError.self) {
       try ServiceNotification(environment: ["NOTIFY_SOCKET": name], processID: 1)
     }
   }
 
-  @Test func `a manager that is gone is an error with its name`() throws {
+  @Test func `a notification without a receiver is an error that names the socket`() throws {
     let notification = try ServiceNotification(
       environment: ["NOTIFY_SOCKET": "/nonexistent/notify"], processID: 1)
     let error = #expect(throws: SystemError.self) { try notification?.ready() }
@@ -58,7 +58,7 @@ import Testing
       (["WATCHDOG_USEC": "20000000", "WATCHDOG_PID": "8"], nil),
       (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
     ] as [([String: String], Duration?)])
-  func `the watchdog interval is half of what is allowed`(
+  func `the watchdog interval is half of what systemd allows`(
     variables: [String: String], interval: Duration?
   ) throws {
     let environment = variables.merging(["NOTIFY_SOCKET": "/x"]) { one, _ in one }
@@ -77,14 +77,14 @@ import Testing
       (["LISTEN_PID": "7", "LISTEN_FDS": "-1"], []), (["LISTEN_PID": "7", "LISTEN_FDS": "x"], []),
       (["LISTEN_PID": "7", "LISTEN_FDS": "99999999"], []),
     ] as [([String: String], [(String, Int32)])])
-  func `sockets are ours only when they are meant for us`(
+  func `inherited sockets are used only if they are meant for this process`(
     environment: [String: String], sockets: [(String, Int32)]
   ) {
     let found = SocketActivation.announced(environment: environment, processID: 7)
     #expect(found == sockets.map { InheritedSocket(name: $0.0, number: $0.1) })
   }
 
-  @Test func `users, groups and peers are known`() throws {
+  @Test func `users, groups and the process at the other end of a socket are looked up`() throws {
     let root = try #require(try Accounts.user(named: "root"))
     #expect(root == UserAccount(name: "root", id: 0, group: 0, home: "/root"))
     #expect(try Accounts.user(id: 0) == root)
@@ -106,13 +106,13 @@ import Testing
     try other.close()
   }
 
-  @Test func `the environment is read as it is`() {
+  @Test func `the environment is read unchanged`() {
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) }
     #expect(ProcessEnvironment.all()["PATH"] == path)
   }
 }
 
-/// What systemd is to a service: a datagram socket.
+/// The receiver of notifications, a datagram socket like systemd's.
 private final class Manager {
   private let number: Int32
 

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 @Suite struct SignalTests {
-  @Test func `signals sent right after readiness are heard, none ends the program`() throws {
+  @Test func `signals sent before the listener starts are received, and none ends the program`() throws {
     try withTemporaryFolder { folder in
       let output = "\(folder)/out"
       let probe = try RunningProgram(
         builtProgram("PlatformProbe"), ["signals"], standardOutput: output)
       _ = try eventually("readiness") { try lines(output).first }
-      // Its listener starts 100 ms after this.
+      // The probe's listener starts 100 ms after this line.
       for signal in [SIGHUP, SIGUSR1, SIGHUP] { probe.signal(signal) }
       _ = try eventually("the first signals") { try lines(output).count >= 3 ? true : nil }
       probe.signal(SIGTERM)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a hardened process has no core, no dumps and private files`() throws {
+  @Test func `a hardened process writes no core dump, cannot be traced and creates private files`() throws {
     let finished = try run(builtProgram("PlatformProbe"), ["harden"])
     #expect(finished.status == 0)
     let words = finished.outputText.split(separator: "\n").map {

@@ -2,11 +2,11 @@ import TestSupport
 import Testing
 
 struct `Tasks on threads of their own` {
-  @Test func `run, sleep, are cancelled, and need no thread of libdispatch`() throws {
-    // In a process of its own: the executor is chosen once for all.
+  @Test func `tasks run, sleep and are cancelled without a thread of libdispatch`() throws {
+    // In a process of its own, because the executor is chosen once for the whole process.
     let result = try run(try builtProgram("PlatformProbe"), ["tasks"])
     #expect(result.errorText == "")
-    // ThreadSanitizer has a thread of its own, under the program's name.
+    // ThreadSanitizer adds a thread that has the program's name.
     let text =
       isSanitized
       ? result.outputText.replacing(#""PlatformProbe", "PlatformProbe""#, with: #""PlatformProbe""#)

@@ -3,7 +3,7 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-/// One session at a time is the rule of `TerminalSession`, so these tests take turns.
+/// Serialized, because `TerminalSession` allows one session at a time.
 @Suite(.serialized) struct TerminalTests {
   @Test(
     arguments: [
@@ -11,7 +11,7 @@ import Testing
       ("TERM", SIGTERM, 128 + SIGTERM), ("INT", SIGINT, 128 + SIGINT),
       ("HUP", SIGHUP, 128 + SIGHUP), ("QUIT", SIGQUIT, 128 + SIGQUIT),
     ] as [(String, Int32, Int32)])
-  func `the terminal is put back`(ending: String, signal: Int32, status: Int32) throws {
+  func `the terminal's mode is restored however the program ends`(ending: String, signal: Int32, status: Int32) throws {
     try withTemporaryFolder { folder in
       let terminal = try PseudoTerminal()
       let before = try terminal.localFlags()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `after a stop and continue the mode is back and it draws again`() throws {
+  @Test func `after a stop and a continue the terminal has the mode again and is redrawn`() throws {
     try withTemporaryFolder { folder in
       let terminal = try PseudoTerminal()
       let before = try terminal.localFlags()
@@ -44,7 +44,7 @@ import Testing
       }
       #expect(try terminal.localFlags() == before)
       probe.signal(SIGCONT)
-      _ = try eventually("the mode again") {
+      _ = try eventually("the terminal to have the mode again") {
         try terminal.localFlags() & tcflag_t(ICANON) == 0 ? true : nil
       }
       probe.signal(SIGTERM)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a second session is refused while the first is on`() throws {
+  @Test func `a second terminal session is refused while the first is active`() throws {
     let terminal = try PseudoTerminal()
     let device = try FileDescriptor.open(terminal.path, O_RDWR | O_NOCTTY)
     let session = try TerminalSession(on: device.number, mode: .keys)
@@ -65,7 +65,7 @@ import Testing
     try TerminalSession(on: device.number, mode: .raw).end()
   }
 
-  @Test func `a file is no terminal`() throws {
+  @Test func `a file is not a terminal`() throws {
     try withTemporaryFolder { folder in
       let file = try FileDescriptor.open("\(folder)/file", O_RDWR | O_CREAT)
       #expect(!Terminal.isTerminal(file.number))
@@ -76,13 +76,13 @@ import Testing
     }
   }
 
-  @Test func `the window size is what the terminal says`() throws {
+  @Test func `the window size is read from the terminal and limited`() throws {
     let terminal = try PseudoTerminal()
     let device = try FileDescriptor.open(terminal.path, O_RDWR | O_NOCTTY)
     #expect(WindowSize(of: device.number) == nil)
     terminal.resize(rows: 25, columns: 80)
     #expect(WindowSize(of: device.number) == WindowSize(rows: 25, columns: 80))
-    // Whoever has the terminal may say any size of it.
+    // The program at the other end of a terminal may set any size.
     terminal.resize(rows: 65_535, columns: 65_535)
     #expect(WindowSize(of: device.number) == WindowSize.largest)
     terminal.resize(rows: 3, columns: 65_535)
@@ -116,7 +116,7 @@ import Testing
     #expect(error?.code == EMSGSIZE)
   }
 
-  @Test func `keys come from a real terminal, a lone escape after a short silence`() async throws {
+  @Test func `keys are read from a terminal, and a single escape after a short pause`() async throws {
     let terminal = try PseudoTerminal()
     let device = try FileDescriptor.open(terminal.path, O_RDWR | O_NOCTTY)
     let session = try TerminalSession(on: device.number, mode: .keys)
@@ -129,7 +129,7 @@ import Testing
   }
 }
 
-/// A terminal whose other end is the test.
+/// A pseudo terminal whose master end is controlled by the test.
 final class PseudoTerminal: Sendable {
   private let master: Int32
   let path: String
@@ -138,7 +138,7 @@ final class PseudoTerminal: Sendable {
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var lock: Int32 = 0
     var number: UInt32 = 0
-    // Glibc's module hides unlockpt and ptsname_r; these two requests are what they do.
+    // Swift's Glibc module lacks unlockpt and ptsname_r, which make these two ioctl calls.
     let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
     guard master >= 0, unsafe ioctl(master, setLock, &lock) == 0,
       unsafe ioctl(master, getNumber, &number) == 0
@@ -167,7 +167,7 @@ final class PseudoTerminal: Sendable {
     _ = unsafe write(master, bytes, bytes.count)
   }
 
-  /// Whether exactly this was written to the terminal; the kernel passes it on in its own time.
+  /// Waits until the expected bytes were written to the terminal, and returns whether nothing else was.
   func shows(_ expected: String) throws -> Bool {
     _ = fcntl(master, F_SETFL, fcntl(master, F_GETFL) | O_NONBLOCK)
     var seen: [UInt8] = []

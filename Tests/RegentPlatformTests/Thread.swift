@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread of its own for what a test must do beside itself.
+/// A plain thread for work that runs beside a test.
 final class Thread: Sendable {
   private let handle: pthread_t
 

@@ -3,8 +3,8 @@ import RegentPlatform
 import TestSupport
 import Testing
 
-@Suite struct `A thread of our own` {
-  @Test func `has ended when join returns, for every caller`() throws {
+@Suite struct `Dedicated threads` {
+  @Test func `join returns to every caller after the thread has ended`() throws {
     let done = Shared(false)
     let thread = try DedicatedThread.start(named: "work") {
       pass(milliseconds: 20)
@@ -17,7 +17,7 @@ import Testing
     thread.join()
   }
 
-  @Test func `knows whether the caller runs on it`() throws {
+  @Test func `a thread knows whether the caller runs on it`() throws {
     let own = Shared<DedicatedThread?>(nil)
     let answer = Shared<Bool?>(nil)
     let isKept = Flag("the thread is kept")
@@ -34,22 +34,24 @@ import Testing
     own.value = nil
   }
 
-  @Test func `threads on which answers depend ask for short turns`() throws {
+  @Test func `latency-critical threads ask the scheduler for short time slices`() throws {
     for (turns, wanted) in [(DedicatedThread.Turns.short, "200000"), (.shortest, "100000")] {
       let slice = Shared<Substring?>(nil)
       try DedicatedThread.start(named: "turns", turns: turns) {
         let report = (try? readFile("/proc/thread-self/sched")).map { String(decoding: $0, as: UTF8.self) }
         slice.value = report?.split(separator: "\n").first { $0.hasPrefix("se.slice") }?.split(separator: " ").last
       }.join()
-      // Kernels before 6.12 have no such line, and do not know the wish.
+      // Kernels before 6.12 lack this line and ignore the request.
       if let found = slice.value { #expect(found == wanted) }
     }
   }
 
   @Test(arguments: [(DedicatedThread.BlockedSignals.brokenPipe, false), (.everySignal, true)])
-  func `takes the signals it was made for`(blocking: DedicatedThread.BlockedSignals, blocksAll: Bool) {
+  func `a dedicated thread blocks exactly the signals that it was created with`(
+    blocking: DedicatedThread.BlockedSignals, blocksAll: Bool
+  ) {
     let blocked = Shared<[[Bool]]>([])
-    // Made by a thread that takes both: those of the test pool may not.
+    // The creating thread unblocks both signals first, because threads of the test pool may block them.
     Thread {
       var both = sigset_t()
       unsafe sigemptyset(&both)
@@ -59,12 +61,13 @@ import Testing
       try? DedicatedThread.start(named: "mask", blocking: blocking) { blocked.value.append(blockedSignals()) }.join()
       blocked.value.append(blockedSignals())
     }.join()
-    #expect(blocked.value == [[true, blocksAll], [false, false]], "its maker's mask is as it was")
+    #expect(
+      blocked.value == [[true, blocksAll], [false, false]], "the signal mask of the creating thread is unchanged")
   }
 }
 
-@Suite struct `The turns of a thread that works long` {
-  @Test func `end when they were long enough, and the next begins there`() {
+@Suite struct `Turns of a busy thread` {
+  @Test func `a turn ends when its time is over, and the next one begins then`() {
     var begun: UInt64 = 1_000_000
     DedicatedThread.endTurn(begun: &begun, now: 1_099_999)
     #expect(begun == 1_000_000)
@@ -74,7 +77,7 @@ import Testing
     #expect(begun == 1_100_000)
   }
 
-  @Test func `end at once when the clock is before their beginning, and not each time from then on`() {
+  @Test func `a turn ends at once when the clock went back, and the next ends on time`() {
     var begun: UInt64 = 1_000_000
     DedicatedThread.endTurn(begun: &begun, now: 5)
     #expect(begun == 5)
@@ -90,8 +93,8 @@ private func blockedSignals() -> [Bool] {
   return [SIGPIPE, SIGUSR2].map { unsafe sigismember(&mask, $0) == 1 }
 }
 
-@Suite struct `An epoll set` {
-  @Test func `says what happened to whom, and forgets whom it is told to`() throws {
+@Suite struct `The poller (epoll)` {
+  @Test func `the poller reports events with the registered token, and none after removal`() throws {
     let poller = try Poller(capacity: 4)
     let one = try WakeUp()
     let two = try WakeUp()
@@ -110,7 +113,7 @@ private func blockedSignals() -> [Bool] {
     #expect(throws: SystemError.self) { try poller.change(one.number, .readable, token: 7) }
   }
 
-  @Test func `brings no more than it has room for`() throws {
+  @Test func `the poller returns at most as many events as its capacity, and the rest later`() throws {
     let poller = try Poller(capacity: 1)
     let one = try WakeUp()
     let two = try WakeUp()
@@ -125,8 +128,8 @@ private func blockedSignals() -> [Bool] {
   }
 }
 
-@Suite struct `A socket address` {
-  @Test func `gives back what it was made of`() throws {
+@Suite struct `Socket addresses` {
+  @Test func `a socket address returns the address and port that it was made from`() throws {
     let four = SocketAddress(ipv4: 0x7F00_0001, port: 8787)
     #expect(four.family == AF_INET)
     #expect(four.ipv4?.bits == 0x7F00_0001 && four.ipv4?.port == 8787)
@@ -138,7 +141,7 @@ private func blockedSignals() -> [Bool] {
     #expect(local.ipv4 == nil && local.ipv6 == nil && local.numericHost == nil)
   }
 
-  @Test func `is filled by the kernel`() throws {
+  @Test func `the kernel can fill in a socket address`() throws {
     let socket = FileDescriptor(owning: try systemCall("make") { Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0) })
     let number = socket.number
     try systemCall("bind") {
@@ -151,8 +154,8 @@ private func blockedSignals() -> [Bool] {
   }
 }
 
-@Suite struct `The reason of a failed call` {
-  @Test func `is that of the call, and none when it did not fail`() {
+@Suite struct `Error numbers of system calls` {
+  @Test func `a failed call returns its own error number, and a successful one returns none`() {
     errno = EPERM
     #expect(attempt { close(-1) }.code == EBADF)
     #expect(attempt { getpid() }.code == 0)
@@ -160,11 +163,11 @@ private func blockedSignals() -> [Bool] {
     #expect(unsafe missing.value == nil)
     #expect(unsafe missing.code == ENOENT)
     errno = EPERM
-    #expect(attemptToGet { Int?.none }.code == 0, "what an earlier call left is not the reason")
+    #expect(attemptToGet { Int?.none }.code == 0, "the errno of an earlier call is ignored")
   }
 }
 
-/// A value that two threads hand to one another.
+/// A value shared between threads.
 private final class Shared<Value: Sendable>: Sendable {
   private let state: Locked<Value>
 

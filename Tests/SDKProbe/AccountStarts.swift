@@ -3,26 +3,27 @@ import Glibc
 import RegentCryptography
 import TestSupport
 
-/// Says how long an app takes from its start to signed in, by the box's account and by a sign-in of its own, and how
-/// long the question takes who is signed in: medians and 99th percentiles, in milliseconds.
+/// Measures how long an app takes from its start until it is signed in, with the box's account and with a sign-in of
+/// its own, and how long `currentSignIn` takes.
 ///
-/// The first start is one with a store that has nothing but the device's id: the account is exchanged, or the
-/// service, which knows the device, is asked for its sign-in. A later one finds its sign-in kept. `account.py` reads
-/// the devices' ids, signs them in at the service and sends a line.
+/// Prints medians and 99th percentiles in milliseconds. The first start has a store with nothing but the device id:
+/// the SDK exchanges the box's account, or asks the service, which knows the device, for its sign-in. A later start
+/// finds its sign-in in the store. `account.py` reads the device ids, signs the devices in at the service and sends a
+/// line.
 ///
-/// Words: service, requestor, public key, secret, the daemon's socket, how often.
+/// Arguments: service, requestor, public key, secret, the daemon's socket, number of starts.
 func startByAccount(_ words: [String]) async throws {
   let count = Int(words[5]) ?? 50
   try await withTemporaryFolder { folder in
     for number in 0..<count {
       print(try enabler(words, .none, "\(folder)/own-\(number)").deviceID)
-      // The same start for all: the one that signs in by itself must have its id before, and none makes it meanwhile.
+      // The same conditions for all: each store gets its device id before the measurement.
       for other in ["account", "nobody"] { _ = try enabler(words, .none, "\(folder)/\(other)-\(number)").deviceID }
     }
     print("devices")
     fflush(nil)
     _ = readLine()
-    // In turn, so that whatever else the machine does meets all.
+    // The three ways take turns, so that other load on the machine affects all of them.
     let ways: [(name: String, place: PlatformAccountPlace, source: SignIn.Source?)] = [
       ("account", .socket(words[4]), .platform), ("own", .none, .regular), ("nobody", .none, nil),
     ]
@@ -57,9 +58,9 @@ func startByAccount(_ words: [String]) async throws {
   }
 }
 
-/// Starts an app once, and says what it is told at that and whether it is in, a line each.
+/// Starts an app once, and prints the statuses that it gets and then its sign-in, a line each.
 ///
-/// Words: the store's folder, service, requestor, public key, secret, the daemon's socket.
+/// Arguments: the store's folder, service, requestor, public key, secret, the daemon's socket.
 func startOnce(_ words: [String]) async throws {
   let enabler = try enabler(Array(words[1...4]), .socket(words[5]), words[0])
   let events = enabler.events
@@ -77,7 +78,7 @@ func startOnce(_ words: [String]) async throws {
   print(signIn.map { "in \($0.source.rawValue) \($0.provider.id)" } ?? "out")
 }
 
-/// Starts an app, which must come in as it is to, and says how long that took.
+/// Starts an app, checks the source of its sign-in, and returns the milliseconds that it took.
 private func start(_ enabler: AccessEnabler, _ requestor: String, _ source: SignIn.Source?) async throws -> Double {
   let begun = ContinuousClock.now
   try await enabler.configure(requestor: requestor)

@@ -6,10 +6,10 @@ import RegentHTTPCodec
 import ServiceTestSupport
 import TestSupport
 
-/// An app on a box that has a browser: it signs in at a provider of secure sheets and out again.
+/// An app on a box with a browser: it signs in with a provider that needs a secure sheet, and out again.
 ///
-/// It shows no page itself, and says on standard output what happens, a line each. Before it signs out it waits for a
-/// line on standard input.
+/// The app shows no page itself. It prints what happens, a line each, and waits for a line on standard input before
+/// it signs out.
 func useNamedBrowser(_ words: [String]) async throws {
   let (service, requestor, publicKey, secret) = (words[0], words[1], words[2], words[3])
   let (provider, program) = (words[4], Array(words.dropFirst(5)))
@@ -20,7 +20,7 @@ func useNamedBrowser(_ words: [String]) async throws {
   configuration.browser = program
   let app = SheetlessApp()
   let enabler = try AccessEnabler(configuration, delegate: app)
-  // Where the browser comes back to; what else it asks there, the enabler leaves alone.
+  // The redirect URL of the browser; the enabler ignores other requests.
   let listener = ClosureHandler { request in
     enabler.handleExternalURL(home + String(decoding: request.target, as: UTF8.self))
     return .now(Response(.ok, body: Array("done".utf8)))
@@ -41,7 +41,7 @@ private func say(_ line: String) {
   fflush(nil)
 }
 
-/// An app that can show no page: that it is asked to is a mistake here.
+/// An app that cannot show pages; being asked to show one is a failure.
 private final class SheetlessApp: EntitlementDelegate {
   func navigateToUrl(_ url: String) async { say("the app was asked to show \(url)") }
   func navigateToUrl(_ url: String, useSVC: Bool) async { say("the app was asked to show the sheet \(url)") }

@@ -6,9 +6,9 @@ import HTTPTestSupport
 import RegentPlatform
 import TestSupport
 
-// An app ends by `exit` whenever it likes, also under calls that run on threads of ours.
+// An app may call `exit` at any time, also while the library's own threads are busy.
 
-/// Ends the process with 7 while four threads sign, verify, authenticate and draw random bytes.
+/// Ends the process with status 7 while four threads sign, verify, authenticate and draw random bytes.
 func exitWhileComputing() -> Never {
   for _ in 0..<4 {
     startThread {
@@ -27,7 +27,9 @@ func exitWhileComputing() -> Never {
   exit(7)
 }
 
-/// Ends the process with 7 while four tasks begin one TLS connection after the other; nothing else here uses OpenSSL.
+/// Ends the process with status 7 while four tasks open one TLS connection after another.
+///
+/// Nothing else in this process uses OpenSSL.
 func exitWhileFetching() throws -> Never {
   let port = try listenAndHangUp()
   let client = Client(ClientConfiguration(wallClock: Clocks.wallMilliseconds))
@@ -42,7 +44,7 @@ func exitWhileFetching() throws -> Never {
   exit(7)
 }
 
-/// A listener that takes every connection and ends it; gives its port.
+/// Starts a listener that accepts every connection and closes it, and returns its port.
 private func listenAndHangUp() throws -> UInt16 {
   let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   var address = sockaddr_in()
@@ -60,7 +62,7 @@ private func listenAndHangUp() throws -> UInt16 {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
       let connection = accept(listener, nil, nil)
-      // Read first: then the other side has made its hello, and the end is no reset.
+      // Reads first, so that the client has sent its hello and the close is no reset.
       _ = unsafe recv(connection, &bytes, bytes.count, 0)
       close(connection)
     }

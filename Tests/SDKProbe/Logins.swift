@@ -7,13 +7,15 @@ import RegentdTestSupport
 import ServiceTestSupport
 import TestSupport
 
-/// How much the process may grow from the hundredth login to the last, in KiB.
+/// How much the process may grow from the end of the warm-up to the last login, in KiB.
 private let bar = 1024
 
-/// Signs in, authorizes and signs out `count` times at a real service; ends the process with 1 when memory grows.
+/// Signs in, authorizes and signs out `count` times at a real service.
+///
+/// Ends the process with status 1 when memory grows.
 func signInAgainAndAgain(_ binary: String, _ count: Int) async throws {
   try await withTemporaryFolder { folder in
-    // No viewer signs in and out without a pause; the service would slow this box down.
+    // No viewer signs in and out without a pause. The usual rate limits would slow this box down.
     let regentd = try await Regentd(
       binary, in: folder, ["--device-rate", "100000", "--newcomer-rate", "100000"])
     let requestor = Requestor(id: try named(Sample.requestor), name: "Reference")
@@ -22,7 +24,7 @@ func signInAgainAndAgain(_ binary: String, _ count: Int) async throws {
       EnablerConfiguration(
         credentials: .keyPair(publicKey: key.publicKey.text, secret: Secret(key.secret)),
         services: [regentd.url], storage: .folder("\(folder)/box")))
-    // What the first logins load and warm up stays.
+    // Memory that the first logins allocate for good does not count.
     let warm = min(100, count / 2)
     var early = 0
     for cycle in 1...count {
@@ -43,7 +45,7 @@ func signInAgainAndAgain(_ binary: String, _ count: Int) async throws {
   }
 }
 
-/// Signs in with a store that others may use, and says the code and who the viewer is, a line each.
+/// Signs in with a store that other processes may use, and prints the code and the viewer's id, a line each.
 func signInOnce(_ words: [String]) async throws {
   let enabler = try AccessEnabler(
     EnablerConfiguration(
@@ -58,7 +60,7 @@ func signInOnce(_ words: [String]) async throws {
   print("user \(signIn.userID)")
 }
 
-/// Signs in anew for each line on standard input, and says the code and who the viewer is, a line each.
+/// Signs in again for each line on standard input, and prints the code and the viewer's id, a line each.
 func signInForEachLine(_ words: [String]) async throws {
   let enabler = try AccessEnabler(
     EnablerConfiguration(
@@ -78,7 +80,7 @@ func signInForEachLine(_ words: [String]) async throws {
 private func signIn(_ enabler: AccessEnabler, _ regentd: Regentd) async throws {
   let (codes, seen) = AsyncStream<String>.makeStream()
   let phone = Task { try await regentd.approve(try await codes.next("a code")) }
-  // Without a code there is nobody to wait for.
+  // Ends the stream, so that the phone does not wait when the sign-in fails without a code.
   defer { seen.finish() }
   _ = try await enabler.authenticate(.provider(Sample.provider)) { event in
     if case .registrationCode(let offer) = event { seen.yield(offer.code) }

@@ -1,5 +1,5 @@
-// SDKProbe: what the libraries that boxes link must show in a process of their own. It does one thing and says on
-// standard output how it went.
+// SDKProbe: runs one test of the libraries that boxes link in a process of its own, and prints the result on standard
+// output.
 
 import Glibc
 

@@ -4,9 +4,9 @@ internal import RegentPlatform
 internal import TestSupport
 internal import Testing
 
-@Suite("Backup")
+@Suite("Backups")
 struct BackupTests {
-  @Test func `a backup is whole, private and of one moment, while others write`() async throws {
+  @Test func `a backup is complete, private and shows one moment while other tasks write`() async throws {
     try await withThings { database in
       for number in 0..<50 { try await database.write { try insert("n\(number)", in: $0) } }
       let target = "\(database.path).backup"
@@ -27,7 +27,7 @@ struct BackupTests {
       var status = stat()
       #expect(unsafe lstat(target, &status) == 0 && status.st_mode & 0o7777 == 0o600)
       #expect(unsafe access("\(target).partial", F_OK) != 0)
-      // A backup is a database: it opens, and holds a beginning of what was written.
+      // A backup is a database that can be opened, with the first rows in the order in which they were written.
       let restored = try Database(things(at: target))
       let names = try await restored.names()
       restored.close()
@@ -36,7 +36,7 @@ struct BackupTests {
     }
   }
 
-  @Test func `a backup never overwrites`() async throws {
+  @Test func `a backup never overwrites a file`() async throws {
     try await withThings { database in
       let target = "\(database.path).backup"
       try writeFile(target, [1, 2, 3])
@@ -45,7 +45,7 @@ struct BackupTests {
     }
   }
 
-  @Test func `the rest of an interrupted backup is taken over`() async throws {
+  @Test func `a new backup replaces the partial file of an interrupted one`() async throws {
     try await withThings { database in
       let target = "\(database.path).backup"
       try writeFile("\(target).partial", [1, 2, 3])
@@ -54,7 +54,7 @@ struct BackupTests {
     }
   }
 
-  @Test func `deleted rows are not in a backup`() async throws {
+  @Test func `a backup does not contain deleted rows`() async throws {
     try await withThings { database in
       try await database.write { try insert("hush-hush-hush", in: $0) }
       try await database.write { try $0.run("DELETE FROM thing") }
@@ -65,15 +65,16 @@ struct BackupTests {
     }
   }
 
-  @Test func `a backup into a directory that is not there says so`() async throws {
+  @Test func `a backup into a missing directory fails`() async throws {
     try await withThings { database in
       #expect(throws: (any Error).self) { try database.backup(to: "\(database.path)/no/such") }
     }
   }
 
-  /// Each would remove a file of the database, or be taken for its log or journal at the next start.
+  /// With such a target, the backup would delete a file of the database, or SQLite would take the backup for its log
+  /// or journal at the next start.
   @Test(arguments: ["", "-wal", "-shm", "-journal", ".lock"])
-  func `a backup never takes a name that belongs to the database`(ending: String) async throws {
+  func `a backup refuses a file name that belongs to the database`(ending: String) async throws {
     try await withTemporaryFolder { folder in
       let options = things(at: "\(folder)/things.db.partial")
       let database = try Database(options)
@@ -94,18 +95,18 @@ struct BackupTests {
   }
 
   @Test(arguments: ["", ".", "..", ":memory:", "file::memory:", "things.db\0x", "no/such/file"])
-  func `a check answers only for a file that is there`(path: String) throws {
+  func `an integrity check fails for a file that does not exist`(path: String) throws {
     #expect(throws: (any Error).self) { try Database.problems(inFileAt: path) }
   }
 
   @Test(arguments: ["file:x.db", "file:x?mode=memory", "x.db", "./x%20y"])
-  func `a name that looks like a URI is a name`(name: String) throws {
+  func `a file name that looks like a URI is used literally`(name: String) throws {
     let found = try DatabaseFiles.resolve(name)
     #expect(found.hasPrefix("/") && found.hasSuffix(String(name.split(separator: "/").last ?? "")))
   }
 
   @Test(arguments: ["things.db\0", "\0", "no/such/directory/x"])
-  func `a backup to a hostile name leaves the database alone`(name: String) async throws {
+  func `a backup to an invalid file name fails and leaves the database intact`(name: String) async throws {
     try await withThings { database in
       let folder = String(database.path.dropLast("things.db".count))
       #expect(throws: FileError.self) { try database.backup(to: "\(folder)\(name)") }

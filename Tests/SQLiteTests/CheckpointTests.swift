@@ -3,9 +3,9 @@ internal import SQLite
 internal import TestSupport
 internal import Testing
 
-@Suite("The log")
+@Suite("Checkpoints of the write-ahead log")
 struct CheckpointTests {
-  @Test func `the log is copied back while the service works`() async throws {
+  @Test func `the log is checkpointed while the service writes`() async throws {
     try await withThings({
       $0.writer.passivePages = 10
       $0.writer.forcedPages = 20
@@ -19,7 +19,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test func `a quiet moment empties the log file`() async throws {
+  @Test func `the log file is emptied when the service is idle`() async throws {
     try await withThings({
       $0.writer.quietNanoseconds = 1_000_000
       $0.writer.truncateNanoseconds = 1_000_000
@@ -31,14 +31,14 @@ struct CheckpointTests {
     }
   }
 
-  @Test func `a long read only puts the checkpoint off`() async throws {
+  @Test func `a long read delays the checkpoint but not the writes`() async throws {
     try await withThings({
       $0.writer.passivePages = 5
       $0.writer.maximumPages = 30
       $0.readers = 1
     }) { database in
       try await database.write { try insert("a", in: $0) }
-      let inside = Flag("the request runs")
+      let inside = Flag("the read runs")
       let end = Flag("the test lets go")
       async let reading = database.read { context in
         let before = try context.value("SELECT count(*) FROM thing", as: Int.self)

@@ -4,8 +4,8 @@ internal import StorageFaults
 internal import TestSupport
 internal import Testing
 
-/// SQLite's own way of testing: let operation N fail, look, N + 1, until nothing fails any more.
-@Suite("Every operation fails once")
+/// Follows SQLite's own method: let operation N fail, check the result, then N + 1, until no operation fails.
+@Suite("Each disk operation fails once")
 struct FaultLoopTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let operations: Set<FaultyDisk.Operation>
@@ -41,7 +41,7 @@ struct FaultLoopTests {
   ]
 
   @Test(arguments: cases)
-  func `nothing acknowledged is lost`(plan: Case) async throws {
+  func `an acknowledged row survives and a refused row is absent, whichever operation fails`(plan: Case) async throws {
     try await withTemporaryFolder { folder in
       for round in 1...2_000 {
         let happened = try await play(plan, failing: round, in: "\(folder)/\(round)")
@@ -52,11 +52,11 @@ struct FaultLoopTests {
     }
   }
 
-  /// A short life of a database on a disk whose `failing`-th operation fails; then the power goes.
+  /// Writes rows on a disk whose operation number `failing` fails, then restarts, kills and cuts the power.
   ///
-  /// - Returns: whether the operation came up at all.
+  /// - Returns: whether the run had that many operations.
   private func play(_ plan: Case, failing: Int, in folder: String) async throws -> Bool {
-    // The file is there already: making it would wait for the real disk, round after round.
+    // The file exists already, because creating it would wait for the real disk in each round.
     unsafe mkdir(folder, 0o700)
     try writeFile("\(folder)/things.db", [])
     let disk = FaultyDisk()
@@ -80,7 +80,7 @@ struct FaultLoopTests {
           refused.insert(name)
         } catch {}
       }
-      // What was acknowledged can be read at once, unless the reader's own disk fails.
+      // Acknowledged rows can be read at once, unless the reader's own disk access fails.
       if let names = try? await database.names() {
         #expect(acknowledged.isSubset(of: names), "round \(failing)")
       }
@@ -88,18 +88,18 @@ struct FaultLoopTests {
       database.close()
     }
     let happened = disk.heal()
-    // The same process starts again, on what the kernel remembers.
+    // A restart of the process: the kernel still has the written data.
     let again = try Database(options)
     try await judge(again, acknowledged, refused, "round \(failing), reopened")
     try await again.write { try insert("more", in: $0) }
     let files = disk.survivors()
     again.close()
-    // The same, but it was killed before it could close.
+    // A process that was killed before it could close the database.
     if let killed {
       try await judge(
         files: killed, in: "\(folder)/killed", acknowledged, refused, "round \(failing), killed")
     }
-    // And the power goes: what is left is what reached the disk.
+    // A power cut: only what reached the disk remains.
     try await judge(
       files: files, in: "\(folder)/after", acknowledged.union(["more"]), refused,
       "round \(failing), power cut")

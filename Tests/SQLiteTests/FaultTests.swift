@@ -5,9 +5,9 @@ internal import StorageFaults
 internal import TestSupport
 internal import Testing
 
-@Suite("A disk that fails")
+@Suite("The SQLite database on a failing disk")
 struct FaultTests {
-  @Test func `a full disk refuses writes, keeps reads, and recovers by itself`() async throws {
+  @Test func `a full disk refuses writes, still allows reads, and recovers without a restart`() async throws {
     let disk = FaultyDisk()
     try await withThings({ $0.fileLayer = disk.name }) { database in
       try await database.write { try insert("before", in: $0) }
@@ -37,13 +37,13 @@ struct FaultTests {
     }
   }
 
-  @Test func `a lone request that meets a full disk in a statement is counted`() async throws {
+  @Test func `a single write that meets a full disk in its statement is counted`() async throws {
     let disk = FaultyDisk()
     try await withThings({ $0.fileLayer = disk.name }) { database in
       try await database.write { try insert("before", in: $0) }
       let error = await failure {
         try await database.write { context in
-          // More than the cache holds, so that the statement itself must write.
+          // Exceeds SQLite's cache, so that the statement itself must write to the disk.
           disk.fail([.write], at: 1, with: .full)
           try context.run(
             """
@@ -61,7 +61,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `over a quota there is no room: it is a full disk, and goes on by itself`() async throws {
+  @Test func `an exceeded quota is treated as a full disk and recovers without a restart`() async throws {
     let disk = FaultyDisk()
     try await withThings({ $0.fileLayer = disk.name }) { database in
       try await database.write { try insert("before", in: $0) }
@@ -78,7 +78,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `closing does not wait for ever for a disk that does not answer`() async throws {
+  @Test func `closing does not wait forever for a disk that does not answer`() async throws {
     let disk = FaultyDisk()
     try await withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
@@ -97,7 +97,7 @@ struct FaultTests {
       disk.waitUntilHeld()
       database.write({ try insert("late", in: $0) }, completion: note)
       database.close()
-      // Nobody else may have the file as long as somebody may still write to it.
+      // The lock on the file stays as long as the old writer may still write.
       #expect(throws: FileError.self) { try Database(options) }
       disk.letGo()
       #expect(try await answers.wait(for: 2) == ["written", "the database is closed"])
@@ -105,7 +105,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `closing on a slow disk leaves the log to the next opening`() async throws {
+  @Test func `closing on a slow disk leaves the checkpoint to the next opening`() async throws {
     let disk = FaultyDisk()
     try await withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
@@ -122,7 +122,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a full disk in the middle of a batch undoes all of it and answers everybody`()
+  @Test func `a disk that fills up during a batch undoes the whole batch and answers every request`()
     async throws
   {
     let disk = FaultyDisk()
@@ -151,7 +151,7 @@ struct FaultTests {
   }
 
   @Test(arguments: [FaultyDisk.Operation.synchronise, .write])
-  func `an I/O error at the commit stops the writer with an unknown outcome`(
+  func `an I/O error at the commit stops the writer and reports an unknown outcome`(
     operation: FaultyDisk.Operation
   ) async throws {
     let disk = FaultyDisk()
@@ -164,7 +164,7 @@ struct FaultTests {
       try await database.write { try insert("before", in: $0) }
       let gate = Gate()
       try await gate.close(database)
-      // With completions they are in the queue when the gate opens, and share its transaction.
+      // With completions, all three are queued when the gate opens, so they share a transaction.
       let answers = Collected<any Error>()
       let refuse: @Sendable (Result<Void, any Error>) -> Void = { result in
         if case .failure(let error) = result { answers.add(error) }
@@ -175,7 +175,7 @@ struct FaultTests {
       disk.fail([operation], at: 1)
       gate.open()
       let errors = try await answers.wait(for: 3)
-      // It was rolled back alone before the commit: that is certain, whatever the disk did later.
+      // The first request was rolled back before the commit, so its outcome is certain.
       #expect(errors[0] as? Refusal == Refusal(number: 5))
       for error in errors.dropFirst() {
         guard case .outcomeUnknown(let cause)? = error as? DatabaseFailure else {
@@ -190,7 +190,7 @@ struct FaultTests {
         return
       }
       #expect(try await stops.wait(for: 1).count == 1)
-      // Nobody gets to see rows of which nobody knows whether they will be there after the next start.
+      // Reads are refused, too, because these rows may be gone after the next start.
       let read = await failure { _ = try await database.names() }
       guard case .stopped? = read as? DatabaseFailure else {
         Issue.record("\(String(describing: read))")
@@ -201,14 +201,14 @@ struct FaultTests {
       let again = try Database(options)
       let names = try await again.names()
       #expect(names.first == "before")
-      // Fully there or fully not: the two shared a transaction.
+      // Both rows or neither, because they share a transaction.
       #expect(names == ["before"] || Set(names) == ["before", "first", "second"])
       try await again.write { try insert("later", in: $0) }
       again.close()
     }
   }
 
-  @Test func `a request that hides an I/O error does not hide it from the writer`() async throws {
+  @Test func `the writer stops after an I/O error even if the request hides the error`() async throws {
     let disk = FaultyDisk()
     try await withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
@@ -216,7 +216,7 @@ struct FaultTests {
       let database = try Database(options)
       let error = await failure {
         try await database.write { context in
-          // More than the cache holds, so that the statement itself must write.
+          // Exceeds SQLite's cache, so that the statement itself must write to the disk.
           disk.fail([.write], at: 1, forEver: true)
           _ = try? context.run(
             """
@@ -236,12 +236,12 @@ struct FaultTests {
   }
 
   @Test
-  func `after a failed fsync the next start does not build on pages that are not on the disk`()
+  func `after a failed fsync the next start does not rely on pages that never reached the disk`()
     async throws
   {
     #expect(try await rowsLostAfterFailedFsync(lie: nil) == [])
-    // The same on a disk where the repair at opening does nothing: the test must be able to fail. A slow machine may
-    // have copied the log back before the fault, and then there is nothing to lose: another try.
+    // With the repair at opening disabled, rows must be lost, which shows that the test works. A slow machine may
+    // have checkpointed before the fault, and then there is nothing to lose, so this tries again.
     var lost: Set<String> = []
     for _ in 0..<5 where lost.isEmpty {
       lost = try await rowsLostAfterFailedFsync(lie: .rewrite)
@@ -275,7 +275,7 @@ struct FaultTests {
   }
 }
 
-/// The error of something that must fail.
+/// The error that `body` throws; nil if it succeeds.
 func failure(_ body: () async throws -> Void) async -> (any Error)? {
   do {
     try await body()

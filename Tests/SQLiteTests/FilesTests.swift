@@ -4,16 +4,17 @@ internal import SQLite
 internal import TestSupport
 internal import Testing
 
-@Suite("The files of a database")
+@Suite("Files of an SQLite database")
 struct FilesTests {
-  @Test func `the index of the log has its room on the disk before anybody touches it`() async throws {
+  @Test func `the shared-memory index of the log is allocated on the disk before its first use`() async throws {
     try await withTemporaryFolder { folder in
       let database = try Database(things(at: "\(folder)/things.db"))
       defer { database.close() }
       var status = stat()
       #expect(unsafe stat("\(folder)/things.db-shm", &status) == 0)
       #expect(status.st_size >= 1 << 20)
-      // In units of 512 bytes: no holes, whose first touch on a full disk is a signal.
+      // `st_blocks` counts 512 bytes each. There are no holes, because touching a hole on a full disk ends the
+      // process with SIGBUS.
       #expect(Int(status.st_blocks) * 512 >= 1 << 20)
       try await database.write { try insert("row", in: $0) }
       #expect(try await database.names() == ["row"])
@@ -21,9 +22,9 @@ struct FilesTests {
   }
 
   @Test(arguments: ["000", "027", "077"])
-  func `everything is private whatever the umask is`(umask: String) throws {
+  func `files are private whatever the umask is`(umask: String) throws {
     try withTemporaryFolder { folder in
-      // The umask belongs to the whole process: a program of its own makes the files.
+      // The umask applies to the whole process, so a child process creates the files.
       let program = try RunningProgram(
         "sh",
         [
@@ -41,7 +42,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `everything is made private`() throws {
+  @Test func `a new directory and all database files are private`() throws {
     try withTemporaryFolder { folder in
       let database = try Database(things(at: "\(folder)/new/deep/things.db"))
       defer { database.close() }
@@ -54,7 +55,7 @@ struct FilesTests {
   }
 
   @Test(arguments: ["things.db", "things.db-wal", "things.db-shm"])
-  func `a file that others can read is refused with what to type`(name: String) throws {
+  func `a file that other users can read is refused with the chmod command that fixes it`(name: String) throws {
     try withTemporaryFolder { folder in
       try closedDatabase(in: folder)
       try writeFile("\(folder)/\(name)", (try? readFile("\(folder)/\(name)")) ?? [], mode: 0o644)
@@ -67,7 +68,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `a directory that others can enter is refused with what to type`() throws {
+  @Test func `a directory that other users can enter is refused with the chmod command that fixes it`() throws {
     try withTemporaryFolder { folder in
       unsafe chmod(folder, 0o755)
       let error = #expect(throws: FileError.self) {
@@ -78,13 +79,13 @@ struct FilesTests {
     }
   }
 
-  @Test func `a symbolic link is refused as a file and followed as a directory`() throws {
+  @Test func `a symbolic link to the file is refused, and one to its directory is followed`() throws {
     try withTemporaryFolder { folder in
       try closedDatabase(in: "\(folder)/real")
       unsafe symlink("\(folder)/real/things.db", "\(folder)/link.db")
       let error = #expect(throws: FileError.self) { try Database(things(at: "\(folder)/link.db")) }
       #expect(error?.kind == .symbolicLink)
-      // systemd's state directories are links when users are dynamic.
+      // systemd's state directories are symbolic links for services with DynamicUser.
       unsafe symlink("\(folder)/real", "\(folder)/state")
       let database = try Database(things(at: "\(folder)/state/things.db"))
       let real = try #require(realPath(folder))
@@ -94,7 +95,7 @@ struct FilesTests {
   }
 
   @Test(arguments: ["pipe", "directory"])
-  func `something else under the name is refused`(kind: String) throws {
+  func `a pipe or a directory in place of the file is refused`(kind: String) throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/things.db"
       if kind == "pipe" { unsafe mkfifo(path, 0o600) } else { unsafe mkdir(path, 0o700) }
@@ -102,7 +103,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `a second service is kept out and told who is in`() throws {
+  @Test func `a second service is refused and told which process holds the database`() throws {
     try withTemporaryFolder { folder in
       let first = try Database(things(at: "\(folder)/things.db"))
       let error = #expect(throws: FileError.self) {
@@ -114,7 +115,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `no second service comes in by another name or without the lock file`() throws {
+  @Test func `a second service is refused under another file name and without the lock file`() throws {
     try withTemporaryFolder { folder in
       let database = try Database(things(at: "\(folder)/a/things.db"))
       defer { database.close() }
@@ -130,7 +131,7 @@ struct FilesTests {
   }
 
   @Test(arguments: ["removed", "moved", "replaced"])
-  func `nothing is called kept in a file that nobody can find`(how: String) throws {
+  func `no write is acknowledged once the file was removed, moved or replaced`(how: String) throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/a/things.db"
       let database = try Database(things(at: path))
@@ -149,18 +150,18 @@ struct FilesTests {
         guard case .outcomeUnknown(let cause) = error as? DatabaseFailure else { return false }
         return cause.code == .moved && cause.hint?.contains("put the file back") == true
       }
-      // The writer has stopped for good.
+      // The writer has stopped permanently.
       #expect(throws: DatabaseFailure.self) {
         try database.writeBlocking { try insert("later", in: $0) }
       }
     }
   }
 
-  @Test func `a database that is let go without closing can be opened again`() async throws {
+  @Test func `a database that was released without closing can be opened again`() async throws {
     try await withTemporaryFolder { folder in
       let options = things(at: "\(folder)/things.db")
       try await Database(options).write { try insert("a", in: $0) }
-      // The threads end on their own time; the lock says when.
+      // The threads end a little later; the lock tells when.
       let again = try await reopen(options)
       #expect(try await again.names() == ["a"])
       again.close()
@@ -175,7 +176,7 @@ struct FilesTests {
     }
   }
 
-  @Test func `damage is found and nothing is overwritten`() throws {
+  @Test func `a damaged file is reported and not overwritten`() throws {
     try withTemporaryFolder { folder in
       let noise = [UInt8](repeating: 0x5A, count: 8_192)
       try writeFile("\(folder)/things.db", noise)
@@ -199,9 +200,9 @@ struct FilesTests {
   }
 }
 
-/// Opens as soon as the last holder's threads are gone.
+/// Opens the database as soon as the threads of the last holder have ended.
 func reopen(_ options: DatabaseOptions) async throws -> Database {
-  try await eventually("the last holder lets go") {
+  try await eventually("the last holder to release the lock") {
     do {
       return try Database(options)
     } catch let error as FileError {

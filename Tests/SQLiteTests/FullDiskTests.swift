@@ -3,23 +3,23 @@ internal import StorageFaults
 internal import TestSupport
 internal import Testing
 
-/// A refusal because of a full disk is a promise: the row is not there, whatever happens to the process next.
-@Suite("A refusal on a full disk")
+/// An answer that the disk is full promises that the row was not written, even after a kill or a power cut.
+@Suite("Writes refused on a full disk")
 struct FullDiskTests {
-  /// What the disk holds right after the refusal, when nobody has closed or checkpointed anything yet.
+  /// The files right after the refusal, before a close or a checkpoint changes them.
   struct Refusal {
     var killed: [String: [UInt8]] = [:]
     var powerCut: [String: [UInt8]] = [:]
   }
 
-  /// The second half of a frame that is cut short is what an earlier use of the log left there.
+  /// A write that is cut in half leaves old bytes of the log behind it.
   ///
-  /// Rows look alike: when those bytes are the same as the missing ones, the commit record is complete after all,
-  /// checksum included.
+  /// Rows look alike. If the old bytes equal the missing ones, the commit record is complete after all, checksum
+  /// included.
   @Test(arguments: [
     (FaultyDisk.Fault.full, false), (.full, true), (.fullByChanceComplete, true),
   ])
-  func `the refused row is not there after a kill or a power cut`(
+  func `a refused row is absent after a kill or a power cut`(
     fault: FaultyDisk.Fault, forEver: Bool
   ) async throws {
     let writes = try await writesOfOneRequest()
@@ -27,8 +27,8 @@ struct FullDiskTests {
       let found = try await returns(fault, at: failing, forEver, lie: nil)
       #expect(found == [], "write \(failing) of \(writes)")
     }
-    // The same on a disk that does not cut: the test must be able to fail. The last write completes the commit record,
-    // and the synchronisation behind the cut that did not happen keeps it.
+    // On a disk that does not truncate, the row must come back, which shows that the test works. The last write
+    // completes the commit record, and the synchronisation after the failed truncation keeps it.
     let found = try await returns(fault, at: writes, forEver, lie: .truncate)
     #expect(found == ["after a kill", "after a power cut"])
   }
@@ -45,9 +45,9 @@ struct FullDiskTests {
     }
   }
 
-  /// Lets one write of a request fail.
+  /// Makes one write of a request fail.
   ///
-  /// - Returns: in which ways the refused row came back.
+  /// - Returns: after which events the refused row came back.
   private func returns(
     _ fault: FaultyDisk.Fault, at failing: Int, _ forEver: Bool,
     lie: FaultyDisk.Lie?
@@ -77,7 +77,7 @@ struct FullDiskTests {
     return found
   }
 
-  /// A database whose log was used, copied back, and begun again: the next rows are written over its old frames.
+  /// A database whose log was checkpointed and restarted, so that the next rows overwrite its old frames.
   private func usedTwice(
     _ disk: FaultyDisk, in folder: String
   ) async throws -> Database {
@@ -89,16 +89,16 @@ struct FullDiskTests {
     options.writer.truncateNanoseconds = 600_000_000_000
     let database = try Database(options)
     let first = logGeneration(disk)
-    try await eventually("the log is begun again") {
+    try await eventually("the log to be restarted") {
       try await database.write { try fill("before", in: $0) }
       return logGeneration(disk) != first
     }
-    // An answer is released before the writer looks after its log: the next request finds that done.
+    // The writer answers a request before it checks the log, so wait for the next request.
     try await database.write { _ in }
     return database
   }
 
-  /// The number in the log's header that grows with each new use of the log.
+  /// The checkpoint sequence number in the log's header, which changes when the log is restarted.
   private func logGeneration(_ disk: FaultyDisk) -> [UInt8] {
     let log = disk.contents().first { $0.key.hasSuffix("-wal") }?.value ?? []
     return log.count < 16 ? [] : Array(log[12..<16])

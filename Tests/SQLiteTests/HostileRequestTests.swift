@@ -4,10 +4,10 @@ internal import StorageFaults
 internal import TestSupport
 internal import Testing
 
-/// Requests and callers that do what they should not: the promises of the answers hold all the same.
-@Suite("Hostile requests")
+/// Requests that misbehave must not affect the answers of other requests.
+@Suite("Misbehaving database requests")
 struct HostileRequestTests {
-  @Test func `a request that ended the transaction cannot write outside of it`() async throws {
+  @Test func `a request that ended its transaction cannot write outside of it`() async throws {
     try await withThings { database in
       try await database.write { try insert("a", in: $0) }
       let gate = Gate()
@@ -15,7 +15,7 @@ struct HostileRequestTests {
       async let neighbour: Void = database.write { try insert("neighbour", in: $0) }
       let error = await failure {
         async let meddling: Void = database.write { context in
-          // The conflict clause rolls the whole transaction back; what follows would commit by itself.
+          // The conflict clause rolls the whole transaction back, so the next statements would commit on their own.
           _ = try? context.run("INSERT OR ROLLBACK INTO thing (name) VALUES ('a')")
           _ = try? context.run("INSERT INTO thing (name) VALUES ('outside')")
           _ = try? context.runScript("INSERT INTO thing (name) VALUES ('outside too')")
@@ -30,13 +30,13 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `a full disk that a request hides lets nothing through`() async throws {
+  @Test func `a request that hides a full disk commits all of its rows or none`() async throws {
     let disk = FaultyDisk()
     try await withThings({ $0.fileLayer = disk.name }) { database in
       let error = await failure {
         try await database.write { context in
           try insert("first", in: context)
-          // More than the cache holds: the statement itself meets the full disk and ends the transaction.
+          // Exceeds SQLite's cache: the statement itself meets the full disk, which ends the transaction.
           disk.fail([.write], at: 1, with: .full)
           for number in 0..<40 {
             let made = try? context.run(
@@ -56,7 +56,7 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `a migration that hides the end of its transaction is not taken for done`() throws {
+  @Test func `a migration that hides the end of its transaction fails`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       let good = options.migrations
@@ -66,13 +66,13 @@ struct HostileRequestTests {
           _ = try? context.run("INSERT OR ROLLBACK INTO thing (name) VALUES ('a')")
         })
       #expect(throws: SQLiteError.self) { try Database(options) }
-      // Nothing of the step is recorded: the program of before still opens the file.
+      // The step was not recorded, so the earlier program still opens the file.
       options.migrations = good
       try Database(options).close()
     }
   }
 
-  @Test func `a query inside its own loop and a loop that is left do not disturb each other`()
+  @Test func `a query inside its own loop and a loop that is left early do not disturb each other`()
     async throws
   {
     try await withThings { database in
@@ -92,7 +92,7 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `more different statements than the cache holds, nested`() async throws {
+  @Test func `more nested statements than the cache holds work correctly`() async throws {
     try await withThings { database in
       let depth = try await database.read { try descend(0, in: $0) }
       #expect(depth == 300)
@@ -100,7 +100,7 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `a blob at the limit comes back whole and one above it is refused`() async throws {
+  @Test func `a blob at the size limit is stored, and a larger one is refused`() async throws {
     try await withThings { database in
       let large = [UInt8](repeating: 0xA5, count: 999_000)
       try await database.write {
@@ -120,7 +120,7 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `waiting on a thread of the database is refused instead of never ending`()
+  @Test func `a blocking call on a thread of the database is refused and does not deadlock`()
     async throws
   {
     try await withThings { database in
@@ -159,7 +159,7 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `completions ask again, also when they are refused`() async throws {
+  @Test func `a completion may submit further requests, even after a refusal`() async throws {
     try await withThings({ $0.writer.queueCapacity = 4 }) { database in
       let ended = Collected<Bool>()
       @Sendable func ask(_ left: Int, _ name: String) {
@@ -175,7 +175,7 @@ struct HostileRequestTests {
     }
   }
 
-  @Test func `every request gets one answer although the database closes`() async throws {
+  @Test func `every request is answered exactly once although the database closes`() async throws {
     for _ in 0..<10 {
       try await withThings { database in
         let answers = Collected<Int>()

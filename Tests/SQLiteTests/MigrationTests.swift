@@ -3,11 +3,11 @@ internal import StorageFaults
 internal import TestSupport
 internal import Testing
 
-@Suite("Migrations")
+@Suite("Migrations of SQLite databases")
 struct MigrationTests {
   private let second = Migration("second") { try $0.run("ALTER TABLE thing ADD COLUMN extra TEXT") }
 
-  @Test func `steps are run once and in order`() async throws {
+  @Test func `migrations run once and in order`() async throws {
     try await withTemporaryFolder { folder in
       let path = "\(folder)/things.db"
       var options = things(at: path)
@@ -34,14 +34,14 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a migration may add a column for which SQLite checks the file`() async throws {
+  @Test func `a migration may add a column for which SQLite checks the whole file`() async throws {
     try await withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       options.migrations.append(
         Migration("checked") {
           try $0.run("CREATE TABLE strict (id INTEGER PRIMARY KEY) STRICT")
           try $0.run("INSERT INTO strict VALUES (1)")
-          // SQLite 3.40 runs PRAGMA quick_check for a CHECK, 3.46 for any column of a STRICT table.
+          // SQLite 3.40 runs PRAGMA quick_check for a CHECK constraint, 3.46 for any column of a STRICT table.
           try $0.run("ALTER TABLE strict ADD COLUMN colour TEXT CHECK (colour IN ('red', 'blue'))")
         })
       let database = try Database(options)
@@ -51,7 +51,9 @@ struct MigrationTests {
   }
 
   @Test(arguments: [("SAVEPOINT mine", "savepoint BEGIN"), ("ATTACH ':memory:' AS other", "ATTACH :memory:")])
-  func `a migration that touches its transaction is refused, and the error names what`(text: String, denied: String)
+  func `a migration that touches its transaction is refused with the name of the statement`(
+    text: String, denied: String
+  )
     throws
   {
     try withTemporaryFolder { folder in
@@ -62,7 +64,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `whoever waits is told of each step and part on a file that holds something, never on a new one`()
+  @Test func `each migration and each part reports progress for an existing file, but not for a new one`()
     throws
   {
     try withTemporaryFolder { folder in
@@ -83,7 +85,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a newer file is refused with a sentence and left alone`() throws {
+  @Test func `a file with a newer schema is refused and left unchanged`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       options.migrations.append(second)
@@ -96,7 +98,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a file with other steps is refused`() throws {
+  @Test func `a file with other migrations is refused`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       try Database(options).close()
@@ -106,7 +108,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `the file of another program is refused`() throws {
+  @Test func `a file of another program is refused`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       try Database(options).close()
@@ -117,7 +119,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a step that fails leaves the file as it was`() throws {
+  @Test func `a failed migration leaves the file unchanged`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       try Database(options).close()
@@ -136,7 +138,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a step may rebuild a table that others point to`() async throws {
+  @Test func `a migration may rebuild a table that others refer to`() async throws {
     try await withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       let first = try Database(options)
@@ -157,7 +159,7 @@ struct MigrationTests {
         })
       let database = try Database(options)
       #expect(try await database.names() == ["parent", "child"])
-      // The checks are on again afterwards.
+      // Foreign keys are checked again after the migration.
       await #expect(throws: SQLiteError.self) {
         try await database.write { try $0.run("INSERT INTO thing (name, parent) VALUES ('x', 9)") }
       }
@@ -165,7 +167,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a step that breaks references is rolled back`() throws {
+  @Test func `a migration that breaks foreign keys is rolled back`() throws {
     try withTemporaryFolder { folder in
       var options = things(at: "\(folder)/things.db")
       try Database(options).close()
@@ -181,9 +183,9 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a power cut at any write leaves a file before or after a step`() throws {
+  @Test func `a power cut at any write of a migration leaves a file that the next start completes`() throws {
     try withTemporaryFolder { folder in
-      // Each round lets one write more reach the disk, then cuts the power.
+      // In each round one more write reaches the disk before the power is cut.
       for round in 1...60 {
         let disk = FaultyDisk()
         var options = things(at: "\(folder)/\(round)/things.db")

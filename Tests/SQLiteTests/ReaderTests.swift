@@ -3,12 +3,12 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-@Suite("Readers")
+@Suite("Readers of SQLite databases")
 struct ReaderTests {
-  @Test func `a read sees one moment although others write`() async throws {
+  @Test func `a read sees one moment although other tasks write`() async throws {
     try await withThings { database in
       try await database.write { try insert("a", in: $0) }
-      let inside = Flag("the request runs")
+      let inside = Flag("the read runs")
       let written = Flag("the row is written")
       async let counts = database.read { context in
         let first = try context.value("SELECT count(*) FROM thing", as: Int.self)
@@ -32,7 +32,7 @@ struct ReaderTests {
   func `a reader cannot write`(text: String) async throws {
     try await withThings { database in
       _ = try? await database.read { try $0.exists("\(unsafeRawSQL: text)") }
-      // Some pragmas answer instead of failing: what counts is that nothing changed.
+      // Some pragmas return a value instead of failing. What matters is that nothing changed.
       let after = try await database.read { context in
         [
           try context.value(
@@ -58,12 +58,12 @@ struct ReaderTests {
     }
   }
 
-  @Test func `reads that wait together are one look, which sees all that was committed when they were asked for`()
+  @Test func `queued reads share a snapshot that has every row committed before they were queued`()
     async throws
   {
     try await withThings({ $0.readers = 1 }) { database in
-      let inside = Flag("the request runs")
-      let opened = Flag("the request goes on")
+      let inside = Flag("the read runs")
+      let opened = Flag("the read goes on")
       async let first = database.read { context in
         let count = try context.value("SELECT count(*) FROM thing", as: Int.self)
         inside.raise()
@@ -72,7 +72,7 @@ struct ReaderTests {
       }
       try await inside.wait()
       try await database.write { try insert("a", in: $0) }
-      // They wait behind the one that runs, whose look is older than the row.
+      // These reads wait behind the running one, whose snapshot is older than the row.
       let counts = Collected<Result<Int?, any Error>>()
       for number in 0..<40 {
         database.read { context in
@@ -90,9 +90,9 @@ struct ReaderTests {
     }
   }
 
-  @Test func `closing cuts a read short that would never end`() async throws {
+  @Test func `closing interrupts a read that would never end`() async throws {
     try await withThings { database in
-      let started = Flag("the request runs")
+      let started = Flag("the read runs")
       let endless = Task {
         try await database.read { context in
           started.raise()
@@ -108,7 +108,7 @@ struct ReaderTests {
     }
   }
 
-  @Test func `the settings are in force on every connection`() async throws {
+  @Test func `every connection has the required SQLite settings`() async throws {
     try await withThings { database in
       for pragma in ["foreign_keys", "query_only", "cell_size_check"] {
         let value = try await database.read {

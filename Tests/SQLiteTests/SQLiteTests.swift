@@ -1,21 +1,21 @@
 @testable internal import SQLite
 internal import Testing
 
-@Suite("The library")
+@Suite("The SQLite library")
 struct SQLiteTests {
   @Test(arguments: [
     (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_051_002, true), (3_051_003, false),
   ])
-  func `versions with the WAL-reset fault are known`(number: Int, faulty: Bool) {
+  func `SQLite versions with the WAL-reset bug are recognised`(number: Int, faulty: Bool) {
     #expect(SQLiteLibrary.hasLogResetFault(number: number) == faulty)
   }
 
-  @Test func `the rule in force names the version`() {
+  @Test func `the description of the checkpoint rule names the SQLite version`() {
     #expect(SQLiteLibrary.ruleInForce.contains(SQLiteLibrary.version))
     #expect(SQLiteLibrary.ruleInForce.contains("checkpoint"))
   }
 
-  @Test func `settings of the process are in force`() {
+  @Test func `the process-wide SQLite settings are accepted`() {
     #expect(SQLiteLibrary.prepare())
   }
 
@@ -43,7 +43,7 @@ struct SQLiteTests {
     #expect(!(shown + dumped).contains("hush"))
   }
 
-  @Test func `a code matches its refinements`() {
+  @Test func `an error code matches its extended codes`() {
     #expect(ResultCode.constraint ~= .constraintUnique)
     #expect(!(ResultCode.constraintUnique ~= .constraint))
     #expect(ResultCode(2067) == .constraintUnique)

@@ -2,13 +2,13 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// Real file systems, made in a file and seen by the test alone.
+/// Uses real file systems in image files, mounted where only the test sees them.
 @Suite(.enabled(if: mayMount, "mounting takes root and a loop device"))
 struct `A nearly full ext4 with blocks of 1 KiB` {
-  /// Leaves a log behind, as a crash does, and starts again on ever less room.
+  /// Leaves a log behind, as a crash does, and starts again with different amounts of free space.
   ///
-  /// The log's index is mapped into memory: where SQLite alone makes it, three of four blocks are holes, and reading
-  /// the log back touches them. On a full disk the kernel's word for that is SIGBUS.
+  /// The log's index is mapped into memory. SQLite alone would create it with holes in three of four blocks, and
+  /// reading the log touches them. On a full disk the kernel then sends SIGBUS.
   private static let script = """
     cd "$1" || exit 77
     truncate -s 24M image && mkfs.ext4 -q -m 0 -b 1024 image && mkdir disk && mount -o loop image disk || exit 77
@@ -32,7 +32,7 @@ struct `A nearly full ext4 with blocks of 1 KiB` {
     umount disk
     """
 
-  @Test func `ends no program with a signal, and says what is the matter`() throws {
+  @Test func `a full disk ends the program with an error message and never with a signal`() throws {
     try withTemporaryFolder { folder in
       let done = try run(
         "unshare", ["-m", "bash", "-c", Self.script, "bash", folder, try builtProgram("Soak")], deadline: 300)
@@ -40,11 +40,11 @@ struct `A nearly full ext4 with blocks of 1 KiB` {
       let lines = done.outputText.split(separator: "\n")
       #expect(lines.count == 15 && lines.last == "room: 0", "\(done.outputText)")
       for line in lines.dropLast() {
-        // 3 is an error that was said; a signal would be above 128.
+        // Exit code 3 is a reported error; a signal would give more than 128.
         let isSaid = line.contains("No space left on device") || line.contains("the disk is full")
         #expect(line.contains(": 3 ") && isSaid, "\(line)")
       }
-      // Below 32 KiB it does not start, and above that it writes as far as it can.
+      // With less than 32 KiB it does not start; with more it writes as far as it can.
       #expect(lines.first?.contains("No space left on device") == true && lines[13].contains("nothing was written"))
     }
   }

@@ -1,8 +1,8 @@
 internal import TestSupport
 internal import Testing
 
-/// The soak program in small, and its proof that it can fail.
-@Suite("Acknowledged writes survive")
+/// Runs the soak program briefly, and with faulty disks, where it must report a loss.
+@Suite("Acknowledged writes survive crashes")
 struct SoakTests {
   struct Run: Sendable, CustomTestStringConvertible {
     let arguments: [String]
@@ -18,12 +18,12 @@ struct SoakTests {
       testDescription: "40 power cuts lose nothing"),
     Run(
       arguments: ["kill", "--cycles", "20", "--late-log"], status: 1,
-      testDescription: "answers before the kernel has the row are found out"),
+      testDescription: "a kernel that gets rows late is detected"),
     Run(
       arguments: ["power", "--cycles", "10", "--lying-disk"], status: 1,
-      testDescription: "answers before the disk has the row are found out"),
+      testDescription: "a disk that ignores synchronisation is detected"),
   ])
-  func `the soak program`(run soak: Run) throws {
+  func `the soak program finds losses exactly on faulty disks`(run soak: Run) throws {
     let ended = try run(builtProgram("Soak"), soak.arguments, deadline: 120)
     #expect(ended.status == soak.status, "\(ended.outputText)\(ended.errorText)")
     #expect(ended.outputText.contains("LOST") == (soak.status == 1))

@@ -3,7 +3,7 @@ internal import StorageFaults
 internal import TestSupport
 internal import Testing
 
-/// A table for most tests: a number, a unique name, and a row that may point to another.
+/// The table of most tests: a number, a unique name and a row that may refer to another.
 let thingsMigration = Migration("things") { context in
   try context.runScript(
     """
@@ -18,19 +18,19 @@ let thingsMigration = Migration("things") { context in
 
 func things(at path: String) -> DatabaseOptions {
   var options = DatabaseOptions(path: path, applicationID: 77, migrations: [thingsMigration])
-  // Tests say by gates what shares a transaction, not by time.
+  // Tests use a gate to decide which requests share a transaction, so time must not end a batch.
   options.writer.batchNanoseconds = 3_600_000_000_000
   return options
 }
 
-/// Opens a database in a folder of its own, closes it, and looks whether its file is sound: for every test.
+/// Runs a test with a database in its own folder, closes it, and checks the integrity of the file.
 func withThings(
   _ change: (inout DatabaseOptions) -> Void = { _ in },
   _ body: (Database) async throws -> Void
 ) async throws {
   try await withTemporaryFolder { folder in
     var options = things(at: "\(folder)/data/things.db")
-    // A disk that works but does not really wait for the hardware; the files are real all the same.
+    // Writes real files, but does not wait for the hardware (fsync).
     options.fileLayer = FaultyDisk().name
     change(&options)
     let database = try Database(options)
@@ -55,12 +55,12 @@ extension Database {
   }
 }
 
-/// Holds the writer thread inside a request, so that what is submitted meanwhile must share a transaction.
+/// Blocks the writer thread inside a request, so that the requests submitted meanwhile share a transaction.
 final class Gate: Sendable {
-  private let reached = Flag("the writer stands in the gate")
+  private let reached = Flag("the writer reaches the gate")
   private let opened = Flag("the gate opens")
 
-  /// Returns when the writer thread stands in the gate.
+  /// Returns when the writer thread waits at the gate.
   func close(_ database: Database) async throws {
     let reached = reached
     let opened = opened

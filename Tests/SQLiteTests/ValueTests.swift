@@ -1,14 +1,14 @@
 internal import SQLite
 internal import Testing
 
-@Suite("Values and rows")
+@Suite("SQLite values and rows")
 struct ValueTests {
   @Test(arguments: [
     SQLValue.null, .integer(0), .integer(.min), .integer(.max), .real(-0.5), .real(1e300),
     .text(""), .text("Grüße, 안녕 🎬"), .text("a\u{0}b"), .text("'; DROP TABLE thing; --"),
     .blob([]), .blob([0, 1, 255]),
   ])
-  func `a value comes back as it went in`(value: SQLValue) async throws {
+  func `a value is read back as it was written`(value: SQLValue) async throws {
     try await withThings { database in
       let kinds: [String] = ["null", "integer", "real", "text", "blob"]
       let back = try await database.read { context in
@@ -28,7 +28,7 @@ struct ValueTests {
     }
   }
 
-  @Test func `columns are read by type`() async throws {
+  @Test func `columns are read by their type`() async throws {
     try await withThings { database in
       let row = try await database.read { context in
         try context.first("SELECT 7, 'seven', x'0707', 7.5, NULL, 1") { row in
@@ -46,7 +46,7 @@ struct ValueTests {
   }
 
   @Test(arguments: ["'text'", "x'00'", "1.5", "NULL"])
-  func `reading another type than there is is an error`(literal: String) async throws {
+  func `reading a column as another type is an error that names the column`(literal: String) async throws {
     try await withThings { database in
       let error = await #expect(throws: SQLiteError.self) {
         _ = try await database.read { context in
@@ -58,7 +58,7 @@ struct ValueTests {
     }
   }
 
-  @Test func `text that is not UTF-8 is an error`() async throws {
+  @Test func `a text that is not UTF-8 is an error`() async throws {
     try await withThings { database in
       await #expect(throws: SQLiteError.self) {
         _ = try await database.read {
@@ -100,7 +100,7 @@ struct ValueTests {
   }
 
   @Test(arguments: ["SELECT 1; SELECT 2", "", "-- nothing", "SELECT", "SELECT \"no such column\""])
-  func `only one good statement is run`(text: String) async throws {
+  func `a request runs exactly one valid statement`(text: String) async throws {
     try await withThings { database in
       await #expect(throws: SQLiteError.self) {
         _ = try await database.read { try $0.exists("\(unsafeRawSQL: text)") }
@@ -127,7 +127,7 @@ struct ValueTests {
     }
   }
 
-  @Test func `very many different statements are served`() async throws {
+  @Test func `more statements than the cache holds can be used`() async throws {
     try await withThings { database in
       let sum = try await database.read { context in
         var sum = 0

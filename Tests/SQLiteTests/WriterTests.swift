@@ -3,9 +3,9 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-@Suite("The writer")
+@Suite("The writer thread of SQLite")
 struct WriterTests {
-  @Test func `what was answered can be read by everybody`() async throws {
+  @Test func `an acknowledged write can be read at once`() async throws {
     try await withThings { database in
       let count = try await database.write { context in
         try context.run("INSERT INTO thing (name) VALUES (\("a")), (\("b"))")
@@ -18,7 +18,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a write sees its own changes and RETURNING gives rows`() async throws {
+  @Test func `a write sees its own changes, and RETURNING gives rows`() async throws {
     try await withThings { database in
       let rows = try await database.write { context in
         try insert("a", in: context)
@@ -31,7 +31,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `changes are counted for this statement only`() async throws {
+  @Test func `the number of changed rows counts one statement without cascades`() async throws {
     try await withThings { database in
       let counts = try await database.write { context in
         [
@@ -39,7 +39,7 @@ struct WriterTests {
           try context.run("UPDATE thing SET name = 'c' WHERE name = 'nobody'"),
           try context.run("CREATE TABLE other (id INTEGER PRIMARY KEY)"),
           try context.run("UPDATE thing SET parent = 1 WHERE name = 'b'"),
-          // The cascade removes the second row too.
+          // The cascade also deletes the second row, which is not counted.
           try context.run("DELETE FROM thing WHERE name = 'a'"),
           try context.value("SELECT count(*) FROM thing") ?? -1,
         ]
@@ -48,7 +48,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a mark moves on with the rows that it is told of, before anybody is answered`() async throws {
+  @Test func `the mark advances with changes of watched tables, before the request is answered`() async throws {
     try await withThings({ $0.moves = { table, change in table == "thing" && change != .insert } }) { database in
       let start = database.mark
       try await database.write { try insert("a", in: $0) }
@@ -72,13 +72,13 @@ struct WriterTests {
           throw TestSupportError("no")
         }
       }
-      #expect(database.mark == changed, "what was undone has ended nothing")
+      #expect(database.mark == changed, "a rolled-back change does not move the mark")
       try await database.write { _ = try $0.run("DELETE FROM thing WHERE name = 'b'") }
       #expect(database.mark > changed)
     }
   }
 
-  @Test func `a request knows whether others of its transaction move the mark`() async throws {
+  @Test func `a request knows whether an earlier request of its transaction moves the mark`() async throws {
     try await withThings({ $0.moves = { _, change in change == .update } }) { database in
       try await database.write { try insert("a", in: $0) }
       let gate = Gate()
@@ -93,12 +93,12 @@ struct WriterTests {
       look()
       gate.open()
       #expect(try await answers.wait(for: 2) == [false, true])
-      #expect(try await !database.write { $0.movesMark }, "the next transaction is another")
+      #expect(try await !database.write { $0.movesMark }, "the next transaction starts without a moved mark")
     }
   }
 
-  @Test func `requests that come together share one commit`() async throws {
-    // The gate keeps the batch open for as long as this test needs to fill the queue.
+  @Test func `requests that are queued together share one commit`() async throws {
+    // The gate keeps the batch open until this test has filled the queue.
     try await withThings({ $0.writer.batchNanoseconds = 3_600_000_000_000 }) { database in
       let gate = Gate()
       try await gate.close(database)
@@ -117,7 +117,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a batch has an end`() async throws {
+  @Test func `the number of requests in a batch is limited`() async throws {
     try await withThings({ $0.writer.batchRequests = 8 }) { database in
       let gate = Gate()
       try await gate.close(database)
@@ -134,7 +134,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a request that fails is undone alone`() async throws {
+  @Test func `a failed request in a batch is undone alone`() async throws {
     try await withThings { database in
       let gate = Gate()
       try await gate.close(database)
@@ -164,7 +164,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a lone request that fails leaves nothing and the next one works`() async throws {
+  @Test func `a single failed request leaves nothing, and the next one works`() async throws {
     try await withThings { database in
       await #expect(throws: Refusal(number: 1)) {
         try await database.write { context in
@@ -178,7 +178,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a broken deferred reference fails its own request only`() async throws {
+  @Test func `a violated deferred constraint fails only its own request`() async throws {
     try await withThings { database in
       let gate = Gate()
       try await gate.close(database)
@@ -202,14 +202,14 @@ struct WriterTests {
     "COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT mine", "RELEASE request", "ROLLBACK TO request",
     "ATTACH ':memory:' AS other", "PRAGMA synchronous = OFF", "PRAGMA wal_checkpoint", "VACUUM",
   ])
-  func `a request cannot touch the transaction or the settings`(text: String) async throws {
+  func `a request cannot change its transaction or the settings`(text: String) async throws {
     try await withThings { database in
       let gate = Gate()
       try await gate.close(database)
       async let before: Void = database.write { try insert("before", in: $0) }
       async let meddling: Int = database.write { context in
         try insert("meddling", in: context)
-        // The request hides the refusal: it must have had no effect all the same.
+        // The request hides the refusal, but the statement must have had no effect.
         return (try? context.run("\(unsafeRawSQL: text)")) == nil ? 1 : 0
       }
       async let after: Void = database.write { try insert("after", in: $0) }
@@ -221,7 +221,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `requests are run in the order they came`() async throws {
+  @Test func `requests run in the order in which they were submitted`() async throws {
     try await withThings { database in
       let answers = Collected<Int>()
       for number in 0..<500 {
@@ -235,7 +235,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `many writers at once are all served`() async throws {
+  @Test func `many concurrent writers are all served`() async throws {
     try await withThings { database in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for writer in 0..<32 {
@@ -255,7 +255,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `more waiting requests than allowed are refused at once`() async throws {
+  @Test func `requests beyond the queue's capacity are refused at once`() async throws {
     try await withThings({ $0.writer.queueCapacity = 3 }) { database in
       let gate = Gate()
       try await gate.close(database)
@@ -275,7 +275,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `closing serves what waits and refuses what comes later`() async throws {
+  @Test func `closing serves queued requests and refuses later ones`() async throws {
     try await withThings { database in
       let gate = Gate()
       try await gate.close(database)

@@ -82,7 +82,7 @@ func pace(
 }
 
 /// Counts responses, and keeps the first one with a wrong status.
-final class Tally: Sendable {
+final class OutcomeCounts: Sendable {
   private let right = Atomic(0)
   private let wrong = Kept<String?>(nil)
 
@@ -131,7 +131,7 @@ final class Supply: Sendable {
 
 /// A number of callers, each of which sends the next call when it has its response.
 final class Crowd: Sendable {
-  let tally = Tally()
+  let tally = OutcomeCounts()
   private let supply: Supply
   private let status: UInt16
   private let isOver = Atomic(false)

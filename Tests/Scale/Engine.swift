@@ -73,7 +73,7 @@ final class Engine {
   func light() throws -> Double {
     let cluster = try SocketCluster([address])
     let lines = try (0..<200).map { _ in try cluster.line(to: 0) }
-    let (now, later, tally) = (try call("/now"), try call("/later"), Tally())
+    let (now, later, tally) = (try call("/now"), try call("/later"), OutcomeCounts())
     var turn = 0
     func ask(_ call: Call) {
       turn += 1
@@ -133,7 +133,7 @@ final class BesideSockets: Cluster {
   private let nodes: InProcessCluster
   private let sockets: SocketCluster
   private let call: Call
-  private let calls = Tally()
+  private let calls = OutcomeCounts()
   /// Seconds of this process for each call over a socket.
   private let client: Double
 
@@ -167,10 +167,10 @@ final class BesideSockets: Cluster {
 private final class CarriedLine: Line {
   private let socket: any Line
   private let first: Call
-  private let calls: Tally
+  private let calls: OutcomeCounts
   private let node: any Line
 
-  init(_ socket: any Line, _ first: Call, _ calls: Tally, _ node: any Line) {
+  init(_ socket: any Line, _ first: Call, _ calls: OutcomeCounts, _ node: any Line) {
     (self.socket, self.first, self.calls, self.node) = (socket, first, calls, node)
   }
 

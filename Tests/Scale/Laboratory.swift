@@ -199,7 +199,7 @@ struct Laboratory {
     let count = 400
     let names = (0..<count).map { "held-\(signer.prefix)-\($0)" }
     let lines = try (0..<count).map { _ in try cluster.line(to: 0) }
-    let (made, tally) = (Tally(), Tally())
+    let (made, tally) = (OutcomeCounts(), OutcomeCounts())
     for (line, name) in zip(lines, names) { line.send(try signer.code(name)) { _ = made.take($0, 201) } }
     try made.await(count, "new codes", cluster)
     let calls = try (0..<2_000).map { try signer.hold(names[$0 % count], 1) }
@@ -247,7 +247,7 @@ struct Laboratory {
   }
 
   private func measured(
-    _ cluster: any Cluster, _ meter: Meter, _ tally: Tally, warm: Double = 1,
+    _ cluster: any Cluster, _ meter: Meter, _ tally: OutcomeCounts, warm: Double = 1,
     _ streams: [(rate: Double, act: () throws -> Void)], between: () throws -> Void, onBegin: () -> Void = {}
   ) throws -> Usage {
     try pace(cluster, for: warm, streams, between: between)

@@ -20,19 +20,19 @@ final class StandingBoxes {
   private let lines: [any Line]
   private let calls: [Call]
   private var turn = 0
-  let tally = Tally()
+  let tally = OutcomeCounts()
 
   /// Signs all polls of the measurement beforehand.
   init(_ count: Int, polls: Int, at cluster: any Cluster) throws {
     var signer = try Signer()
     let names = (0..<count).map { "standing-\(signer.prefix)-\($0)" }
     let lines = try (0..<count).map { try cluster.line(to: $0 % cluster.count) }
-    let made = Tally()
+    let made = OutcomeCounts()
     for (line, name) in zip(lines, names) { line.send(try signer.code(name)) { _ = made.take($0, 201) } }
     try made.await(count, "new codes", cluster)
     self.lines = lines
     // With the first poll of a device the service looks up an earlier sign-in; that is not to be measured.
-    let first = Tally()
+    let first = OutcomeCounts()
     for (line, name) in zip(lines, names) { line.send(try signer.poll(name)) { _ = first.take($0, 404) } }
     try first.await(count, "first polls", cluster)
     calls = try (0..<polls).map { try signer.poll(names[$0 % count]) }
@@ -56,7 +56,7 @@ final class SignIns {
   private var said: [Int]
   private let due = Kept<[(time: Double, code: String, node: Int)]>([])
   private let approving = Kept<[Double]>([])
-  let (codes, approved, told) = (Tally(), Tally(), Tally())
+  let (codes, approved, told) = (OutcomeCounts(), OutcomeCounts(), OutcomeCounts())
 
   init(_ count: Int, lines lineCount: Int, at cluster: any Cluster) throws {
     var signer = try Signer()

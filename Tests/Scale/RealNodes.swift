@@ -104,7 +104,7 @@ struct RealNodes {
     var signer = try Signer()
     let names = (0..<count).map { "waits-\(signer.prefix)-\($0)" }
     let lines = try names.indices.map { try boxes.line(to: $0 % boxes.count) }
-    let made = Tally()
+    let made = OutcomeCounts()
     for (number, (line, name)) in zip(lines, names).enumerated() {
       let hold = try signer.hold(name)
       line.send(try signer.code(name)) { reply in

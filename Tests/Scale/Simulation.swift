@@ -147,7 +147,7 @@ private struct Simulator {
       try Signer.approval(try known(RegistrationCode(ordinal: UInt64(number))).wire)
     }
     let (line, operators) = (cluster.line(to: 0), cluster.operatorLine(to: 0))
-    let (made, approved) = (Tally(), Tally())
+    let (made, approved) = (OutcomeCounts(), OutcomeCounts())
     var (code, approval) = (0, 0)
     let (time, nodes, used) = (seconds(), try cluster.processors(), database())
     try pace(

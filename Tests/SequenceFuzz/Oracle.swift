@@ -111,7 +111,7 @@ struct Oracle {
   // MARK: - Boxes
 
   /// Looks up a box's sign-in, if it is in force; the lookup counts as the delivery.
-  func pickUp(_ box: Int, at now: Instant) async throws -> StandingSignIn? {
+  func pickUp(_ box: Int, at now: Instant) async throws -> ValidSignIn? {
     let device: DeviceHash = try hash(box)
     do throws(StoreError) {
       return try await store.pickUp(requestor: requestor, device: device, awaitsDelivery: true, at: now).signIn
@@ -122,7 +122,7 @@ struct Oracle {
   }
 
   /// Whether a box may watch a title; if so, its permit is recorded.
-  func authorizes(_ title: String, for signIn: StandingSignIn, at now: Instant) async throws -> Bool {
+  func authorizes(_ title: String, for signIn: ValidSignIn, at now: Instant) async throws -> Bool {
     guard try await permits(title, for: signIn) else { return false }
     let resource = try self.resource(title)
     guard signIn.account != nil else {
@@ -137,14 +137,14 @@ struct Oracle {
   }
 
   /// Whether the rules allow a title: a guest may watch everything while the pass lasts, others what their line-up has.
-  func permits(_ title: String, for signIn: StandingSignIn) async throws -> Bool {
+  func permits(_ title: String, for signIn: ValidSignIn) async throws -> Bool {
     guard signIn.account != nil else { return true }
     let rules = try await store.provisioning().entitlements[local] ?? []
     guard signIn.account?.attributes.channels.contains(title) == true else { return false }
     return rules.isEmpty
   }
 
-  func holdsPermit(_ title: String, _ signIn: StandingSignIn, at now: Instant) async throws -> Bool {
+  func holdsPermit(_ title: String, _ signIn: ValidSignIn, at now: Instant) async throws -> Bool {
     if case .inForce = try await store.permit(signIn.authentication.id, try resource(title), at: now) { return true }
     return false
   }

@@ -9,7 +9,7 @@ extension TestService {
     let phone = try await phone()
     return PathPrefixHandler(
       core.options.basePath,
-      RightTime(
+      ClockGuard(
         core, page: phone.unavailable,
         before: RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))))
   }

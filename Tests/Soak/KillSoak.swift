@@ -4,10 +4,12 @@ internal import StorageFaults
 internal import Synchronization
 internal import TestSupport
 
-/// Kills a writing process at random moments and looks for what it had promised.
+/// Kills a writing process at random moments and checks that its acknowledged rows survive.
 struct KillSoak {
   let cycles: Int
-  /// Whether the disk lies about what the kernel has: then rows must be lost.
+  /// Whether the simulated kernel gets writes late.
+  ///
+  /// Then rows must be lost, which shows that the check works.
   let lateLog: Bool
 
   /// Runs all cycles, or ends at the first loss.
@@ -23,7 +25,7 @@ struct KillSoak {
     var inFlight = 0
     var total = 0
     while counted < cycles {
-      // A fresh file now and then, so that the check of a cycle stays short.
+      // Start with a new file every 25 cycles, so that the check of each cycle stays short.
       if counted % 25 == 0 {
         removeTree(folder)
         folder = try makeTemporaryFolder()
@@ -43,7 +45,7 @@ struct KillSoak {
         return 1
       }
       total += log.acknowledged.count
-      // Killed while nothing was under way, a cycle proves nothing: it is done again.
+      // A kill that met no write in progress proves nothing, so the cycle is repeated.
       guard log.submitted.count > log.acknowledged.count else {
         idle += 1
         continue
@@ -79,7 +81,7 @@ struct KillSoak {
   }
 }
 
-/// This program's file, to start it a second time.
+/// The path of this program, which starts itself as the child.
 private func ownProgram() throws -> String {
   guard let found = unsafe realpath("/proc/self/exe", nil) else {
     throw TestSupportError("/proc/self/exe leads nowhere")
@@ -88,10 +90,9 @@ private func ownProgram() throws -> String {
   return unsafe String(cString: found)
 }
 
-/// What the killed process said: nine bytes a record, a letter and a number.
+/// What the killed process recorded: records of nine bytes, a letter and a number.
 ///
-/// Each was one `write` to a file that is only appended to, so records are whole, and the kernel keeps them when the
-/// process dies.
+/// Each record was one `write` in append mode, so it is whole, and the kernel keeps it when the process dies.
 struct WriterLog {
   var submitted: Set<Int> = []
   var acknowledged: Set<Int> = []
@@ -106,7 +107,7 @@ struct WriterLog {
   }
 }
 
-/// The process that is killed: sixteen writers, each of which says what it starts and what it was promised.
+/// The child process that is killed: sixteen tasks record each row before they write it and after it is acknowledged.
 func writeForEver(path: String, first: Int, lateLog: Bool) async throws -> Never {
   var options = numberedRows(at: path)
   if lateLog {
@@ -114,7 +115,7 @@ func writeForEver(path: String, first: Int, lateLog: Bool) async throws -> Never
     disk.lie(about: .lateLog)
     options.fileLayer = disk.name
   }
-  // Small limits, so that checkpoints happen between the kills too.
+  // Small limits, so that kills also hit checkpoints.
   options.writer.passivePages = 50
   options.writer.forcedPages = 200
   options.onFailStop = { error in

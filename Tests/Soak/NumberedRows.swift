@@ -2,7 +2,7 @@ internal import Glibc
 internal import SQLite
 internal import TestSupport
 
-/// The table that is written under fire: numbered rows, and enough bytes to make pages split.
+/// The database that the soak runs write: numbered rows, large enough to split pages.
 func numberedRows(at path: String) -> DatabaseOptions {
   DatabaseOptions(
     path: path, applicationID: 0x50A1,
@@ -16,9 +16,8 @@ func numberedRows(at path: String) -> DatabaseOptions {
     ])
 }
 
-/// Writes one numbered row.
 func insertRow(_ number: Int, in context: borrowing WriteContext) throws {
-  // The mark scatters over the unique index, as hashes do.
+  // The mark scatters over the unique index, like a hash.
   let mark = withoutOrder(number)
   let body = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 100 + number % 300)
   try context.run("INSERT INTO numbered (id, mark, body) VALUES (\(number), \(mark), \(body))")
@@ -29,7 +28,7 @@ private func withoutOrder(_ number: Int) -> [UInt8] {
   return (0..<8).map { UInt8(truncatingIfNeeded: scattered >> ($0 * 8)) }
 }
 
-/// What was promised and what is there.
+/// The differences between the acknowledged rows and the rows that were found.
 struct Verdict {
   var lost: [Int] = []
   var invented: [Int] = []
@@ -38,7 +37,7 @@ struct Verdict {
   var isGood: Bool { lost.isEmpty && invented.isEmpty && damage.isEmpty }
 }
 
-/// Opens the file as the service would after a crash, and compares.
+/// Opens the file as the service would after a crash and compares its rows with the acknowledged ones.
 func judge(path: String, acknowledged: Set<Int>, submitted: Set<Int>) throws -> Verdict {
   let rows: Set<Int>
   let damage: [String]
@@ -60,7 +59,6 @@ func judge(path: String, acknowledged: Set<Int>, submitted: Set<Int>) throws -> 
     damage: damage)
 }
 
-/// Makes a private folder.
 func makeFolder(_ path: String) throws {
   guard unsafe mkdir(path, 0o700) == 0 else { throw TestSupportError("cannot make \(path)") }
 }

@@ -3,10 +3,12 @@ internal import SQLite
 internal import StorageFaults
 internal import TestSupport
 
-/// Takes the power from a simulated disk while many write, and looks for what was promised.
+/// Cuts the power of a simulated disk during writes and checks that the acknowledged rows survive.
 struct PowerSoak {
   let cycles: Int
-  /// Whether the disk lies about what it has forced: then rows must be lost.
+  /// Whether the disk ignores synchronisation.
+  ///
+  /// Then rows must be lost, which shows that the check works.
   let lyingDisk: Bool
 
   /// Runs all cycles, or ends at the first loss.
@@ -34,13 +36,13 @@ struct PowerSoak {
     var options = numberedRows(at: "\(folder)/before/soak.db")
     options.fileLayer = disk.name
     if lyingDisk { disk.lie(about: .synchronise) }
-    // Small limits, so that the cut also meets checkpoints.
+    // Small limits, so that the cut also hits checkpoints.
     options.writer.passivePages = 30
     options.writer.forcedPages = 60
     let database = try Database(options)
     let promised = Promised()
     let wanted = Int.random(in: 50...400)
-    // The disk stays as it was when the last of the wanted answers came; what follows is the running service.
+    // The disk's state is copied in the middle of the writes, while the database goes on.
     let (acknowledged, files) = try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
         group.addTask {
@@ -52,10 +54,10 @@ struct PowerSoak {
         }
       }
       try await eventually("half of the promises") { promised.count >= wanted / 2 }
-      // The promises first: whatever is acknowledged before the cut must survive it.
+      // Copy the acknowledged numbers before the disk, because a row acknowledged later need not be on it.
       let acknowledged = promised.numbers.withLock { $0 }
       var generator = SystemRandomNumberGenerator()
-      // Every other cut loses exactly what was not synchronised; the rest keeps some of it, torn writes included.
+      // Half of the cuts lose exactly what was not synchronised. The others keep some of it, torn writes included.
       let files =
         Bool.random() ? disk.survivors() : disk.survivors(keepingSomeBy: &generator)
       try await group.waitForAll()

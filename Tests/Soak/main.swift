@@ -1,6 +1,6 @@
-// Soak: proves that an acknowledged write survives. `kill` kills a writing process again and again; `power` takes the
-// power from a simulated disk. Both have a switch that puts a disk which lies below SQLite: then they must report a
-// loss, or they prove nothing.
+// Soak: proves that an acknowledged write survives. `kill` kills a writing process again and again; `power` cuts the
+// power of a simulated disk. Each has a switch that puts a faulty disk below SQLite: then the run must report a loss,
+// or the check would be worthless.
 
 internal import Glibc
 internal import SQLite

@@ -3,10 +3,12 @@ internal import Glibc
 internal import RegentPlatform
 internal import SQLite
 
-// The C side: a table of functions, and in front of SQLite's own file object a header that leads to the disk. All
-// callbacks are file-scope functions, called on whatever thread uses the connection; the disk's state is behind a lock.
+// The C side: a table of functions, and a header in front of SQLite's own file object that leads to the disk. All
+// callbacks are file-scope functions that run on the thread of the connection. A lock protects the disk's state.
 
-/// What stands in front of the real file object; the first field is what SQLite expects.
+/// The header in front of the real file object.
+///
+/// SQLite expects `methods` as its first field.
 @unsafe private struct FileHeader {
   var methods: UnsafePointer<sqlite3_io_methods>?
   var owner: Unmanaged<OpenFile>?
@@ -15,7 +17,7 @@ internal import SQLite
 /// The Swift side of one open file.
 private final class OpenFile {
   let disk: FaultyDisk
-  /// Nil for files that hold nothing durable.
+  /// Nil for files without durable data, such as shared memory.
   let path: String?
 
   init(_ disk: FaultyDisk, _ path: String?) {
@@ -29,7 +31,7 @@ private let headerSize = 64
 func registerFileLayer(_ disk: FaultyDisk) {
   guard let real = unsafe sqlite3_vfs_find(nil) else { return }
   let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-  // Never freed: SQLite keeps the table for the rest of the process.
+  // Never freed, because SQLite uses the table until the process ends.
   unsafe layer.initialize(to: real.pointee)
   unsafe layer.pointee.pNext = nil
   unsafe layer.pointee.zName = UnsafePointer(strdup(disk.name))
@@ -43,7 +45,7 @@ func registerFileLayer(_ disk: FaultyDisk) {
 nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
   let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
   unsafe table.initialize(to: sqlite3_io_methods())
-  // 2: shared memory for the log's index, but no memory-mapped reads, which would go past us.
+  // Version 2 has shared memory for the log's index, but no memory-mapped reads, which would bypass this layer.
   unsafe table.pointee.iVersion = 2
   unsafe table.pointee.xClose = closeFile
   unsafe table.pointee.xRead = readFile
@@ -80,7 +82,7 @@ nonisolated(unsafe) private let methods: UnsafePointer<sqlite3_io_methods> = {
   return unsafe UnsafePointer(table)
 }()
 
-/// The real file object behind ours.
+/// SQLite's own file object, which follows the header.
 private func below(_ file: UnsafeMutablePointer<sqlite3_file>?) -> UnsafeMutablePointer<
   sqlite3_file
 > {
@@ -124,7 +126,7 @@ private func openFile(
   return SQLITE_OK
 }
 
-/// What is in a file that this disk has not seen yet counts as synchronised.
+/// Records the content of a file that this disk has not seen yet; it counts as synchronised.
 private func remember(
   _ path: String, _ file: UnsafeMutablePointer<sqlite3_file>, on disk: FaultyDisk
 ) {
@@ -156,12 +158,12 @@ private func deleteFile(
   let fault = unsafe disk(layer).state.withLock { $0.fault(of: .delete) }
   // sqlite3.h composes the extended codes with shifts, which Swift does not import: SQLITE_IOERR_DELETE.
   if fault != nil { return SQLITE_IOERR | 10 << 8 }
-  // As with xSync: the image beside the files knows what is durable, the real directory need not be forced.
+  // The real directory is not synchronised, because the image in memory tracks what is durable.
   let code = unsafe real.pointee.xDelete(real, name, 0)
   guard code == SQLITE_OK else { return code }
   unsafe disk(layer).state.withLock { state in
     guard let old = state.files[path] else { return }
-    // Without a synchronised directory a power cut brings the file back as it was synchronised last.
+    // Until the directory is synchronised, a power cut brings back the last synchronised content.
     state.files[path] = FileImage(
       exists: false, nameIsNew: true, ghost: old.nameIsNew ? old.ghost : old.durable)
     if syncDirectory != 0 { state.synchroniseNames() }
@@ -223,7 +225,7 @@ private func writeFile(
     owner.disk.state.withLock { $0.files[path]?.writeLate(content, at: Int(offset)) }
     return SQLITE_OK
   }
-  // What reaches the file: everything, or with a fault the first half, as a short write would leave it.
+  // How much is written: everything, or with most faults the first half, as a short write would leave it.
   let (code, written) = owner.disk.state.withLock { state -> (Int32, Int32) in
     let fault = state.fault(of: .write)
     let growth = max(0, Int(offset) + content.count - (state.files[path]?.size ?? 0))
@@ -268,7 +270,7 @@ private func truncateFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _ size: s
   return unsafe below(file).pointee.pMethods.pointee.xTruncate(below(file), size)
 }
 
-/// SQLite's own file layer tells what the kernel said last.
+/// Reports EDQUOT as the last errno after a refused write over quota, as SQLite's own file layer would.
 private func controlFile(
   _ file: UnsafeMutablePointer<sqlite3_file>?, _ operation: Int32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -281,7 +283,7 @@ private func controlFile(
   return unsafe below(file).pointee.pMethods.pointee.xFileControl(below(file), operation, argument)
 }
 
-/// The real files are not synchronised: the image beside them is what counts, and tests need not wait for a disk.
+/// Synchronises only the image in memory and not the real file, so that tests need not wait for a disk.
 private func synchroniseFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _: Int32) -> Int32 {
   let owner = unsafe owner(file)
   guard let path = owner.path else { return SQLITE_OK }
@@ -298,7 +300,7 @@ private func synchroniseFile(_ file: UnsafeMutablePointer<sqlite3_file>?, _: Int
   }
   return owner.disk.state.withLock { state in
     guard state.fault(of: .synchronise) == nil else {
-      // As Linux does: the pages count as clean although the disk never got them.
+      // Like Linux, which marks the pages as clean although they never reached the disk.
       state.files[path]?.pending = []
       return SQLITE_IOERR | 4 << 8
     }

@@ -1,15 +1,15 @@
 internal import CSQLite
 
-// How a disk lies that says "written" too early or too often; see FaultyDisk.Lie.
+// The bookkeeping of disks that report writes too early or skip them; see FaultyDisk.Lie.
 
 extension FileImage {
-  /// Notes a write that the kernel is to get later.
+  /// Records a write that the kernel gets later.
   mutating func writeLate(_ bytes: [UInt8], at offset: Int) {
     late.append(.write(offset: offset, bytes: bytes))
     size = max(size, offset + bytes.count)
   }
 
-  /// What the kernel gets now: what was written before the last synchronisation.
+  /// Returns the writes that the kernel gets now: those made before the previous synchronisation.
   mutating func takeLate() -> [Change] {
     let due = Array(late.prefix(lateAtLastSync))
     late.removeFirst(lateAtLastSync)
@@ -18,7 +18,7 @@ extension FileImage {
     return due
   }
 
-  /// What is cut off need not be written any more.
+  /// Drops writes that a truncation cut off.
   mutating func forgetLate(after size: Int) {
     let count = late.count
     late.removeAll { change in
@@ -28,7 +28,7 @@ extension FileImage {
   }
 }
 
-/// Lays what the kernel has not got yet over what was read from it.
+/// Copies late writes over the bytes that were read from the kernel.
 func readLate(
   _ late: [FileImage.Change], into buffer: UnsafeMutableRawBufferPointer, _ start: sqlite3_int64, _ code: Int32
 ) -> Int32 {
@@ -41,11 +41,11 @@ func readLate(
     isTouched = true
     for position in from..<to { unsafe buffer[position - Int(start)] = bytes[position - offset] }
   }
-  // A read behind the kernel's end of the file is short only if nothing of it is ours.
+  // The kernel reported a short read. It is no short read if a late write covers part of the range.
   return isTouched ? SQLITE_OK : code
 }
 
-/// Whether a file has these bytes there already.
+/// Whether the file already contains these bytes at the offset.
 func alreadyHolds(
   _ content: [UInt8], at offset: sqlite3_int64, _ file: UnsafeMutablePointer<sqlite3_file>
 ) -> Bool {

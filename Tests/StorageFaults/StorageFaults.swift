@@ -1,6 +1,6 @@
-// StorageFaults: a file layer (VFS) below SQLite that fails or lies on command, has a full disk on command, and knows
-// what a power cut would leave. Real files carry the data, so locks and shared memory are SQLite's own; beside them it
-// keeps what was synchronised. For the tests of SQLite and the soak program only: a program has no switch for it.
+// StorageFaults: a file layer (VFS) below SQLite that fails or lies on request, simulates a full disk, and knows what
+// a power cut would leave. Real files hold the data, so locks and shared memory are SQLite's own; an image in memory
+// tracks what was synchronised. Only the tests of SQLite and the soak program use it; no program has a switch for it.
 
 internal import CSQLite
 internal import Glibc
@@ -10,37 +10,37 @@ internal import Synchronization
 
 /// A disk that can be made to fail.
 ///
-/// One per test: each registers a file layer under its own name.
+/// Each test has its own, which registers a file layer under its own name.
 public final class FaultyDisk: Sendable {
-  /// What can be made to fail.
   public enum Operation: Sendable, CaseIterable {
     case read, write, truncate, synchronise, delete
   }
 
   /// How an operation fails.
   public enum Fault: Sendable {
-    /// An I/O error.
     case inputOutput
-    /// No space is left; the first half was written.
+    /// No space is left, and the first half was written.
     case full
-    /// The user's quota is used up, which SQLite takes for an I/O error; nothing was written.
+    /// The user's quota is exceeded, which SQLite reports as an I/O error. Nothing was written.
     case overQuota
-    /// No space is left, and yet what is in the file is complete: behind the cut stood the same bytes before.
+    /// No space is left, but the file has all bytes: the missing half equals what an earlier write left there.
     case fullByChanceComplete
   }
 
-  /// What a disk can say it has done and not do: each undoes one precaution of ours, so that a test can show that it
-  /// notices when the precaution is missing.
+  /// What a disk may report as done without doing it.
+  ///
+  /// Each lie disables one precaution of this project, so that a test can show that it notices when the precaution is
+  /// missing.
   public enum Lie: Sendable {
-    /// A synchronisation forces nothing, as with `synchronous=OFF`: a power cut loses what was acknowledged.
+    /// Synchronisation has no effect, as with `synchronous=OFF`: a power cut loses acknowledged rows.
     case synchronise
-    /// A file is not cut, as if the log kept what a refused request left behind.
+    /// Files are not truncated, as if the log kept the frames of a refused request.
     case truncate
-    /// Bytes that stand in the file already are not written again, as if the log were not forced to disk at opening:
-    /// pages that a failed fsync marked clean stay clean.
+    /// Bytes that the file already contains are not written again, as if the log were not rewritten at opening: pages
+    /// that a failed fsync marked clean stay clean.
     case rewrite
-    /// The log reaches the kernel one synchronisation late, as if answers left before their `COMMIT`: a kill loses what
-    /// was acknowledged.
+    /// The log reaches the kernel one synchronisation late, as if requests were answered before their `COMMIT`: a
+    /// kill loses acknowledged rows.
     case lateLog
   }
 
@@ -48,9 +48,9 @@ public final class FaultyDisk: Sendable {
   public let name: String
   let state = Monitor(DiskState())
 
-  /// Registers a new disk.
+  /// Creates a disk and registers its file layer.
   public init() {
-    // Settings of the library that are only accepted before its first use.
+    // These library settings are accepted only before SQLite is first used.
     SQLiteLibrary.prepare()
     let number = disks.wrappingAdd(1, ordering: .relaxed).newValue
     name = "faulty-\(getpid())-\(number)"
@@ -68,7 +68,7 @@ public final class FaultyDisk: Sendable {
     }
   }
 
-  /// Has the disk lie from now on; `nil` makes it honest again.
+  /// Makes the disk lie from now on; `nil` makes it honest again.
   public func lie(about lie: Lie?) { state.withLock { $0.lie = lie } }
 
   /// Makes everything work again.
@@ -82,7 +82,7 @@ public final class FaultyDisk: Sendable {
     }
   }
 
-  /// Has every synchronisation from now on wait for ``letGo()``, as a disk does that does not answer.
+  /// Blocks every synchronisation until ``letGo()``, like a disk that does not answer.
   public func hold() { state.withLock { $0.isHeld = true } }
 
   /// Ends ``hold()``.
@@ -91,10 +91,12 @@ public final class FaultyDisk: Sendable {
     state.wakeAll()
   }
 
-  /// Waits until a synchronisation waits.
+  /// Waits until a synchronisation is blocked by ``hold()``.
   public func waitUntilHeld() { _ = state.wait { $0.waiting > 0 ? true : nil } }
 
-  /// Frees what it remembers of the files; SQLite keeps the file layer itself for the rest of the process.
+  /// Frees the images of the files.
+  ///
+  /// SQLite keeps the file layer itself until the process ends.
   public func forget() { state.withLock { $0 = DiskState() } }
 
   /// Limits the bytes of all files together, as a small disk would; `nil` is no limit.
@@ -108,7 +110,7 @@ public final class FaultyDisk: Sendable {
     state.withLock { $0.calls[operation] ?? 0 }
   }
 
-  /// The files as killing the process at this moment would leave them: all that was handed to the kernel.
+  /// The files as killing the process now would leave them: everything that was handed to the kernel.
   ///
   /// After a failed synchronisation it is what the disk has, as if the kernel had dropped its pages meanwhile.
   public func contents() -> [String: [UInt8]] {
@@ -120,17 +122,17 @@ public final class FaultyDisk: Sendable {
     }
   }
 
-  /// The files as a power cut at this moment would leave them: what was synchronised.
+  /// The files as a power cut now would leave them: what was synchronised.
   ///
-  /// A name that was made or removed since its directory was synchronised is as it was before.
+  /// A file that was created or deleted since its directory was synchronised is in its earlier state.
   public func survivors() -> [String: [UInt8]] {
     state.withLock { $0.files }.compactMapValues { file in
       file.nameIsNew ? file.ghost : file.durable
     }
   }
 
-  /// The same, but each unsynchronised write may have reached the disk as well, or half of it: disks write in any order
-  /// they like.
+  /// The files as a power cut now might leave them: each unsynchronised write may be kept, half kept or lost, because
+  /// disks write in any order.
   public func survivors(
     keepingSomeBy generator: inout some RandomNumberGenerator
   ) -> [String: [UInt8]] {
@@ -165,16 +167,16 @@ struct DiskState {
   var plan: FaultPlan?
   var lie: FaultyDisk.Lie?
   var capacity: Int?
-  /// Whether the last write was refused for it.
+  /// Whether the last write was refused because of the quota.
   var isOverQuota = false
   var isHeld = false
-  /// How many synchronisations wait.
+  /// How many synchronisations have been blocked.
   var waiting = 0
   var calls: [FaultyDisk.Operation: Int] = [:]
 
   var size: Int { files.values.reduce(0) { $0 + $1.size } }
 
-  /// The directory reaches the disk, as SQLite orders with the first synchronisation of a new log or journal.
+  /// Synchronises the directory, as SQLite does with the first synchronisation of a new log or journal.
   mutating func synchroniseNames() {
     files = files.filter(\.value.exists)
     for path in files.keys {
@@ -183,7 +185,7 @@ struct DiskState {
     }
   }
 
-  /// Counts the call and says how it shall fail, if it shall.
+  /// Counts the call and returns the planned fault, if it is due.
   mutating func fault(of operation: FaultyDisk.Operation) -> FaultyDisk.Fault? {
     calls[operation, default: 0] += 1
     guard var plan, plan.operations.contains(operation) else { return nil }
@@ -195,20 +197,21 @@ struct DiskState {
   }
 }
 
-/// One file: what the disk certainly holds, and what only the page cache holds.
+/// One file: what the disk has for certain, and what only the page cache has.
 struct FileImage {
   var durable: [UInt8] = []
   var pending: [Change] = []
-  /// What a late disk has not handed to the kernel yet, and how much of it the next synchronisation hands over.
+  /// Writes that a late disk has not handed to the kernel yet, and how many of them the next synchronisation hands
+  /// over.
   var late: [Change] = []
   var lateAtLastSync = 0
-  /// The size that programs see.
+  /// The size that programs see, unsynchronised writes included.
   var size = 0
   /// Whether programs see the file.
   var exists = true
-  /// Whether the directory was not synchronised since the file was made or removed.
+  /// Whether the file was created or deleted since the directory was last synchronised.
   var nameIsNew = false
-  /// What the disk has under the name as long as the directory is not synchronised.
+  /// What the disk still has under this name until the directory is synchronised.
   var ghost: [UInt8]?
 
   enum Change {
@@ -227,7 +230,7 @@ struct FileImage {
       }
     }
 
-    /// What a torn write leaves: its first half.
+    /// The first half of a write, as a torn write leaves it.
     var half: Change {
       guard case .write(let offset, let bytes) = self else { return self }
       return .write(offset: offset, bytes: Array(bytes.prefix(bytes.count / 2)))

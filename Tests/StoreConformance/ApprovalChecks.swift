@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let approvalChecks = [
-    ConformanceCheck("approving redeems the code and creates the one authentication") { stage in
+    ConformanceCheck("approving a code creates exactly one authentication") { stage in
       let (record, session) = try await stage.claimed(1)
       let result = try await stage.store.approve(
         record.id, stage.yes(session), audit: nil, at: stage.at(2))
@@ -15,7 +15,7 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all == [made], "there are \(all.count)")
     },
-    ConformanceCheck("a code is approved once") { stage in
+    ConformanceCheck("a code can be approved only once") { stage in
       let (record, session) = try await stage.claimed(1)
       _ = try await stage.store.approve(record.id, stage.yes(session), audit: nil, at: stage.at(2))
       for request in try [stage.yes(session, as: 2), stage.order(for: stage.bob, as: 3)] {
@@ -26,7 +26,7 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all.map(\.authentication.id.text) == ["authentication-1"], "there are \(all)")
     },
-    ConformanceCheck("after the expiry nothing is approved and nothing changes") { stage in
+    ConformanceCheck("an expired code cannot be approved, and the attempt changes nothing") { stage in
       let (record, session) = try await stage.claimed(1)
       for second in stride(from: 100, through: 1700, by: 100) {
         _ = try await stage.store.renew(record.id, by: session, at: stage.at(second))
@@ -44,14 +44,14 @@ extension StoreConformance {
       let all = try await stage.allAuthentications(second: 1801)
       try expect(all.isEmpty, "there are \(all.count) authentications")
     },
-    ConformanceCheck("a lapsed claim approves nothing") { stage in
+    ConformanceCheck("a session whose claim has lapsed cannot approve the code") { stage in
       let (record, session) = try await stage.claimed(1)
       let request = try stage.yes(session)
       try await expect(.refused(.leaseLapsed)) {
         try await stage.store.approve(record.id, request, audit: nil, at: stage.at(121))
       }
     },
-    ConformanceCheck("a wrong number denies for good, and creates nothing") { stage in
+    ConformanceCheck("picking a wrong number denies the code for good and creates no sign-in") { stage in
       let match = NumberMatch(number: 42)
       let (record, session) = try await stage.claimed(1, match: match)
       let result = try await stage.store.approve(
@@ -65,7 +65,7 @@ extension StoreConformance {
       let kept = try await stage.store.registration(record.id, at: stage.at(3))
       try expect(kept?.flow.match == match, "forgot the number")
     },
-    ConformanceCheck("an account that is disabled, or an integration that is off, approves nothing") { stage in
+    ConformanceCheck("approval is refused for a disabled account and for a switched-off integration") { stage in
       let (record, session) = try await stage.claimed(1)
       let request = try stage.yes(session)
       let on = Integration(requestor: stage.requestor, provider: stage.local)
@@ -77,7 +77,7 @@ extension StoreConformance {
       }
       try await stage.put(.integration(on), replacing: .integration(off))
       try await stage.disable(stage.ann)
-      // Disabling has ended the session; an operator cannot approve for a disabled account either.
+      // Disabling has ended the session. An operator cannot approve for a disabled account either.
       try await expect(.sessionEnded) {
         try await stage.store.approve(record.id, request, audit: nil, at: stage.at(3))
       }
@@ -90,7 +90,7 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all.isEmpty, "there are \(all.count) authentications")
     },
-    ConformanceCheck("an operator approves from any pending state, for an account that exists") {
+    ConformanceCheck("an operator can approve a pending code, but only for an account that exists") {
       stage in
       let record = try stage.registration(1)
       try await stage.reserve(record)
@@ -108,7 +108,7 @@ extension StoreConformance {
       try expect(result.authentication?.authentication.viewer == stage.bob, "is another's")
     },
     ConformanceCheck(
-      "a new sign-in of a device takes the place of the earlier one, permits included"
+      "a new sign-in of a device replaces the earlier one and its permits"
     ) { stage in
       let first = try await stage.signedIn(1)
       let resource = try ConformanceFixture.name("ESPN") as ResourceID
@@ -121,7 +121,7 @@ extension StoreConformance {
       let permit = try await stage.store.permit(first.authentication.id, resource, at: stage.at(4))
       try expect(permit == .none, "the earlier permit is still there")
     },
-    ConformanceCheck("the audit line of an approval is written with it, or not at all") { stage in
+    ConformanceCheck("the audit line of an approval is written only if the approval succeeds") { stage in
       let (record, session) = try await stage.claimed(1)
       func line(_ text: String) -> AuditEntry {
         AuditEntry(
@@ -134,7 +134,7 @@ extension StoreConformance {
       let lines = try await stage.store.audit(after: 0, limit: 10)
       try expect(lines == [NumberedAuditEntry(number: 1, entry: line("first"))], "are \(lines)")
     },
-    ConformanceCheck("a code that is taken back keeps the sign-in that it led to") { stage in
+    ConformanceCheck("withdrawing an approved code does not end the sign-in it created") { stage in
       let signedIn = try await stage.signedIn(1)
       let id = try found(signedIn.registration, "registration")
       let change = try await stage.store.withdraw(id, .device, audit: nil, at: stage.at(3))

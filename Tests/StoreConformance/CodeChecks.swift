@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let codeChecks = [
-    ConformanceCheck("a reserved code is remembered as it was given") { stage in
+    ConformanceCheck("a reserved code is returned with all its fields") { stage in
       let record = try stage.registration(1)
       let withdrawn = try await stage.reserve(record)
       try expect(withdrawn.isEmpty, "withdrew \(withdrawn)")
@@ -12,7 +12,7 @@ extension StoreConformance {
       let all = try await stage.store.registrations(after: nil, limit: 10, at: stage.at(1))
       try expect(all == [record], "listed \(all)")
     },
-    ConformanceCheck("a code is given to one registration only, until it is forgotten") { stage in
+    ConformanceCheck("a code belongs to one registration until that is forgotten") { stage in
       try await stage.reserve(stage.registration(1))
       let other = RegistrationRecord(
         id: try ConformanceFixture.name("other"), code: try stage.hash(1), requestor: stage.requestor,
@@ -21,13 +21,13 @@ extension StoreConformance {
       try await expect(.codeTaken) {
         try await stage.store.reserve(other, within: LiveCodeLimits(100), at: stage.at(1))
       }
-      // Expired, and still answered as such: not free yet.
+      // An expired code stays reserved while the service still answers that it has expired.
       try await expect(.codeTaken) {
         try await stage.store.reserve(other, within: LiveCodeLimits(100), at: stage.at(1801))
       }
       try await stage.reserve(other, second: 1800 + 600)
     },
-    ConformanceCheck("reserving again what is there changes nothing") { stage in
+    ConformanceCheck("reserving the same registration again changes nothing") { stage in
       let record = try stage.registration(1)
       try await stage.reserve(record)
       let again = try await stage.reserve(record)
@@ -35,7 +35,7 @@ extension StoreConformance {
       let status = try await stage.status(record, second: 1)
       try expect(status == .offered, "is \(status)")
     },
-    ConformanceCheck("a new code of the same device withdraws the earlier one, and no other") {
+    ConformanceCheck("a new code of a device withdraws its earlier code and no other") {
       stage in
       let first = try stage.registration(1)
       let neighbour = try stage.registration(2, device: 2)
@@ -49,7 +49,7 @@ extension StoreConformance {
       ]
       try expect(statuses == [.withdrawn, .offered], "are \(statuses)")
     },
-    ConformanceCheck("codes that are named are forgotten before their time, and make room") { stage in
+    ConformanceCheck("forgotten codes are gone before they expire and free their places") { stage in
       let records = try (1...3).map { try stage.registration($0, device: $0) }
       for record in records { try await stage.reserve(record, limit: 3) }
       try await stage.store.forgetCodes([records[0].id, records[1].id, records[0].id])
@@ -60,11 +60,11 @@ extension StoreConformance {
       for number in 4...5 {
         try await stage.reserve(stage.registration(number, device: number), limit: 3)
       }
-      // Its code is free again.
+      // A forgotten code can be reserved again.
       try await stage.store.forgetCodes([stage.registration(5).id])
       try await stage.reserve(records[0], limit: 3)
     },
-    ConformanceCheck("a new code leaves an answer that was given alone") { stage in
+    ConformanceCheck("a new code does not withdraw an earlier code that was denied") { stage in
       let (record, session) = try await stage.claimed(1)
       _ = try await stage.store.deny(record.id, by: session, audit: nil, at: stage.at(2))
       let withdrawn = try await stage.reserve(stage.registration(2), second: 3)
@@ -72,7 +72,7 @@ extension StoreConformance {
       let status = try await stage.status(record, second: 4)
       try expect(status == .denied, "is \(status)")
     },
-    ConformanceCheck("no more codes are pending than the limit says; expired ones do not count") {
+    ConformanceCheck("the number of pending codes is limited, and expired codes do not count") {
       stage in
       try await stage.reserve(stage.registration(1, device: 1), limit: 2)
       try await stage.reserve(stage.registration(2, device: 2), limit: 2)
@@ -80,12 +80,12 @@ extension StoreConformance {
       try await expect(.tooManyLiveCodes(limit: 2)) {
         try await stage.store.reserve(third, within: LiveCodeLimits(2), at: stage.at(1))
       }
-      // One that replaces a pending one needs no room.
+      // A code that replaces the device's pending one needs no place of its own.
       try await stage.reserve(stage.registration(4, device: 2), limit: 2)
       try await stage.reserve(
         stage.registration(5, device: 3, second: 1800), limit: 2, second: 1800)
     },
-    ConformanceCheck("a requestor that has its share of a full pool gets no more; one that has less does") { stage in
+    ConformanceCheck("in a full pool only a requestor with fewer codes than its share gets one") { stage in
       let limits = LiveCodeLimits(4, among: 2)
       let other = try await stage.besides("OTHER")
       func full(_ fixture: ConformanceFixture, _ number: Int, second: Int = 0) async throws {
@@ -104,16 +104,16 @@ extension StoreConformance {
       for number in 11...12 { try await add(other, number, device: number) }
       try await full(other, 13)
       try await full(stage, 7)
-      // One that ended is missed from its requestor's share, after a second at most.
+      // A code that ended frees a place in its requestor's share, after a second at most.
       try await stage.store.forgetCodes([other.registration(11).id])
       try await full(stage, 8, second: 2)
       try await add(other, 14, device: 14, second: 2)
       try await full(other, 15, second: 2)
-      // Their time makes room for all.
+      // Expiry frees the places of all requestors.
       for number in 21...24 { try await add(stage, number, device: number, second: 3600) }
       try await full(stage, 25, second: 3600)
     },
-    ConformanceCheck("a code needs a requestor and a row key in force") { stage in
+    ConformanceCheck("a code needs an existing requestor and an active row key") { stage in
       let record = try stage.registration(1)
       let foreign = RegistrationRecord(
         id: record.id, code: record.code, requestor: try ConformanceFixture.name("nobody"),
@@ -128,7 +128,7 @@ extension StoreConformance {
         try await stage.store.reserve(record, within: LiveCodeLimits(100), at: stage.at(0))
       }
     },
-    ConformanceCheck("a new code tells whether the device is signed in from before") { stage in
+    ConformanceCheck("a new code reports whether the device has a valid sign-in") { stage in
       func reserve(_ number: Int, device: Int = 1, second: Int) async throws -> Reservation {
         let record = try stage.registration(number, device: device, second: second)
         return try await stage.store.reserve(record, within: LiveCodeLimits(100), at: stage.at(second))
@@ -149,7 +149,7 @@ extension StoreConformance {
       let last = try await reserve(5, second: 3702)
       try expect(!last.hasEarlierSignIn, "one that was ended was seen")
     },
-    ConformanceCheck("opening, claiming and releasing move the code on, step by step") { stage in
+    ConformanceCheck("opening, claiming, renewing and releasing change the state of a code step by step") { stage in
       let record = try stage.registration(1)
       try await stage.reserve(record)
       let session = try await stage.session(1, as: stage.ann)
@@ -169,7 +169,7 @@ extension StoreConformance {
       let kept = try await stage.store.registration(record.id, at: stage.at(62))
       try expect(kept == released.record, "kept \(String(describing: kept))")
     },
-    ConformanceCheck("what the life of a code refuses changes nothing") { stage in
+    ConformanceCheck("a refused state change leaves the code unchanged") { stage in
       let (record, _) = try await stage.claimed(1)
       let before = try await stage.store.registration(record.id, at: stage.at(2))
       let other = try await stage.session(2, as: stage.bob)
@@ -189,7 +189,7 @@ extension StoreConformance {
         try await stage.store.open(unknown, at: stage.at(2))
       }
     },
-    ConformanceCheck("only a session that is in force claims, approves or denies") { stage in
+    ConformanceCheck("an ended session can neither claim nor approve nor deny a code") { stage in
       let (record, session) = try await stage.claimed(1)
       _ = try await stage.store.endSession(session, audit: nil, at: stage.at(2))
       let request = try stage.yes(session)
@@ -203,7 +203,7 @@ extension StoreConformance {
         try await stage.store.deny(record.id, by: session, audit: nil, at: stage.at(3))
       }
     },
-    ConformanceCheck("the list goes on after an id and leaves the forgettable out") { stage in
+    ConformanceCheck("the list of codes is paged by id and leaves out codes that may be forgotten") { stage in
       for number in 1...5 { try await stage.reserve(stage.registration(number, device: number)) }
       let first = try await stage.store.registrations(after: nil, limit: 2, at: stage.at(1))
       let rest = try await stage.store.registrations(

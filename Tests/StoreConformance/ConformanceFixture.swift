@@ -1,10 +1,10 @@
 import PairingStore
 import RegentPairing
 
-/// A store with what the checks need in it: a requestor, three providers, three accounts, and the means to make codes.
+/// A store with the records that the checks need: a requestor, three providers and two accounts.
 struct ConformanceFixture: Sendable {
   var store: any Store
-  /// The same store as another node has it.
+  /// A second handle on the same database, as another node has it.
   let other: any Store
   private(set) var requestor: RequestorID
   let local: ProviderID
@@ -15,7 +15,7 @@ struct ConformanceFixture: Sendable {
   let bob: Viewer
   let carl: OperatorName
 
-  /// Provisions an empty store.
+  /// Adds these records to an empty store.
   init(_ store: any Store, beside other: (any Store)? = nil) async throws {
     self.store = store
     self.other = other ?? store
@@ -55,7 +55,7 @@ struct ConformanceFixture: Sendable {
         created: at(0)), audit: nil, at: at(0))
   }
 
-  /// The same with another requestor beside the first.
+  /// The same store with another requestor and its own row key.
   func besides(_ name: String) async throws -> ConformanceFixture {
     var fixture = self
     fixture.requestor = try Self.name(name)
@@ -68,7 +68,9 @@ struct ConformanceFixture: Sendable {
     try found(Identifier<Kind>(text), "name \(text)", line: line)
   }
 
-  /// A hash of which every byte is this number; what it is of does not matter to a store.
+  /// A hash that repeats the four bytes of this number.
+  ///
+  /// A store does not care what was hashed.
   func hash<Kind>(_ number: Int) throws -> KeyedHash<Kind> {
     let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) }
     return try found(KeyedHash<Kind>(bytes), "hash")
@@ -93,14 +95,14 @@ struct ConformanceFixture: Sendable {
   }
 }
 
-// MARK: - Codes and what belongs to them
+// MARK: - Codes, sessions and sign-ins
 
 extension ConformanceFixture {
-  /// A registration that is ready to be reserved.
+  /// A registration that has not been reserved yet.
   func registration(
     _ number: Int, device: Int = 1, match: NumberMatch? = nil, owner: String? = nil, second: Int = 0
   ) throws -> RegistrationRecord {
-    // All that is kept of a box as text, each another one, so that none may be left out or come back as another.
+    // Each text field has a different value, so that a store that drops or swaps a field is noticed.
     let older = OlderDeviceFields(
       deviceType: "television", deviceUser: "a user", appID: "an app", appVersion: "1.2",
       registrationURL: "https://tv.example/r")
@@ -130,7 +132,7 @@ extension ConformanceFixture {
     return record.id
   }
 
-  /// A registration that a session of Ann's has claimed.
+  /// Reserves a registration and lets a session of Ann claim it.
   func claimed(_ number: Int, device: Int = 1, match: NumberMatch? = nil, owner: String? = nil) async throws
     -> (record: RegistrationRecord, session: SessionID)
   {
@@ -152,7 +154,7 @@ extension ConformanceFixture {
       by: .operator(carl, for: viewer), authentication: try Self.name("authentication-\(number)"))
   }
 
-  /// A device that Ann has signed in.
+  /// Signs the device in for Ann.
   @discardableResult
   func signedIn(_ number: Int, device: Int = 1, owner: String? = nil) async throws -> AuthenticationRecord {
     let (record, session) = try await claimed(number, device: device, owner: owner)
@@ -161,7 +163,7 @@ extension ConformanceFixture {
     return try found(result.authentication, "authentication")
   }
 
-  /// A guest who is ready to be signed in without a code.
+  /// A guest's sign-in without a code that has not been stored yet.
   func guest(
     _ number: Int, at provider: ProviderID, device: Int = 1, identity: Int? = nil, second: Int = 0
   ) throws -> AuthenticationRecord {
@@ -190,7 +192,9 @@ extension ConformanceFixture {
       at: at(second))
   }
 
-  /// The same thing, many at a time; the answers in no order.
+  /// Runs `body` for each number at once.
+  ///
+  /// The results come in any order.
   func together<Value: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
   ) async throws -> [Result<Value, StoreError>] {
@@ -210,7 +214,7 @@ extension ConformanceFixture {
 }
 
 extension Array {
-  /// The values of those that succeeded.
+  /// The values of the calls that succeeded.
   func successes<Value>() -> [Value] where Element == Result<Value, StoreError> {
     compactMap { try? $0.get() }
   }

@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let enrolmentChecks = [
-    ConformanceCheck("an invitation gives one box a key pair, and the same one again") { stage in
+    ConformanceCheck("an invitation gives one box a key pair, and a retry of that box the same pair") { stage in
       try await stage.invite(1)
       let first = try await stage.redeem(1, box: "box-1", second: 2)
       let again = try await stage.redeem(1, box: "box-1", pair: 2, second: 3)
@@ -13,21 +13,21 @@ extension StoreConformance {
       try expect(
         try await stage.store.provisioning().keyPairs[stage.pair(3).publicKey] == nil, "a refused box has a pair")
     },
-    ConformanceCheck("of many boxes at once one redeems an invitation") { stage in
+    ConformanceCheck("when many boxes redeem one invitation at once, one succeeds") { stage in
       try await stage.invite(1)
       let results = try await stage.together(64) { number in
         try await stage.redeem(1, box: "box-\(number)", pair: number, second: 2)
       }
       try expect(results.successes().count == 1, "\(results.successes().count) did")
     },
-    ConformanceCheck("an invitation for several boxes is used up by as many") { stage in
+    ConformanceCheck("an invitation for several boxes can be redeemed by that many") { stage in
       try await stage.invite(1, uses: 3)
       let results = try await stage.together(16) { number in
         try await stage.redeem(1, box: "box-\(number)", pair: number, second: 2)
       }
       try expect(results.successes().count == 3, "\(results.successes().count) did")
     },
-    ConformanceCheck("an invitation that is over, revoked or another's does not exist") { stage in
+    ConformanceCheck("an invitation that has expired, was revoked or was never made is not found") { stage in
       try await stage.invite(1)
       try await expect(EnrolmentRecord.missing) { try await stage.redeem(1, second: 3600) }
       try expect(try await stage.store.enrolment(stage.invitation(1), at: stage.at(3600)) == nil, "stands")
@@ -39,13 +39,13 @@ extension StoreConformance {
       }
       try await expect(EnrolmentRecord.missing) { try await stage.redeem(2, second: 6) }
     },
-    ConformanceCheck("a box whose pair was revoked does not get it again") { stage in
+    ConformanceCheck("a box whose key pair was revoked does not get it from its invitation again") { stage in
       try await stage.invite(1, uses: 2)
       let pair = try await stage.redeem(1, box: "box-1", second: 2)
       try await stage.store.setState(of: pair.publicKey, to: .revoked, audit: nil, at: stage.at(3))
       try await expect(EnrolmentRecord.missing) { try await stage.redeem(1, box: "box-1", pair: 2, second: 4) }
     },
-    ConformanceCheck("a requestor has so many invitations, and room again when they are over") { stage in
+    ConformanceCheck("the number of a requestor's invitations is limited, and expired ones do not count") { stage in
       for number in 0..<EnrolmentRecord.mostOfRequestor { try await stage.invite(number) }
       try await stage.invite(0)
       try await expect(.tooManyLiveCodes(limit: EnrolmentRecord.mostOfRequestor)) { try await stage.invite(900) }
@@ -57,7 +57,7 @@ extension StoreConformance {
       try expect(gone == EnrolmentRecord.mostOfRequestor, "\(gone) were forgotten")
       try expect(try await stage.store.enrolments(at: stage.at(3601)).count == 1, "the last one went as well")
     },
-    ConformanceCheck("a requestor's invitations go with it") { stage in
+    ConformanceCheck("removing a requestor removes its invitations") { stage in
       try await stage.invite(1)
       _ = try await stage.store.remove(.requestor(stage.requestor), audit: nil, at: stage.at(1))
       try expect(try await stage.store.enrolments(at: stage.at(1)).isEmpty, "stands")

@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let filterChecks = [
-    ConformanceCheck("a list has what every part of its filter means, page by page") { stage in
+    ConformanceCheck("a list of sign-ins obeys every part of its filter on every page") { stage in
       var all: [AuthenticationRecord] = []
       for number in 1...4 { all.append(try await stage.signedIn(number, device: number)) }
       func list(_ change: (inout AuthenticationFilter) -> Void) async throws -> [AuthenticationRecord] {
@@ -50,7 +50,8 @@ extension StoreConformance {
         try await expectNone({ $0.visitorID = "somebody" }, "another visitor")
       }
     },
-    ConformanceCheck("an account's sign-ins have an end, and the one unused for longest goes with its line") { stage in
+    ConformanceCheck("an account's sign-ins are limited, and the one unused for longest is ended and audited") {
+      stage in
       for number in 1...4 {
         let code = try stage.registration(number, device: number)
         try await stage.reserve(code)
@@ -62,7 +63,8 @@ extension StoreConformance {
       _ = try await stage.store.approve(other.id, try stage.order(for: stage.bob, as: 5), audit: nil, at: stage.at(5))
       let all = try await stage.store.authentications(AuthenticationFilter(), after: nil, limit: 9, at: stage.at(5))
       let new = try found(all.first { $0.authentication.id.text == "authentication-4" }, "the new one")
-      // The first is in use; a use of a time that has not come yet, as by a clock that was ahead, is none.
+      // The first sign-in was used recently. The second has a time of use in the future, as from a wrong clock, and
+      // so counts as unused.
       let uses = ["authentication-1": stage.at(6), "authentication-2": stage.at(99)]
       func makeRoom(_ most: Int) async throws -> [String] {
         let room = SignInRoom(most: most) { uses[$0.text] }
@@ -79,7 +81,7 @@ extension StoreConformance {
       try expect(first == ["authentication-2", "authentication-3"], "two of four: \(first)")
       let again = try await makeRoom(2)
       try expect(again.isEmpty, "once more: \(again)")
-      // Never the new one, and never another account's.
+      // The new sign-in and those of other accounts are never ended.
       let one = try await makeRoom(0)
       try expect(one == ["authentication-1"], "one at least: \(one)")
       let left = try await stage.store.authentications(AuthenticationFilter(), after: nil, limit: 9, at: stage.at(7))
@@ -88,7 +90,7 @@ extension StoreConformance {
       try expect(
         lines.map(\.subject) == ["authentication-2", "authentication-3", "authentication-1"], "lines: \(lines)")
     },
-    ConformanceCheck("the boxes of a visitor are found whatever stands in the id") { stage in
+    ConformanceCheck("boxes are found by their visitor id, whatever characters it has") { stage in
       try await stage.signedIn(1)
       let visitors = ["visitor", "a \"quoted\" %_' one", "ü\u{0}\u{1}"]
       for (place, visitor) in visitors.enumerated() {

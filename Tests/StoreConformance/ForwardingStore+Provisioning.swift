@@ -98,7 +98,7 @@ extension ForwardingStore {
 
   public var standingMark: UInt64? { target.standingMark }
 
-  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     try await target.grant(id, at: now)
   }
 

@@ -1,9 +1,9 @@
 public import PairingStore
 public import RegentPairing
 
-/// A store that passes every verb on: a store for a test writes down only what it does otherwise.
+/// A store that forwards every call, so that a test store implements only the calls that it changes.
 public protocol ForwardingStore: Store {
-  /// Where the next verb goes.
+  /// The store that receives the next call.
   var target: any Store { get }
 }
 
@@ -76,12 +76,12 @@ extension ForwardingStore {
     try await target.pickUp(requestor: requestor, device: device, of: owner, awaitsDelivery: awaitsDelivery, at: now)
   }
 
-  public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> StandingSignIn? {
+  public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> ValidSignIn? {
     try await target.standing(id, at: now)
   }
 
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     try await target.signInWithoutCode(record, at: now)
   }
@@ -197,7 +197,7 @@ extension ForwardingStore {
     try await target.box(id, at: now)
   }
 
-  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     try await target.exchange(exchange, at: now)
   }
 

@@ -3,7 +3,8 @@ import RegentPairing
 
 extension StoreConformance {
   static let grantChecks = [
-    ConformanceCheck("a client is kept, changed by who has seen it, and removed") { stage in
+    ConformanceCheck("an OAuth client is stored, changed only by a caller that has seen its current state, and removed")
+    { stage in
       let client = try stage.client(1)
       try await stage.put(client)
       try await stage.put(client)
@@ -19,7 +20,7 @@ extension StoreConformance {
         try await stage.store.removeOAuthClient(client.id, audit: nil, at: stage.at(3))
       }
     },
-    ConformanceCheck("of one origin there are as many clients as allowed, and not one more of many at once") { stage in
+    ConformanceCheck("the limit on clients of one origin holds when many register at once") { stage in
       let three = ClientRoom(most: 3, forgettingBefore: nil)
       let results = try await stage.together(16) { number in try await stage.put(stage.client(number), in: three) }
       try expect(results.successes().count == 3, "there are \(results.successes().count)")
@@ -29,7 +30,7 @@ extension StoreConformance {
       let rest = try await stage.store.oauthClients(of: nil, after: list[0].id, limit: 1)
       try expect(rest == [list[1]], "behind the first comes \(rest.map(\.id))")
     },
-    ConformanceCheck("one sign-in is given once, however many ask at once") { stage in
+    ConformanceCheck("one sign-in gives one grant, however many requests come at once") { stage in
       let (client, signIn) = try await stage.readyToGive()
       let results = try await stage.together(32) { number in
         try await stage.store.keep(stage.grant(number, client, signIn), at: stage.at(3))
@@ -43,7 +44,7 @@ extension StoreConformance {
       paired.paired = stage.at(3)
       try expect(standing?.client == paired && standing?.signIn.record == signIn, "stands on another")
     },
-    ConformanceCheck("the next generation is made once, however many ask at once") { stage in
+    ConformanceCheck("each next generation of a grant is made once, however many requests come at once") { stage in
       let (client, signIn) = try await stage.readyToGive()
       let first = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
       let results = try await stage.together(32) { number in
@@ -60,7 +61,7 @@ extension StoreConformance {
       let unchanged = try await stage.store.rotate(skipped, at: stage.at(5))
       try expect(unchanged == kept.first, "a generation was left out")
     },
-    ConformanceCheck("a grant ends with its time, its sign-in, its account, its client") { stage in
+    ConformanceCheck("a grant ends with its idle time, its sign-in or its account") { stage in
       let (client, signIn) = try await stage.readyToGive()
       let grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
       try expect(try await stage.store.grant(grant.id, at: stage.at(3 + 99)) != nil, "ended early")
@@ -75,7 +76,7 @@ extension StoreConformance {
       let left = try await stage.store.grants(GrantFilter(), after: nil, limit: 10, at: stage.at(5))
       try expect(left.isEmpty, "is still listed")
     },
-    ConformanceCheck("a longer idle time is kept, paused or not, of the generation that was seen alone") { stage in
+    ConformanceCheck("prolonging a grant can only lengthen the idle time of its current generation") { stage in
       let (client, signIn) = try await stage.readyToGive()
       var grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
       func kept(_ second: Int) async throws -> GrantRecord? { try await stage.kept(of: signIn, second: second) }
@@ -83,7 +84,7 @@ extension StoreConformance {
       grant.idle = .seconds(400)
       try await stage.store.prolong(grant, at: stage.at(50))
       try expect(try await kept(300) == grant, "is \(String(describing: try await kept(300)))")
-      // Not shorter again, by a try that was slower.
+      // A slower request with an older, shorter time must not shorten it.
       var shorter = grant
       shorter.idle = .seconds(200)
       try await stage.store.prolong(shorter, at: stage.at(51))
@@ -100,7 +101,7 @@ extension StoreConformance {
       late.idle = .seconds(4000)
       try await stage.store.prolong(late, at: stage.at(302))
       try expect(try await kept(303) == next, "an earlier generation's was kept")
-      // What is over stays over, and what is not there stays away.
+      // An expired grant stays expired, and a removed one does not come back.
       late = next
       late.idle = .seconds(4000)
       try await stage.store.prolong(late, at: stage.at(500))
@@ -109,7 +110,7 @@ extension StoreConformance {
       try await stage.store.prolong(late, at: stage.at(302))
       try expect(try await kept(303) == nil, "is there again")
     },
-    ConformanceCheck("nobody says yes to a code whose client is not there any more") { stage in
+    ConformanceCheck("a code cannot be approved after its OAuth client was removed") { stage in
       let client = try stage.client(1)
       try await stage.put(client)
       func code(_ number: Int) async throws -> (RegistrationID, SessionID) {
@@ -135,7 +136,7 @@ extension StoreConformance {
       let left = try await stage.store.standing(ConformanceFixture.name("authentication-2"), at: stage.at(5))
       try expect(left == nil, "is signed in")
     },
-    ConformanceCheck("whatever may end a grant moves the mark on before it is told") { stage in
+    ConformanceCheck("every change that may end a grant moves the standing mark before it is reported") { stage in
       guard stage.store.standingMark != nil else { return }
       let (client, signIn) = try await stage.readyToGive()
       _ = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
@@ -160,7 +161,7 @@ extension StoreConformance {
         try expect(store.standingMark != before, "\(what) end went unnoticed")
       }
     },
-    ConformanceCheck("ending a grant signs its device out, and no other") { stage in
+    ConformanceCheck("ending a grant signs out its device and no other") { stage in
       let (client, signIn) = try await stage.readyToGive()
       let other = try await stage.signedIn(2, device: 2)
       let grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
@@ -172,7 +173,7 @@ extension StoreConformance {
       let rest = try await stage.store.removeOAuthClient(client.id, audit: nil, at: stage.at(5))
       try expect(rest == [other], "with the client went \(rest.count)")
     },
-    ConformanceCheck("nothing is given to a client that is not there, or of another requestor") { stage in
+    ConformanceCheck("no grant is given to a client that is missing or belongs to another requestor") { stage in
       let signIn = try await stage.signedIn(1)
       try await expect(.notFound(what: "client")) {
         try await stage.store.keep(stage.grant(1, stage.client(1), signIn), at: stage.at(3))
@@ -207,14 +208,14 @@ extension ConformanceFixture {
     try await store.put(client, replacing: seen, in: room, audit: nil, at: at(second))
   }
 
-  /// A client, and a device that Ann has signed in.
+  /// A client, and a device where Ann is signed in, ready for a grant.
   func readyToGive() async throws -> (OAuthClientRecord, AuthenticationRecord) {
     let client = try client(1)
     try await put(client)
     return (client, try await signedIn(1))
   }
 
-  /// What a client was given that stands on a sign-in.
+  /// The grant that was made for a sign-in.
   fileprivate func kept(of signIn: AuthenticationRecord, second: Int) async throws -> GrantRecord? {
     let filter = GrantFilter(authentication: signIn.authentication.id)
     return try await store.grants(filter, after: nil, limit: 2, at: at(second)).first

@@ -1,17 +1,17 @@
 public import PairingStore
 internal import Synchronization
 
-/// Several handles on one database as one store: each verb goes to the next of them, so that nothing that one of them
-/// keeps in memory may count.
+/// Uses several handles on one database in turn, so that a value cached in one handle may not hide what another
+/// wrote.
 public final class HandlesInTurn: ForwardingStore {
   private let handles: [any Store]
   private let turn = Atomic(0)
 
-  /// One store of several on the same database.
+  /// The handles must be open on the same database.
   public init(_ handles: [any Store]) { self.handles = handles }
 
   public var target: any Store { handles[turn.wrappingAdd(1, ordering: .relaxed).oldValue % handles.count] }
 
-  /// Each handle has a count of its own, which says nothing to the others.
+  /// Each handle counts its own marks, and they cannot be compared with each other.
   public var standingMark: UInt64? { nil }
 }

@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let keyChecks = [
-    ConformanceCheck("key material is random, and stays what it is") { stage in
+    ConformanceCheck("key material is random for each purpose and never changes") { stage in
       var seen: Set<StoredSecret> = []
       for purpose in KeyPurpose.allCases {
         let first = try await stage.store.keyMaterial(for: purpose)
@@ -13,13 +13,13 @@ extension StoreConformance {
       }
       try expect(seen.count == KeyPurpose.allCases.count, "two purposes share their material")
     },
-    ConformanceCheck("key material that many ask for at once is the same for all") { stage in
+    ConformanceCheck("concurrent requests for key material get the same bytes") { stage in
       let results = try await stage.together(16) { _ in
         try await stage.store.keyMaterial(for: .codes)
       }
       try expect(Set(results.successes()).count == 1, "there are several")
     },
-    ConformanceCheck("a key pair is kept and its state goes forwards only") { stage in
+    ConformanceCheck("a key pair is stored, and its state only moves from active to retired to revoked") { stage in
       let pair = KeyPair(
         publicKey: try ConformanceFixture.name("calls-1"), requestor: stage.requestor, purpose: .calls,
         secret: StoredSecret(Array("hush".utf8)), created: stage.at(5))
@@ -42,7 +42,7 @@ extension StoreConformance {
           of: ConformanceFixture.name("unknown"), to: .revoked, audit: nil, at: stage.at(8))
       }
     },
-    ConformanceCheck("revoking a call key signs nobody out") { stage in
+    ConformanceCheck("revoking a call key signs out no device") { stage in
       try await stage.signedIn(1)
       let pair = KeyPair(
         publicKey: try ConformanceFixture.name("calls-1"), requestor: stage.requestor, purpose: .calls,
@@ -53,7 +53,7 @@ extension StoreConformance {
       let pickUp = try await stage.pickUp(second: 5).signIn
       try expect(pickUp != nil, "the device was signed out")
     },
-    ConformanceCheck("a retired row key verifies what it signed; a revoked one kills it") { stage in
+    ConformanceCheck("rows of a retired row key stay valid, and rows of a revoked one do not") { stage in
       try await stage.signedIn(1)
       let next = KeyPair(
         publicKey: try ConformanceFixture.name("rows-2"), requestor: stage.requestor, purpose: .rows,
@@ -70,7 +70,7 @@ extension StoreConformance {
       let left = try await stage.allAuthentications()
       try expect(gone == nil && left.isEmpty, "revoked rows still count")
     },
-    ConformanceCheck("signing keys are kept, and retired once") { stage in
+    ConformanceCheck("signing keys are stored, and retiring one twice keeps the first times") { stage in
       func key(_ number: Int) throws -> SigningKeyRecord {
         SigningKeyRecord(
           id: try ConformanceFixture.name("key-\(number)"), privateKey: StoredSecret([UInt8(number)]),

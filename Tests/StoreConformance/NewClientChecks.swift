@@ -3,7 +3,8 @@ import RegentPairing
 
 extension StoreConformance {
   static let newClientChecks = [
-    ConformanceCheck("where there is no place left, the oldest that never paired makes room, after its hour") { stage in
+    ConformanceCheck("at the limit, a new client replaces the oldest one that never paired, once that is old enough") {
+      stage in
       let (paired, signIn) = try await stage.readyToGive()
       _ = try await stage.store.keep(stage.grant(1, paired, signIn), at: stage.at(3))
       for number in [3, 2] { try await stage.put(stage.client(number, second: 20 - number)) }
@@ -11,19 +12,20 @@ extension StoreConformance {
         let room = ClientRoom(most: 3, forgettingBefore: stage.at(before))
         try await stage.put(stage.client(number, second: 30), in: room, second: 30)
       }
-      // The second came at 18 and the third at 17, and the first has paired.
+      // Client 2 was registered at second 18 and client 3 at second 17; client 1 has paired and may not be removed.
       try await expect(.tooManyClients(limit: 3)) { try await register(4, before: 16) }
       try await register(4, before: 18)
       try expect(try await stage.ids() == ["client-1", "client-2", "client-4"], "left \(try await stage.ids())")
       try await register(5, before: 18)
       try expect(try await stage.ids() == ["client-1", "client-4", "client-5"], "left \(try await stage.ids())")
       try await expect(.tooManyClients(limit: 3)) { try await register(6, before: 18) }
-      // Who is there stays itself, and of another origin there is room of its own.
+      // Updating a registered client needs no place, and clients of another origin have a limit of their own.
       try await stage.put(stage.client(5, second: 30), in: ClientRoom(most: 3, forgettingBefore: nil))
       try await stage.put(stage.client(7, origin: .operator), in: ClientRoom(most: 3, forgettingBefore: nil))
       try expect(try await stage.ids().count == 4, "left \(try await stage.ids())")
     },
-    ConformanceCheck("a client from the future makes room: its clock was wrong") { stage in
+    ConformanceCheck("a client with a registration time in the future can be replaced, because its clock was wrong") {
+      stage in
       try await stage.put(stage.client(1, second: 5000))
       let room = ClientRoom(most: 1, forgettingBefore: stage.at(0))
       try await stage.put(stage.client(2, second: 4999), in: room, second: 4999)
@@ -32,7 +34,8 @@ extension StoreConformance {
         try await stage.put(stage.client(3, second: 4999), in: room, second: 4999)
       }
     },
-    ConformanceCheck("who registered itself or with a statement and never paired is forgotten after a day") { stage in
+    ConformanceCheck("a client that registered by itself or with a statement and never paired is forgotten after a day")
+    { stage in
       let (paired, signIn) = try await stage.readyToGive()
       _ = try await stage.store.keep(stage.grant(1, paired, signIn), at: stage.at(3))
       try await stage.put(stage.client(2))
@@ -45,11 +48,12 @@ extension StoreConformance {
       while try await stage.store.forgetExpired(at: stage.at(86_400), limit: 10) > 0 {}
       let rest = ["client-1", "client-3", "client-4", "client-6"]
       try expect(try await stage.ids() == rest, "left \(try await stage.ids())")
-      // Its grant is long over, and it has paired nevertheless.
+      // The grant of client 1 ended long ago, but the client did pair and is kept.
       while try await stage.store.forgetExpired(at: stage.at(999 * 86_400), limit: 10) > 0 {}
       try expect(try await stage.ids() == rest.filter { $0 != "client-3" }, "left \(try await stage.ids())")
     },
-    ConformanceCheck("an invitation is for as many clients as it says, and not one more of many at once") { stage in
+    ConformanceCheck("a client invitation admits as many clients as it says, also when more register at once") {
+      stage in
       let invitation = try stage.clientInvitation(1, uses: 3)
       try await stage.store.invite(invitation, audit: nil, at: stage.at(1))
       try await stage.store.invite(invitation, audit: nil, at: stage.at(1))
@@ -65,7 +69,8 @@ extension StoreConformance {
       try expect(try await stage.store.clientInvitation(invitation.token, at: stage.at(2)) == nil, "still counts")
       try expect(try await stage.store.clientInvitations(at: stage.at(2)).isEmpty, "is still listed")
     },
-    ConformanceCheck("an invitation ends with its time, its requestor, and when it is taken back") { stage in
+    ConformanceCheck("a client invitation ends when it expires or is revoked, and is valid for its requestor only") {
+      stage in
       let one = try stage.clientInvitation(1, uses: 9)
       let two = try stage.clientInvitation(2, uses: 9)
       for invitation in [one, two] { try await stage.store.invite(invitation, audit: nil, at: stage.at(1)) }

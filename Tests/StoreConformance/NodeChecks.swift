@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let nodeChecks = [
-    ConformanceCheck("registrations are found by their ids, by their code and by their device") { stage in
+    ConformanceCheck("registrations are found by id, by code and by device until they are forgotten") { stage in
       let (first, other) = (try stage.registration(1), try stage.registration(2, device: 2))
       try await stage.reserve(first)
       try await stage.reserve(other)
@@ -24,7 +24,7 @@ extension StoreConformance {
       let over = try await stage.store.registration(of: other.deviceHash, at: stage.requestor, at: late)
       try expect(over == nil, "remembered \(String(describing: over))")
     },
-    ConformanceCheck("for a device answers the code that waits, else the newest") { stage in
+    ConformanceCheck("of a device's codes the pending one is returned, or else one that ended") { stage in
       let earlier = try stage.registration(1)
       let newer = try stage.registration(2)
       try await stage.reserve(earlier)
@@ -39,7 +39,7 @@ extension StoreConformance {
       let ended = try await answering()
       try expect(ended != nil, "nothing answered")
     },
-    ConformanceCheck("a code whose time is over is ended once, and approved by nobody any more") { stage in
+    ConformanceCheck("a code is expired once, and cannot be approved afterwards") { stage in
       let (record, session) = try await stage.claimed(1)
       let end = record.flow.expires
       let early = try await stage.other.expire(record.id, at: end - .milliseconds(1))
@@ -59,7 +59,7 @@ extension StoreConformance {
       let forgotten = try await stage.store.expire(record.id, at: record.flow.forgettable)
       try expect(forgotten == nil, "remembered \(String(describing: forgotten))")
     },
-    ConformanceCheck("codes that wait are counted, whoever made them, and no others") { stage in
+    ConformanceCheck("the count of live codes includes those of all nodes and no ended ones") { stage in
       for (number, store) in [stage.store, stage.other, stage.other].enumerated() {
         let record = try stage.registration(number, device: number)
         _ = try await store.reserve(record, within: LiveCodeLimits(100), at: stage.at(0))
@@ -69,13 +69,13 @@ extension StoreConformance {
       let late = try await stage.other.liveCodes(at: stage.registration(1).flow.expires)
       try expect(live == 2 && late == 0, "\(live), and \(late) when their time is over")
     },
-    ConformanceCheck("a code that was approved is not ended by the clock") { stage in
+    ConformanceCheck("an approved code does not expire") { stage in
       let (record, session) = try await stage.claimed(1)
       let approved = try await stage.store.approve(record.id, try stage.yes(session), audit: nil, at: stage.at(2))
       let found = try await stage.other.expire(record.id, at: record.flow.expires)
       try expect(found == approved.change.record, "found \(String(describing: found))")
     },
-    ConformanceCheck("one node has a duty, and another when its time is over") { stage in
+    ConformanceCheck("one node at a time holds a lease, and another gets it when it has expired") { stage in
       guard stage.store.isShared else { return }
       let (one, other): (NodeID, NodeID) = (try ConformanceFixture.name("one"), try ConformanceFixture.name("other"))
       func take(_ node: NodeID, from store: any Store, _ second: Int, for span: Duration = .seconds(30)) async throws
@@ -86,12 +86,12 @@ extension StoreConformance {
       }
       let taken = try await take(one, from: stage.store, 0)
       let refused = try await take(other, from: stage.other, 10)
-      // Given back, as far as a duty can be.
+      // Taking it for zero seconds gives the lease back.
       let kept = try await take(one, from: stage.store, 20, for: .zero)
       let next = try await take(other, from: stage.other, 21)
       try expect(taken && !refused && kept && next, "\(taken) \(refused) \(kept) \(next)")
     },
-    ConformanceCheck("the log of changes names what was written, and nothing twice that was read") { stage in
+    ConformanceCheck("the change log names each change once to a reader") { stage in
       guard stage.store.isShared else { return }
       let start = try await stage.other.endOfChanges()
       let record = try stage.registration(1)
@@ -101,7 +101,7 @@ extension StoreConformance {
       let again = try await stage.other.changes(after: page.position, waiting: .zero)
       try expect(again.changes.isEmpty && again.isWhole, "named again \(again)")
     },
-    ConformanceCheck("every change that a node remembers something of is in the log") { stage in
+    ConformanceCheck("the change log has every change that a node may hold in its cache") { stage in
       guard stage.store.isShared else { return }
       var position = try await stage.other.endOfChanges()
       func heard(_ what: Set<StoreChange>, _ step: String) async throws {
@@ -143,7 +143,7 @@ extension StoreConformance {
       try await stage.store.retireSigningKey(key.id, neededUntil: stage.at(20), audit: nil, at: stage.at(11))
       try await heard([.signingKeys], "retired a signing key")
     },
-    ConformanceCheck("what was refused is in no log") { stage in
+    ConformanceCheck("a refused change is not in the change log") { stage in
       guard stage.store.isShared else { return }
       let record = try stage.registration(1)
       try await stage.reserve(record)
@@ -155,7 +155,7 @@ extension StoreConformance {
       let page = try await stage.other.changes(after: start, waiting: .zero)
       try expect(page.changes.isEmpty && page.isWhole, "named \(page)")
     },
-    ConformanceCheck("nonces that one node has used are told to another, once") { stage in
+    ConformanceCheck("the nonces that one node used reach another node once") { stage in
       guard stage.store.isShared else { return }
       let start = try await stage.other.endOfChanges()
       let keys: [PublicKey] = [stage.rowKey, try ConformanceFixture.name("another")]
@@ -169,7 +169,8 @@ extension StoreConformance {
       let again = try await stage.other.changes(after: page.position, waiting: .zero)
       try expect(again.nonces.isEmpty, "told again \(again.nonces)")
     },
-    ConformanceCheck("what one node saw guessed wrong is told to another, once, and to one that begins anew") { stage in
+    ConformanceCheck("wrong guesses that one node saw reach another node once, and also a node that starts later") {
+      stage in
       guard stage.store.isShared else { return }
       let start = try await stage.other.endOfChanges()
       let four = try found(SourceKey(address: [192, 0, 2, 1]), "source")

@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let passChecks = [
-    ConformanceCheck("a pass runs from the first opening, and everything ends with it") { stage in
+    ConformanceCheck("a temporary pass runs from its first opening, and its permits and sign-in end with it") { stage in
       let guest = try await stage.store.signInWithoutCode(stage.guest(1, at: stage.pass), at: stage.at(0))
       try expect(guest.authentication.expires == stage.at(3600), "ends at another time")
       let id = guest.authentication.id
@@ -16,7 +16,7 @@ extension StoreConformance {
       let later = try await stage.store.openTemporarily(id, ConformanceFixture.name("B"), at: stage.at(2000))
       try expect(later.expires == stage.at(4600), "a later opening has more time")
     },
-    ConformanceCheck("signing out and in again gives the rest of the time, and then none") {
+    ConformanceCheck("signing out and in again continues a temporary pass, and never restarts it") {
       stage in
       let guest = try await stage.store.signInWithoutCode(stage.guest(1, at: stage.pass), at: stage.at(0))
       _ = try await stage.store.openTemporarily(
@@ -30,12 +30,12 @@ extension StoreConformance {
         try await stage.store.signInWithoutCode(
           stage.guest(3, at: stage.pass, second: 3700), at: stage.at(3700))
       }
-      // Another device begins its own.
+      // Another device has its own pass.
       let other = try await stage.store.signInWithoutCode(
         stage.guest(4, at: stage.pass, device: 2, second: 3700), at: stage.at(3700))
       try expect(other.authentication.expires == stage.at(7300), "shares another device's pass")
     },
-    ConformanceCheck("a promotional pass is found by device and by identity") { stage in
+    ConformanceCheck("a promotional pass counts by device and by identity") { stage in
       try await expect(.pass(.identityMissing)) {
         try await stage.store.signInWithoutCode(stage.guest(1, at: stage.promotion), at: stage.at(0))
       }
@@ -49,7 +49,7 @@ extension StoreConformance {
         try await stage.store.openTemporarily(
           first.authentication.id, ConformanceFixture.name("C"), at: stage.at(11))
       }
-      // The same device with another identity, and another device with the same identity.
+      // The same device with another identity, then another device with the same identity.
       let pairs = [(device: 1, identity: 2, number: 2), (2, 1, 3)]
       for (device, identity, number) in pairs {
         let guest = try await stage.store.signInWithoutCode(
@@ -70,7 +70,7 @@ extension StoreConformance {
         identity: stage.hash(3001))
       try expect(use.resources.count == 2 && use.started == stage.at(10), "has used \(use)")
     },
-    ConformanceCheck("passes that were begun are listed in order, a page at a time") { stage in
+    ConformanceCheck("started passes are listed in order, page by page") { stage in
       let guests = [
         (stage.pass, 1, nil), (stage.pass, 2, nil), (stage.promotion, 1, 1),
         (stage.promotion, 1, 2),
@@ -99,7 +99,7 @@ extension StoreConformance {
         requestor: ConformanceFixture.name("nobody"), provider: nil, after: nil, limit: 9)
       try expect(none.isEmpty, "are \(none)")
     },
-    ConformanceCheck("a reset lets one pass begin anew and leaves the others") { stage in
+    ConformanceCheck("resetting one pass lets it start anew and leaves the others") { stage in
       for device in 1...2 {
         let guest = try await stage.store.signInWithoutCode(
           stage.guest(device, at: stage.pass, device: device), at: stage.at(0))
@@ -126,7 +126,7 @@ extension StoreConformance {
       _ = try await stage.store.signInWithoutCode(
         stage.guest(5, at: stage.pass, device: 2, second: 5002), at: stage.at(5002))
     },
-    ConformanceCheck("a reset by identity frees the devices it was used on") { stage in
+    ConformanceCheck("resetting a pass by identity also frees the devices it was used on") { stage in
       let guest = try await stage.store.signInWithoutCode(
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       _ = try await stage.store.openTemporarily(
@@ -139,7 +139,7 @@ extension StoreConformance {
         identity: stage.hash(3001))
       try expect(use == TemporaryPassUse(), "has used \(use)")
     },
-    ConformanceCheck("the oldest passes that are used up make room, the others stay used up") {
+    ConformanceCheck("used-up passes over the limit are forgotten oldest first, and the others stay used up") {
       stage in
       func begin(_ device: Int, second: Int) async throws {
         let guest = try await stage.store.signInWithoutCode(
@@ -160,7 +160,7 @@ extension StoreConformance {
       }
       for device in 1...4 { try await begin(device, second: device) }
       for device in 5...6 { try await begin(device, second: 4000 + device) }
-      // Everything else that can be forgotten by then goes first.
+      // Delete everything else that has expired by then, so that the next steps concern passes only.
       while try await stage.store.forgetExpired(at: stage.at(5000), limit: 100, remembering: 6) > 0 {}
       var left = try await used()
       try expect(left == [1, 2, 3, 4, 5, 6], "as many as are remembered: \(left)")
@@ -174,12 +174,12 @@ extension StoreConformance {
         try await stage.store.signInWithoutCode(
           stage.guest(7, at: stage.pass, device: 4, second: 5001), at: stage.at(5001))
       }
-      // Those that still run stay, however many they are.
+      // Running passes are kept, even if they exceed the limit.
       while try await stage.store.forgetExpired(at: stage.at(5000), limit: 9, remembering: 0) > 0 {}
       left = try await used()
       try expect(left == [5, 6], "those that run: \(left)")
     },
-    ConformanceCheck("a guest comes in only where a temporary pass, or degradation, lets him") {
+    ConformanceCheck("a guest can sign in only through a temporary pass or during degradation") {
       stage in
       try await expect(.notInForce(.accountGone)) {
         try await stage.store.signInWithoutCode(stage.guest(1, at: stage.local), at: stage.at(0))
@@ -204,7 +204,7 @@ extension StoreConformance {
       try await stage.put(.integration(usual), replacing: .integration(open))
       try await expect(.notInForce(.accountGone)) { try await stage.pickUp(second: 1) }
     },
-    ConformanceCheck("a degraded sign-in takes the place of none that is in force") { stage in
+    ConformanceCheck("a degraded sign-in does not replace a valid one") { stage in
       let signedIn = try await stage.signedIn(1)
       let open = Integration(
         requestor: stage.requestor, provider: stage.local, degradation: .authenticateEverybody)

@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let platformChecks = [
-    ConformanceCheck("the box's account becomes an app's sign-in, which stands on it") { stage in
+    ConformanceCheck("a box's sign-in can be exchanged for an app's sign-in that depends on it") { stage in
       let box = try await stage.platformBox()
       let signIn = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4))
       let made = signIn.authentication
@@ -17,7 +17,7 @@ extension StoreConformance {
       let boxes = try await stage.store.boxes(after: nil, limit: 10, at: stage.at(5))
       try expect(boxes.map(\.box) == [box] && boxes.first?.apps == [signIn.record], "lists \(boxes.count)")
     },
-    ConformanceCheck("a request is answered once, of many at once too") { stage in
+    ConformanceCheck("an exchange request succeeds once, even if it is sent many times at once") { stage in
       let box = try await stage.platformBox()
       let results = try await stage.together(64) { number in
         try await stage.store.exchange(stage.exchange(1, box, device: number), at: stage.at(4))
@@ -25,7 +25,7 @@ extension StoreConformance {
       try expect(results.successes().count == 1, "was answered \(results.successes().count) times")
       try await expect(.exchange(.used)) { try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5)) }
     },
-    ConformanceCheck("a request that was refused for another reason may be answered when that is mended") { stage in
+    ConformanceCheck("an exchange request that was refused may succeed once the cause is gone") { stage in
       let box = try await stage.platformBox()
       try await stage.setIntegration(singleSignOn: false)
       try await expect(.exchange(.singleSignOn)) {
@@ -34,7 +34,7 @@ extension StoreConformance {
       try await stage.setIntegration()
       _ = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5))
     },
-    ConformanceCheck("each condition of an exchange is looked at") { stage in
+    ConformanceCheck("an exchange checks every condition") { stage in
       let box = try await stage.platformBox()
       func refused(_ refusal: ExchangeRefusal, _ exchange: PlatformExchange, second: Int) async throws {
         try await expect(.exchange(refusal)) { try await stage.store.exchange(exchange, at: stage.at(second)) }
@@ -51,11 +51,12 @@ extension StoreConformance {
       try await stage.setBoarding(.supported)
       try await stage.decide(false)
       try await refused(.permission, try stage.exchange(1, box), second: 4)
-      // Taken back since the request was made: the box may have answered before.
+      // The permission was withdrawn after second 3, when the request was made: the box may have answered before
+      // that.
       try await stage.decide(nil, second: 6)
       try await refused(.permission, try stage.exchange(1, box, made: 6), second: 7)
       _ = try await stage.store.exchange(stage.exchange(2, box, device: 41, made: 7), at: stage.at(7))
-      // An app that only asks takes nothing back.
+      // A question, or a withdrawal from before the request was made, does not refuse it.
       try await stage.decide(nil, app: "asks", second: 0)
       _ = try await stage.store.exchange(stage.exchange(3, box, device: 42, app: "asks"), at: stage.at(7))
       try await stage.decide(true)
@@ -66,7 +67,8 @@ extension StoreConformance {
         .requestor(stage.maker(isPlatform: true)), replacing: .requestor(stage.maker(isPlatform: false)))
       _ = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5))
     },
-    ConformanceCheck("an app's sign-in ends with the box's, with the viewer's no, and with single sign-on") { stage in
+    ConformanceCheck("an app's sign-in ends when the box signs out, permission is denied or single sign-on is off") {
+      stage in
       let box = try await stage.platformBox()
       let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
       func stands() async throws -> Bool { try await stage.store.standing(child, at: stage.at(6)) != nil }
@@ -93,7 +95,8 @@ extension StoreConformance {
       try expect(try await !listed(), "a list has an app whose box is signed out")
       try expect(try await stage.store.box(box.id, at: stage.at(6)) == nil, "the key outlives its sign-in")
     },
-    ConformanceCheck("an app whose box is switched off is told of a pause, and of its own end before") { stage in
+    ConformanceCheck("an app's sign-in is paused while the box's integration is off, unless it has ended itself") {
+      stage in
       let box = try await stage.platformBox()
       let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
       let (on, off) = (
@@ -114,7 +117,7 @@ extension StoreConformance {
       try await stage.disable(stage.ann)
       try await expect(.notInForce(.accountDisabled)) { try await stands() }
     },
-    ConformanceCheck("a new sign-in on the box ends what stood on the one before, and its key") { stage in
+    ConformanceCheck("a new sign-in of the box ends the app sign-ins and the key of the earlier one") { stage in
       let box = try await stage.platformBox()
       let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4)).authentication.id
       let next = try await stage.platformBox(2)
@@ -122,26 +125,27 @@ extension StoreConformance {
       try await expect(.exchange(.parent)) { try await stage.store.exchange(stage.exchange(2, box), at: stage.at(6)) }
       _ = try await stage.store.exchange(stage.exchange(3, next), at: stage.at(6))
     },
-    ConformanceCheck("a regular sign-in that stands is left alone") { stage in
+    ConformanceCheck("an exchange does not replace a valid regular sign-in") { stage in
       let box = try await stage.platformBox()
       let regular = try await stage.signedIn(7, device: 50)
       let answer = try await stage.store.exchange(stage.exchange(1, box, device: 50), at: stage.at(4))
       try expect(answer.record == regular, "is \(answer.authentication)")
     },
-    ConformanceCheck("a child never outlives its parent, and a used request is forgotten when it is over") { stage in
+    ConformanceCheck("an app's sign-in does not outlive the box's, and used requests are forgotten when they expire") {
+      stage in
       let box = try await stage.platformBox()
       let parent = try found(try await stage.store.standing(box.authentication, at: stage.at(4)), "parent")
       let child = try await stage.store.exchange(stage.exchange(1, box), at: stage.at(4))
       try expect(child.authentication.expires <= parent.authentication.expires, "outlives it")
       let early = try await stage.store.forgetExpired(at: stage.at(700), limit: 100)
       try expect(early == 0, "\(early) rows went")
-      // The clock was set back meanwhile.
+      // The clock was set back in between: the request must still count as used.
       try await expect(.exchange(.used)) { try await stage.store.exchange(stage.exchange(1, box), at: stage.at(5)) }
-      // With the code of the box's own sign-in.
+      // Two rows: the request, and the code of the box's own sign-in.
       let gone = try await stage.store.forgetExpired(at: stage.at(4200), limit: 100)
       try expect(gone == 2, "\(gone) rows went")
     },
-    ConformanceCheck("of more sign-ins than an app has its oldest ends, and no other app's") { stage in
+    ConformanceCheck("at the limit of one app's sign-ins, its oldest ends and no other app's") { stage in
       let box = try await stage.platformBox()
       let other = try await stage.store.exchange(stage.exchange(99, box, device: 99, app: "tv"), at: stage.at(3))
       for number in 0...BoxOverview.mostOfApp {
@@ -154,7 +158,7 @@ extension StoreConformance {
       try expect(!children.contains { $0.authentication.id == first }, "the oldest stayed")
       try expect(children.contains(other.record), "the other app's went")
     },
-    ConformanceCheck("a box that makes up names of apps has an end, too") { stage in
+    ConformanceCheck("the app sign-ins of one box are limited, even if it invents app names") { stage in
       let box = try await stage.platformBox()
       for number in 0...BoxOverview.mostOfBox {
         _ = try await stage.store.exchange(
@@ -165,7 +169,7 @@ extension StoreConformance {
       try expect(children.count == BoxOverview.mostOfBox, "there are \(children.count)")
       try expect(!children.contains { $0.authentication.parent?.app == "app-0" }, "the oldest stayed")
     },
-    ConformanceCheck("a decision that says what was decided before is no line of the audit log") { stage in
+    ConformanceCheck("repeating a decision adds no line to the audit log") { stage in
       let before = try await stage.store.audit(after: 0, limit: 1000).count
       for (number, word) in [true, true, true, false, false, true].enumerated() {
         let decision = PlatformPermissionRecord(
@@ -180,14 +184,14 @@ extension StoreConformance {
       let after = try await stage.store.audit(after: 0, limit: 1000).count
       try expect(after - before == 3, "\(after - before) lines of three changes")
     },
-    ConformanceCheck("a box decides about as many apps as are kept") { stage in
+    ConformanceCheck("the number of apps that a box decides about is limited") { stage in
       for number in 0..<PlatformPermissionRecord.mostOfBox { try await stage.decide(true, app: "app-\(number)") }
       try await stage.decide(false, app: "app-3")
       try await expect(.notFound(what: "room for the decision")) { try await stage.decide(true, app: "one-more") }
       let decisions = try await stage.store.decisions(of: stage.boxDevice)
       try expect(decisions.count == PlatformPermissionRecord.mostOfBox, "has \(decisions.count)")
       try expect(decisions.first { $0.app == "app-3" }?.isGranted == false, "kept the first word")
-      // What was taken back makes room for a decision, the first of them first, and for no question.
+      // A new decision replaces a withdrawn one, the one withdrawn first before the others. A question replaces none.
       try await stage.decide(nil, app: "app-5")
       try await stage.decide(nil, app: "app-4")
       try await expect(.notFound(what: "room for the decision")) { try await stage.decide(nil, app: "asks") }
@@ -196,12 +200,13 @@ extension StoreConformance {
       try expect(apps.count == PlatformPermissionRecord.mostOfBox, "has \(apps.count)")
       try expect(apps.contains("app-4") && !apps.contains("app-5"), "forgot another")
     },
-    ConformanceCheck("of two decisions about an app the later one holds, and of two at once the no") { stage in
-      // What is told, when, and whether it holds then.
+    ConformanceCheck("of two decisions about an app the later one wins, and of two at the same time the denial") {
+      stage in
+      // The decision, when the viewer made it, when the store gets it, and whether the store accepts it.
       let told: [(isGranted: Bool?, second: Int, now: Int, holds: Bool)] = [
         (nil, 0, 90, true), (true, 10, 90, true), (nil, 0, 90, false), (false, 9, 90, false), (false, 10, 90, true),
         (true, 10, 90, false), (nil, 10, 90, false), (nil, 11, 90, true), (true, 10, 90, false), (true, 12, 90, true),
-        // The clock went back: what is said now holds, and an old no, but no old yes.
+        // The clock was set back. A new decision counts, and so does an old denial, but not an old permission.
         (nil, 4, 5, false), (false, 4, 5, true), (true, 90, 90, true), (false, 80, 80, true), (true, 59, 60, false),
         (true, 60, 60, true),
       ]
@@ -225,7 +230,7 @@ extension ConformanceFixture {
     Requestor(id: try makerID, name: "Box maker", isPlatform: isPlatform)
   }
 
-  /// A box at the box maker's, where Ann is signed in; and all that lets the reference app use it.
+  /// A box of the box maker where Ann is signed in, and everything that allows an exchange for the reference app.
   fileprivate func platformBox(_ number: Int = 1) async throws -> BoxRecord {
     let rows: PublicKey = try Self.name("rows-of-BOXMAKER")
     if number == 1 {
@@ -273,7 +278,7 @@ extension ConformanceFixture {
   func decide(_ isGranted: Bool?, app: String = "kodi", second: Int? = nil, now: Int = 100) async throws
     -> Bool
   {
-    // Each after the one before, as their order says, unless a check says when.
+    // Unless a check gives a time, each decision is later than the one before.
     let there = try await store.decisions(of: boxDevice)
     let latest = there.map(\.decided).max() ?? at(4)
     return try await store.decide(

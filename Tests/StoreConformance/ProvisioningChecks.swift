@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let provisioningChecks = [
-    ConformanceCheck("records are kept as they were given") { stage in
+    ConformanceCheck("records are returned with all their fields") { stage in
       var requestor = Requestor(id: try ConformanceFixture.name("OTHER"), name: "Other ☃")
       requestor.domains = ["example.com", "tv.test"]
       requestor.redirectURIs = ["app://back"]
@@ -55,7 +55,7 @@ extension StoreConformance {
       let kept = try await stage.store.account(stage.local, account.name)
       try expect(kept == account, "account differs: \(String(describing: kept))")
     },
-    ConformanceCheck("a record is changed only by who has seen it") { stage in
+    ConformanceCheck("a record is changed only by a caller that has seen its current state") { stage in
       let seen = Requestor(id: stage.requestor, name: "Reference")
       var mine = seen
       mine.name = "Mine"
@@ -71,7 +71,7 @@ extension StoreConformance {
       let kept = try await stage.store.provisioning().requestors[stage.requestor]
       try expect(kept == mine, "is \(String(describing: kept))")
     },
-    ConformanceCheck("a record refers only to what exists") { stage in
+    ConformanceCheck("a record may refer only to records that exist") { stage in
       let nobody = try ConformanceFixture.name("nobody") as RequestorID
       let nowhere = try ConformanceFixture.name("nowhere") as ProviderID
       try await expect(.notFound(what: "requestor")) {
@@ -85,7 +85,7 @@ extension StoreConformance {
         try await stage.put(.account(Account(provider: nowhere, name: ConformanceFixture.name("x"))))
       }
     },
-    ConformanceCheck("accounts are listed by name, from a name on") { stage in
+    ConformanceCheck("accounts are listed by name, page by page") { stage in
       for name in ["zoe", "dan", "cat"] {
         try await stage.put(.account(Account(provider: stage.local, name: ConformanceFixture.name(name))))
       }
@@ -94,7 +94,7 @@ extension StoreConformance {
       let names = (first + rest).map(\.name.text)
       try expect(names == ["ann", "bob", "cat", "dan", "zoe"], "are \(names)")
     },
-    ConformanceCheck("removing a requestor removes all that stands on it") { stage in
+    ConformanceCheck("removing a requestor removes everything that depends on it") { stage in
       try await stage.signedIn(1)
       let pending = try stage.registration(2, device: 2)
       try await stage.reserve(pending)
@@ -120,7 +120,7 @@ extension StoreConformance {
         try await stage.store.remove(.requestor(stage.requestor), audit: nil, at: stage.at(5))
       }
     },
-    ConformanceCheck("removing a provider or an account ends what stands on it") { stage in
+    ConformanceCheck("removing a provider or an account ends everything that depends on it") { stage in
       try await stage.signedIn(1)
       let name = try found(stage.ann.account, "account")
       let claim = try await stage.claimed(2, device: 2)
@@ -135,7 +135,7 @@ extension StoreConformance {
       try expect(accounts.isEmpty, "left accounts")
       try expect(all.integrations[stage.requestor]?[stage.local] == nil, "left the integration")
     },
-    ConformanceCheck("removing an integration ends what stands on it, for good, and nothing else") { stage in
+    ConformanceCheck("removing an integration ends what depends on it for good, and nothing else") { stage in
       let (client, signIn) = try await stage.readyToGive()
       let grant = try await stage.store.keep(stage.grant(1, client, signIn), at: stage.at(3))
       _ = try await stage.store.record(
@@ -158,7 +158,7 @@ extension StoreConformance {
         signIn.authentication.id, ConformanceFixture.name("news"), at: stage.at(5))
       try expect(permit == .none, "left the permit")
     },
-    ConformanceCheck("removing an application ends what its clients were given") { stage in
+    ConformanceCheck("removing an application signs out the devices of its clients") { stage in
       let application = ApplicationRecord(
         id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
       try await stage.put(.application(application))
@@ -175,7 +175,7 @@ extension StoreConformance {
       let grants = try await stage.store.grants(GrantFilter(), after: nil, limit: 9, at: stage.at(5))
       try expect(grants.isEmpty, "left the grant")
     },
-    ConformanceCheck("a revoked application's clients count for nothing") { stage in
+    ConformanceCheck("the clients of a revoked application are ignored") { stage in
       var application = ApplicationRecord(
         id: try ConformanceFixture.name("app"), requestor: stage.requestor, name: "App", issued: stage.at(0))
       let before = application

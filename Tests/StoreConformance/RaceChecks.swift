@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let raceChecks = [
-    ConformanceCheck("of many approvals at once, one wins") { stage in
+    ConformanceCheck("of many approvals of one code at once, exactly one succeeds") { stage in
       let (record, session) = try await stage.claimed(1)
       let results = try await stage.together(32) { number in
         let request =
@@ -20,7 +20,7 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all == won.compactMap(\.authentication), "there are \(all.count)")
     },
-    ConformanceCheck("of many reads at once, one is the delivery and all say the same") { stage in
+    ConformanceCheck("of many reads at once, one is the delivery and all get the same sign-in") { stage in
       let signedIn = try await stage.signedIn(1)
       let reads = try await stage.together(32) { number in
         try await stage.pickUp(awaitsDelivery: number.isMultiple(of: 3), second: 3)
@@ -30,7 +30,7 @@ extension StoreConformance {
       try expect(pickUps.allSatisfy { $0.signIn?.record == signedIn }, "they differ")
       try expect(pickUps.count { $0.delivery != nil } == 1, "delivered more than once, or never")
     },
-    ConformanceCheck("of many sessions that claim at once, one holds the code") { stage in
+    ConformanceCheck("of many sessions that claim a code at once, exactly one gets it") { stage in
       let record = try stage.registration(1)
       try await stage.reserve(record)
       var sessions: [SessionID] = []
@@ -43,7 +43,7 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 1, "\(results.successes().count) hold it")
     },
-    ConformanceCheck("approving, denying and withdrawing at once leaves one answer") { stage in
+    ConformanceCheck("approving, denying and withdrawing a code at once leaves exactly one result") { stage in
       for round in 1...8 {
         let (record, session) = try await stage.claimed(round, device: round)
         let results = try await stage.together(9) { number -> PairingStatus in
@@ -72,7 +72,7 @@ extension StoreConformance {
           "round \(round): \(status) with \(String(describing: made))")
       }
     },
-    ConformanceCheck("of many new codes of one device at once, one is left pending") { stage in
+    ConformanceCheck("of many new codes of one device at once, one stays pending") { stage in
       let results = try await stage.together(16) { number in
         try await stage.reserve(stage.registration(number))
       }
@@ -93,13 +93,13 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 1, "\(results.successes().count) got it")
     },
-    ConformanceCheck("many new codes at once do not pass the limit") { stage in
+    ConformanceCheck("many new codes at once do not exceed the limit") { stage in
       let results = try await stage.together(32) { number in
         try await stage.reserve(stage.registration(number, device: number), limit: 10)
       }
       try expect(results.successes().count == 10, "\(results.successes().count) were made")
     },
-    ConformanceCheck("disabling an account and approving at once leaves no way in") { stage in
+    ConformanceCheck("disabling an account while its code is approved leaves no device signed in") { stage in
       let (record, session) = try await stage.claimed(1)
       _ = try await stage.together(8) { number in
         if number == 3 {
@@ -109,11 +109,11 @@ extension StoreConformance {
             record.id, stage.yes(session, as: number), audit: nil, at: stage.at(2))
         }
       }
-      // Whichever came first: an approval that won stands for nothing now.
+      // Even an approval that came before the disabling must not give a sign-in now.
       let pickUp = try? await stage.pickUp(second: 3).signIn
       try expect(pickUp == nil, "a disabled account's device got \(String(describing: pickUp))")
     },
-    ConformanceCheck("many permits at once are one permit") { stage in
+    ConformanceCheck("many requests for the same permit at once create one permit") { stage in
       let authentication = try await stage.signedIn(1).authentication
       let resource = try ConformanceFixture.name("ESPN") as ResourceID
       let results = try await stage.together(16) { number in
@@ -123,7 +123,7 @@ extension StoreConformance {
       }
       try expect(Set(results.successes()).count == 1, "there are \(Set(results.successes()))")
     },
-    ConformanceCheck("however many open at once, a pass opens no more than it has") { stage in
+    ConformanceCheck("concurrent openings do not exceed the number of titles of a pass") { stage in
       let guest = try await stage.store.signInWithoutCode(
         stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
       let results = try await stage.together(16) { number in
@@ -132,7 +132,7 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 2, "\(results.successes().count) were opened")
     },
-    ConformanceCheck("two devices of one identity open together no more than its pass has") { stage in
+    ConformanceCheck("two devices with one identity together do not exceed the pass") { stage in
       var guests: [AuthenticationID] = []
       for device in 1...2 {
         let guest = try await stage.store.signInWithoutCode(
@@ -145,7 +145,7 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 2, "\(results.successes().count) were opened")
     },
-    ConformanceCheck("of many operators who change a record at once, one succeeds") { stage in
+    ConformanceCheck("of many operators that change a record at once, one succeeds") { stage in
       let before = Requestor(id: stage.requestor, name: "Reference")
       let results = try await stage.together(16) { number in
         var after = before
@@ -154,7 +154,7 @@ extension StoreConformance {
       }
       try expect(results.successes().count == 1, "\(results.successes().count) succeeded")
     },
-    ConformanceCheck("whoever reads the log by its numbers while others write misses no line") { stage in
+    ConformanceCheck("a reader that follows the audit log by number misses no line while others write") { stage in
       let wanted = 48
       async let read = {
         var seen: [Int64] = []
@@ -169,11 +169,11 @@ extension StoreConformance {
         try await store.append(AuditEntry(at: stage.at(0), actor: .service, action: "test", subject: "\(number)"))
       }
       try expect(results.successes().count == wanted, "\(results.successes().count) were written")
-      // A line that came later with a smaller number would be missing, or the reader would wait for ever.
+      // A line committed late with a smaller number would be missing here, or the reader would wait forever.
       let seen = try await read
       try expect(seen == Array(1...Int64(wanted)), "read \(seen)")
     },
-    ConformanceCheck("many lines and failures at once are all counted") { stage in
+    ConformanceCheck("concurrent audit lines and login failures are all counted") { stage in
       let source = try found(SourceKey(address: [10, 0, 0, 1]), "source")
       _ = try await stage.together(32) { number in
         try await stage.store.append(
@@ -185,8 +185,9 @@ extension StoreConformance {
       let failures = try await stage.store.loginFailures(of: .source(source))
       try expect(failures?.count == 32, "counted \(String(describing: failures))")
     },
-    ConformanceCheck("of many tries for passwords at once as many are taken as are free, and given back they are none")
-    { stage in
+    ConformanceCheck(
+      "concurrent login attempts get exactly the free ones, and attempts that are given back do not count"
+    ) { stage in
       let source = LoginSubject.source(try found(SourceKey(address: [10, 0, 0, 1]), "source"))
       func failures() async throws -> LoginFailures? { try await stage.other.loginFailures(of: source) }
       func take(_ count: Int, _ second: Int) async throws -> [LoginTry] {
@@ -201,10 +202,10 @@ extension StoreConformance {
       try expect(taken.count == 8, "\(taken.count) were taken")
       let full = try await failures()
       try expect(full == LoginFailures(count: 8, last: stage.at(1)), "counted \(String(describing: full))")
-      // After the pause there is one.
+      // After the pause one attempt is free.
       let one = try await take(32, 2)
       try expect(one.count == 1, "\(one.count) were taken after the pause")
-      // Given back it is as if it had not been; those with others behind them are one less.
+      // Giving an attempt back undoes it. If later attempts were counted, the count goes down by one.
       for counted in one { try await stage.store.giveBack(counted, of: source) }
       let before = try await failures()
       try expect(before == full, "left \(String(describing: before))")

@@ -16,7 +16,7 @@ extension StoreConformance {
       let again = try await stage.store.endSession(id, audit: nil, at: stage.at(4))
       try expect(again == nil, "ended \(id) twice")
     },
-    ConformanceCheck("a session that nobody uses ends by itself, one that is used later") { stage in
+    ConformanceCheck("an unused session expires, and each use extends it") { stage in
       let idle = 12 * 3600
       _ = try await stage.session(1, as: stage.ann)
       let used = try await stage.session(2, as: stage.ann)
@@ -27,7 +27,7 @@ extension StoreConformance {
         try await stage.store.touchSession(used, at: stage.at(idle + 3600))
       }
     },
-    ConformanceCheck("all sessions are listed by id, a page at a time") { stage in
+    ConformanceCheck("all sessions are listed by id, page by page") { stage in
       let ids = [
         try await stage.session(1, as: stage.ann), try await stage.session(2, as: stage.bob),
         try await stage.session(3, as: stage.ann),
@@ -41,7 +41,7 @@ extension StoreConformance {
       let ended = try await stage.store.sessions(after: nil, limit: 9, at: stage.at(12 * 3600))
       try expect(ended.isEmpty, "are \(ended)")
     },
-    ConformanceCheck("signing in again ends the session that the browser had") { stage in
+    ConformanceCheck("signing in again ends the earlier session of the browser") { stage in
       let first = try await stage.session(1, as: stage.ann)
       let second = SessionRecord(
         id: try ConformanceFixture.name("second"), token: try stage.hash(7), viewer: stage.bob,
@@ -52,7 +52,7 @@ extension StoreConformance {
       let new = try await stage.store.session(stage.hash(7), at: stage.at(2))
       try expect(new == second, "found \(String(describing: new))")
     },
-    ConformanceCheck("an account has so many sessions: the one used longest ago makes room") { stage in
+    ConformanceCheck("at the limit of an account's sessions the one unused for longest ends") { stage in
       let (record, first) = try await stage.claimed(1)
       for number in 2...SessionRecord.mostOfAccount {
         _ = try await stage.session(number, as: stage.ann, second: number)
@@ -71,7 +71,7 @@ extension StoreConformance {
       let bobs = try await stage.store.sessions(of: stage.bob, at: stage.at(61)).map(\.id)
       try expect(bobs == [other], "ended \(bobs) of another account")
     },
-    ConformanceCheck("a guest's flood ends the sessions of its own address alone") { stage in
+    ConformanceCheck("a flood of guest sessions from one address ends no session of another address") { stage in
       let guest = Viewer(provider: stage.promotion, account: nil)
       func start(_ number: Int, from address: String) async throws {
         let record = SessionRecord(
@@ -86,7 +86,7 @@ extension StoreConformance {
       try expect(flood.count == SessionRecord.mostOfAccount, "are \(flood.count)")
       try expect(left.contains { $0.address == "192.0.2.1" }, "ended another guest's")
     },
-    ConformanceCheck("a session that ends gives back what it had claimed") { stage in
+    ConformanceCheck("ending a session releases the codes that it had claimed") { stage in
       let (record, session) = try await stage.claimed(1)
       let changes = try await stage.store.endSession(session, audit: nil, at: stage.at(2))
       try expect(changes?.map(\.record.id) == [record.id], "gave back \(changes ?? [])")
@@ -94,7 +94,7 @@ extension StoreConformance {
       let other = try await stage.session(2, as: stage.bob)
       _ = try await stage.store.claim(record.id, by: other, at: stage.at(3))
     },
-    ConformanceCheck("disabling an account ends its sessions and lets none begin") { stage in
+    ConformanceCheck("disabling an account ends its sessions and refuses new ones") { stage in
       let (record, _) = try await stage.claimed(1)
       let changes = try await stage.store.put(
         .account(stage.account(stage.ann, isDisabled: true)),
@@ -106,7 +106,7 @@ extension StoreConformance {
       let neighbour = try await stage.session(3, as: stage.bob)
       try await stage.store.touchSession(neighbour, at: stage.at(3))
     },
-    ConformanceCheck("a new password ends every session but the one that set it") { stage in
+    ConformanceCheck("a new password ends every session except the one that set it") { stage in
       let name = try found(stage.ann.account, "account")
       _ = try await stage.store.setPassword(
         "$argon2id$0", of: name, at: stage.local, by: .operator, audit: nil, at: stage.at(0))
@@ -125,7 +125,7 @@ extension StoreConformance {
       let password = try await stage.store.password(of: name, at: stage.local)
       try expect(password == "$argon2id$2", "kept another password")
     },
-    ConformanceCheck("a password that is changed while it is being checked opens and changes nothing") { stage in
+    ConformanceCheck("a password that changes while it is checked gives no session and no further change") { stage in
       let (name, store) = (try found(stage.ann.account, "account"), stage.store)
       func set(_ phc: String, _ whom: PasswordSetter) async throws -> [RegistrationChange] {
         try await store.setPassword(phc, of: name, at: stage.local, by: whom, audit: nil, at: stage.at(1))
@@ -152,7 +152,7 @@ extension StoreConformance {
       let both = try await store.sessions(of: stage.ann, at: stage.at(5)).map(\.id)
       try expect(Set(both) == [session, late.id], "are \(both)")
     },
-    ConformanceCheck("a password is hashed anew only as long as it is the same") { stage in
+    ConformanceCheck("a password hash is renewed only if the password has not changed") { stage in
       let name = try found(stage.ann.account, "account")
       _ = try await stage.store.setPassword(
         "$argon2id$1", of: name, at: stage.local, by: .operator, audit: nil, at: stage.at(1))
@@ -169,7 +169,7 @@ extension StoreConformance {
       let none = try await stage.store.password(of: nobody, at: stage.local)
       try expect(none == nil, "gave nobody a password")
     },
-    ConformanceCheck("accounts are written together or not at all, and a password that is there stays") { stage in
+    ConformanceCheck("accounts are imported all or none, and an existing password is kept") { stage in
       let (ann, store) = (try found(stage.ann.account, "account"), stage.store)
       _ = try await store.setPassword("own", of: ann, at: stage.local, by: .operator, audit: nil, at: stage.at(1))
       let kept = try await stage.session(1, as: stage.ann)
@@ -209,7 +209,7 @@ extension StoreConformance {
       let left = try await store.sessions(of: stage.ann, at: stage.at(5))
       try expect(left.isEmpty, "a disabled account stays signed in")
     },
-    ConformanceCheck("nobody begins a session at a provider that has no such way in") { stage in
+    ConformanceCheck("a session needs an existing account, or a provider for guests") { stage in
       let nobody = Viewer(provider: stage.local, account: try ConformanceFixture.name("nobody"))
       try await expect(.notInForce(.accountGone)) { try await stage.session(1, as: nobody) }
       let guest = Viewer(provider: stage.local, account: nil)
@@ -218,7 +218,7 @@ extension StoreConformance {
       try await expect(.notInForce(.notIntegrated)) { try await stage.session(3, as: lost) }
       _ = try await stage.session(4, as: Viewer(provider: stage.pass, account: nil))
     },
-    ConformanceCheck("failed sign-ins are counted per account and source, and cleared for accounts") { stage in
+    ConformanceCheck("failed sign-ins are counted per account and cleared after a success") { stage in
       let name = try found(stage.ann.account, "account")
       let account = LoginSubject.account(stage.local, name)
       for second in 1...3 {
@@ -234,7 +234,7 @@ extension StoreConformance {
       let none = try await stage.store.loginFailures(of: account)
       try expect(none == nil, "still counts \(String(describing: none))")
     },
-    ConformanceCheck("who fills the memory for failed sign-ins gives nobody's tries back") { stage in
+    ConformanceCheck("flooding the store with failed sign-ins gives no account its attempts back") { stage in
       let store = stage.store
       func account(_ name: String) throws -> LoginSubject { .account(stage.local, try ConformanceFixture.name(name)) }
       func fail(_ subject: LoginSubject, _ times: Int, from second: Int) async throws -> Int {
@@ -255,7 +255,7 @@ extension StoreConformance {
         gone.append(last)
       }
       try expect(gone == [8, 8], "went in \(gone)")
-      // Those with the fewest, and of these the oldest.
+      // The store forgets the subjects with the fewest failures first, and the oldest of these first.
       for (name, count) in [("ann", 7), ("made-up-9", 2), ("made-up-6", 2)] {
         let kept = try await store.loginFailures(of: account(name))
         try expect(kept?.count == count, "\(name) has \(String(describing: kept))")
@@ -266,13 +266,14 @@ extension StoreConformance {
       }
       let again = try await fail(account("ann"), 1, from: 41)
       try expect(again == 8, "ann has \(again)")
-      // A newcomer is taken for the greatest of those who went; at one source her first slip is her first.
+      // A new subject starts with the highest count that was forgotten, so a flood wins no attempts. Failures of an
+      // account from one source start at one.
       let newcomer = try await fail(account("zoe"), 1, from: 41)
       try expect(newcomer == 3, "zoe has \(newcomer)")
       let slip = try await fail(
         .accountFrom(source, stage.local, ConformanceFixture.name("zoe")), 1, from: 41)
       try expect(slip == 1, "zoe has \(slip) at home")
-      // A day later there is nothing left of it.
+      // A day later the forgotten counts have expired, too.
       let later = 41 + 2 * 86_400
       while try await store.forgetExpired(at: stage.at(later), limit: 100) > 0 {}
       let fresh = try await fail(account("eve"), 1, from: later)

@@ -1,14 +1,14 @@
-// StoreConformance: what every store must do, as checks that each get an empty store and throw when it does not keep
-// its promise. Owns the list of promises; the contract itself is PairingStore's, and Tests/StoreConformanceTests runs
-// the list on each store there is. `import Testing` stays in the test targets.
+// StoreConformance: the contract of every store, as checks that each get an empty store and throw when it breaks a
+// promise. This target owns the list of checks. PairingStore defines the contract, and Tests/StoreConformanceTests
+// runs the list on each store. `import Testing` stays in the test targets.
 public import PairingStore
 
-/// What every store must do, as checks that throw when it does not.
+/// The contract of every store, as checks that throw when a store breaks it.
 ///
-/// Each check gets an empty store of its own. A test target runs them all against each store:
+/// Each check gets an empty store of its own. A test target runs all checks on each store:
 ///
 ///     @Test(arguments: StoreConformance.checks)
-///     func `the store in memory keeps the contract`(check: ConformanceCheck) async throws {
+///     func `the memory store passes each conformance check`(check: ConformanceCheck) async throws {
 ///       try await check.run(on: MemoryStore())
 ///     }
 public enum StoreConformance {
@@ -19,9 +19,9 @@ public enum StoreConformance {
     + nodeChecks
 }
 
-/// One promise of the contract and how to try it.
+/// A promise of the store contract, and the code that checks it.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
-  /// The promise, as a sentence.
+  /// The promise as a sentence, which test reports show.
   public let promise: String
   private let body: @Sendable (ConformanceFixture) async throws -> Void
 
@@ -30,10 +30,11 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     self.body = body
   }
 
-  /// The promise, for test reports.
   public var description: String { promise }
 
-  /// Tries the promise on an empty store; `other` is another node's handle on the same one.
+  /// Checks the promise on an empty store.
+  ///
+  /// `other` is a second handle on the same database, as another node has it.
   public func run(on store: any Store, beside other: (any Store)? = nil) async throws {
     do {
       try await body(try await ConformanceFixture(store, beside: other))
@@ -45,16 +46,12 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
   }
 }
 
-/// A promise that a store did not keep.
+/// Says which promise a store broke, what was found instead, and in which line of the checks.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-  /// What was promised.
   public var promise: String = ""
-  /// What was found instead.
   public let finding: String
-  /// Where in the checks.
   public let line: Int
 
-  /// Promise and finding.
   public var description: String { "\(promise): \(finding) (line \(line))" }
 }
 

@@ -2,10 +2,11 @@ import PairingStore
 import RegentPairing
 
 extension StoreConformance {
-  /// What one verb ends while others stand on it: a store may run them in one transaction, and ask for all of them
-  /// before the first one writes.
+  /// Concurrent calls where one ends what the others depend on.
+  ///
+  /// A store may run them in one transaction, and may then prefetch the rows of all before the first one writes.
   static let togetherChecks = [
-    ConformanceCheck("a requestor that goes while its boxes ask for codes leaves none of them") { stage in
+    ConformanceCheck("removing a requestor while its boxes reserve codes leaves no code") { stage in
       let results = try await stage.together(64) { number in
         if number == 16 {
           _ = try await stage.store.remove(.requestor(stage.requestor), audit: nil, at: stage.at(1))
@@ -16,7 +17,7 @@ extension StoreConformance {
       let left = try await stage.store.registrations(after: nil, limit: 100, at: stage.at(1))
       try expect(left.isEmpty, "\(left.count) are left of \(results.successes().count)")
     },
-    ConformanceCheck("a session that ends while it claims codes holds none of them") { stage in
+    ConformanceCheck("a session that ends while it claims codes keeps none of them claimed") { stage in
       for round in 1...4 {
         let records = try (1...16).map { try stage.registration(100 * round + $0, device: $0) }
         for record in records { try await stage.reserve(record) }
@@ -34,7 +35,7 @@ extension StoreConformance {
         }
       }
     },
-    ConformanceCheck("a code that is taken back while it is opened stays so") { stage in
+    ConformanceCheck("a code that is withdrawn while it is opened stays withdrawn") { stage in
       for round in 1...4 {
         let record = try stage.registration(round, device: round)
         try await stage.reserve(record)
@@ -49,7 +50,8 @@ extension StoreConformance {
         try expect(status == .withdrawn, "round \(round): is \(status)")
       }
     },
-    ConformanceCheck("no yes stands behind the line that disables its account, and each code has one yes") { stage in
+    ConformanceCheck("after an account is disabled no approval is written, and each code is approved at most once") {
+      stage in
       @Sendable func line(_ text: String) -> AuditEntry {
         AuditEntry(at: stage.at(1), actor: .service, action: "test", subject: "code", outcome: .done, detail: text)
       }
@@ -57,7 +59,7 @@ extension StoreConformance {
         let records = try (1...24).map { try stage.registration(100 * round + $0, device: $0) }
         for record in records { try await stage.reserve(record) }
         let (on, off) = try (stage.account(stage.ann), stage.account(stage.ann, isDisabled: true))
-        // Each code is approved twice: one of the two is refused, perhaps between others of its transaction.
+        // Each code is approved twice. One approval is refused, perhaps between others in the same transaction.
         let results = try await stage.together(49) { number -> RegistrationID? in
           if number == 8 * round {
             _ = try await stage.store.put(
@@ -80,12 +82,12 @@ extension StoreConformance {
         _ = try await stage.store.put(.account(on), replacing: .account(off), audit: nil, at: stage.at(2))
       }
     },
-    ConformanceCheck("a text that cannot be kept is refused as such, and nothing beside it") { stage in
+    ConformanceCheck("a text that the database cannot store is refused, and concurrent changes succeed") { stage in
       let results = try await stage.together(16) { number in
         let id = try ConformanceFixture.name("MORE-\(number)") as RequestorID
         try await stage.put(.requestor(Requestor(id: id, name: number == 4 ? "a zero\0byte" : "\(number)")))
       }
-      // Some databases keep it.
+      // Some databases can store a zero byte.
       let refused = results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
       try expect(refused.isEmpty || refused == [.unkeepable(what: "a text with a zero byte")], "refused: \(refused)")
     },

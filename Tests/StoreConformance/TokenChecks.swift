@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let tokenChecks = [
-    ConformanceCheck("the first read delivers, later reads repeat, and write nothing") { stage in
+    ConformanceCheck("the first read of a sign-in delivers it, and later reads return the same") { stage in
       let signedIn = try await stage.signedIn(1)
       let first = try await stage.pickUp(second: 3)
       try expect(first.signIn?.record == signedIn, "got \(first)")
@@ -13,7 +13,7 @@ extension StoreConformance {
       let second = try await stage.pickUp(second: 4)
       try expect(second.signIn?.record == signedIn && second.delivery == nil, "differs")
     },
-    ConformanceCheck("whether a delivery is expected changes no answer") { stage in
+    ConformanceCheck("the hint that a delivery is expected does not change the answer") { stage in
       for (device, awaitsDelivery) in [(1, true), (2, false)] {
         func pickUp(second: Int) async throws -> PickUp {
           try await stage.pickUp(device: device, awaitsDelivery: awaitsDelivery, second: second)
@@ -35,7 +35,7 @@ extension StoreConformance {
         }
       }
     },
-    ConformanceCheck("what a sign-in stands on comes with it, as it is at that moment") { stage in
+    ConformanceCheck("a sign-in is returned with the current account, integration and provider") { stage in
       let id = try await stage.signedIn(1).authentication.id
       let ann = try stage.account(stage.ann)
       var zip = ann
@@ -56,7 +56,7 @@ extension StoreConformance {
         try expect(same == signIn, "by its id it is \(String(describing: same))")
       }
     },
-    ConformanceCheck("a sign-in is found by its id while it is in force, and not delivered by that") {
+    ConformanceCheck("a sign-in is found by its id while it is valid, and that read is no delivery") {
       stage in
       let signedIn = try await stage.signedIn(1)
       let authentication = signedIn.authentication
@@ -75,7 +75,7 @@ extension StoreConformance {
       try await stage.disable(stage.ann)
       try await expect(.notInForce(.accountDisabled)) { try await look(stage.at(4)) }
     },
-    ConformanceCheck("a device that is not signed in gets nothing, and neither does a neighbour") {
+    ConformanceCheck("a device without a sign-in gets nothing, and another requestor gets nothing either") {
       stage in
       try await stage.signedIn(1)
       let neighbour = try await stage.pickUp(device: 2, second: 3)
@@ -85,7 +85,7 @@ extension StoreConformance {
         awaitsDelivery: false, at: stage.at(3))
       try expect(elsewhere == .none, "another requestor got \(elsewhere)")
     },
-    ConformanceCheck("an account disabled between approval and pick-up gets no token") { stage in
+    ConformanceCheck("an account that was disabled after the approval gets no token") { stage in
       let signedIn = try await stage.signedIn(1)
       try await stage.disable(stage.ann)
       try await expect(.notInForce(.accountDisabled)) { try await stage.pickUp(second: 3) }
@@ -98,7 +98,7 @@ extension StoreConformance {
       let again = try await stage.pickUp(second: 4)
       try expect(again.delivery != nil, "enabled again, it gets \(again)")
     },
-    ConformanceCheck("an integration that is off gives no token, and gives it again when it is on") {
+    ConformanceCheck("a switched-off integration gives no token, and gives it again once it is on") {
       stage in
       try await stage.signedIn(1)
       let on = Integration(requestor: stage.requestor, provider: stage.local)
@@ -110,7 +110,7 @@ extension StoreConformance {
       let again = try await stage.pickUp(second: 4)
       try expect(again.signIn != nil, "gives nothing")
     },
-    ConformanceCheck("an expired authentication is said to be expired, and which one it was") {
+    ConformanceCheck("an expired sign-in is reported as expired until it is forgotten") {
       stage in
       let signedIn = try await stage.signedIn(1)
       let expires = signedIn.authentication.expires
@@ -122,13 +122,13 @@ extension StoreConformance {
       try expect(last.signIn?.record == signedIn, "ends early: \(last)")
       let late = try await pickUp(at: expires)
       try expect(late == .expired(signedIn), "is \(late)")
-      // Nobody asks for it any more once it is forgotten: then there is none.
+      // Once it is forgotten, the device has no sign-in.
       let forgotten = expires + .seconds(3600)
       while try await stage.store.forgetExpired(at: forgotten, limit: 100) > 0 {}
       let gone = try await pickUp(at: forgotten)
       try expect(gone == .none, "is \(gone)")
     },
-    ConformanceCheck("a sign-in is its owner's: another key pair neither reads, delivers nor ends it") { stage in
+    ConformanceCheck("only the key pair that owns a sign-in can read, deliver or end it") { stage in
       let signedIn = try await stage.signedIn(1, owner: "pair-a")
       let ofEarlierVersion = try await stage.signedIn(2, device: 2)
       let (owner, other): (SignInOwner, SignInOwner) = (
@@ -155,7 +155,7 @@ extension StoreConformance {
       try expect(earlier.signIn?.record == ofEarlierVersion, "a row without an owner is \(earlier)")
       try expect(try await signOut(owner) == [signedIn], "its owner did not end it")
     },
-    ConformanceCheck("signing out ends what the device has at this requestor, and no other") {
+    ConformanceCheck("signing out ends the device's sign-in and no other") {
       stage in
       let mine = try await stage.signedIn(1)
       let theirs = try await stage.signedIn(2, device: 2)
@@ -168,7 +168,7 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all == [theirs], "left \(all)")
     },
-    ConformanceCheck("a filter ends what it names") { stage in
+    ConformanceCheck("revoking by a filter ends exactly the sign-ins that it matches") { stage in
       try await stage.signedIn(1)
       let theirs = try await stage.signedIn(2, device: 2)
       var filter = AuthenticationFilter(requestor: stage.requestor, viewer: stage.ann)
@@ -178,9 +178,9 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all == [theirs], "left \(all)")
     },
-    ConformanceCheck("a permit that is as good is not written again, however long its resource is") { stage in
+    ConformanceCheck("a permit that is still valid is not written again, however long its resource is") { stage in
       let authentication = try await stage.signedIn(1).authentication
-      // Nothing that a database makes smaller, and letters that mean something to it.
+      // A text that does not compress, with characters that are special in SQL and in patterns.
       let long = (0..<700).map { String(UInt64($0 + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 36) }.joined().prefix(8_000)
       for text in ["ESPN", "\\x00\\ü'?\"\n$1 \(long)"] {
         let resource = try ConformanceFixture.name(text) as ResourceID
@@ -202,7 +202,7 @@ extension StoreConformance {
         try expect(other == .none, "what was never permitted is \(other)")
       }
     },
-    ConformanceCheck("of more permits than a sign-in has room for the oldest goes, and nobody else's") { stage in
+    ConformanceCheck("at the limit of a sign-in's permits the oldest goes, and no other sign-in's") { stage in
       let mine = try await stage.signedIn(1).authentication
       let theirs = try await stage.signedIn(2, device: 2).authentication
       func open(_ title: String, _ whose: Authentication, _ second: Int) async throws {
@@ -224,12 +224,12 @@ extension StoreConformance {
       for (number, title) in ["A", "B", "C"].enumerated() { try await open(title, mine, 10 + number) }
       let whole = try await left(mine, 20)
       try expect(whole == ["A", "B", "C"], "as many as there is room for: \(whole)")
-      // Written again, it is no longer the oldest, and takes nobody's place.
+      // A renewed permit is no longer the oldest, and renewing needs no place.
       try await open("A", mine, 1005)
       try await open("D", mine, 1006)
       let newer = try await left(mine, 1007)
       try expect(newer == ["A", "C", "D"], "the oldest went: \(newer)")
-      // The clock was ahead, and is right again: what was opened then goes first.
+      // The clock was ahead and was corrected: permits with a time in the future go first.
       for (number, title) in ["E", "F"].enumerated() { try await open(title, mine, 2000 + number) }
       for (number, title) in ["B", "G"].enumerated() { try await open(title, mine, 1100 + number) }
       let right = try await left(mine, 1103)
@@ -245,10 +245,10 @@ extension StoreConformance {
       let others = try await left(theirs, 20)
       try expect(others == ["A"], "another sign-in's: \(others)")
     },
-    ConformanceCheck("a resource that looks like the name of another is not that one") { stage in
+    ConformanceCheck("a resource that looks like the stored hash of another is a resource of its own") { stage in
       let authentication = try await stage.signedIn(1).authentication
       let long = String(repeating: "x", count: 2_000)
-      // The SHA-256 of that.
+      // "sha256:" and the hash of `long`, as the store may write it.
       let name = "sha256:5c0e0ea421571c300b5df6aec0a118b5c3dc02e0683a546341d5efc689df2f58"
       for text in [long, name, "sha256:"] {
         let resource = try ConformanceFixture.name(text) as ResourceID
@@ -260,7 +260,7 @@ extension StoreConformance {
         try expect(kept == permit && found == .inForce(permit), "\(text.prefix(20)): \(kept), \(found)")
       }
     },
-    ConformanceCheck("a permit needs its authentication and ends with it") { stage in
+    ConformanceCheck("a permit needs a valid sign-in and ends with it") { stage in
       let authentication = try await stage.signedIn(1).authentication
       let resource = try ConformanceFixture.name("ESPN") as ResourceID
       let endless = Permit(
@@ -279,7 +279,7 @@ extension StoreConformance {
         try await stage.store.record(endless, at: stage.at(5))
       }
     },
-    ConformanceCheck("a screen keeps the name that it was given") { stage in
+    ConformanceCheck("a screen keeps the name that was set, until it is removed") { stage in
       try await stage.store.name(stage.hash(1), "Kitchen", audit: nil, at: stage.at(1))
       try await stage.store.name(stage.hash(2), "Hall", audit: nil, at: stage.at(1))
       try await stage.store.name(stage.hash(2), nil, audit: nil, at: stage.at(2))

@@ -3,7 +3,7 @@ import RegentPairing
 
 extension StoreConformance {
   static let upkeepChecks = [
-    ConformanceCheck("the audit log is numbered without gaps and read from a number on") { stage in
+    ConformanceCheck("the audit log is numbered without gaps and can be read from any number") { stage in
       func line(_ number: Int) throws -> AuditEntry {
         let actors: [AuditEntry.Actor] = [
           .operator(stage.carl), .viewer(stage.ann), .device(stage.requestor), .service,
@@ -23,7 +23,8 @@ extension StoreConformance {
       let newest = try await stage.store.newestAuditNumber()
       try expect(newest == 7, "ends at \(newest)")
     },
-    ConformanceCheck("of a full audit log the lines of strangers go before those of operators and accounts") { stage in
+    ConformanceCheck("a full audit log drops lines of unauthenticated clients before those of operators and accounts") {
+      stage in
       func append(_ actor: AuditEntry.Actor, _ action: String, _ count: Int, refused: Bool = false) async throws {
         for number in 1...count {
           try await stage.store.append(
@@ -64,7 +65,7 @@ extension StoreConformance {
           && late.values.reduce(0, +) <= 20, "strangers alone go: \(late)")
       let lines = try await stage.store.audit(after: 0, limit: 999)
       try expect(lines.last?.number == 122 && lines.map(\.number) == lines.map(\.number).sorted(), "numbers: \(lines)")
-      // When that is not enough, the oldest of all.
+      // If that is not enough, the oldest lines of all go.
       _ = try await thin(5)
       let left = try await actions()
       try expect(left["test.last"] == 4 && left["test.first"] == nil, "the newest stay: \(left)")
@@ -73,7 +74,7 @@ extension StoreConformance {
       let newest = try await stage.store.newestAuditNumber()
       try expect(newest == 123, "goes on at \(newest)")
     },
-    ConformanceCheck("of the numbers the last ones are kept") { stage in
+    ConformanceCheck("the last saved counters of each kind are returned") { stage in
       for kind in StoredCounters.allCases {
         let nothing = try await stage.store.keptNumbers(kind)
         try expect(nothing == nil, "begin with \(nothing ?? "")")
@@ -88,7 +89,7 @@ extension StoreConformance {
         try expect(kept?.contains("\(kind)") == true, "are those of another: \(kept ?? "none")")
       }
     },
-    ConformanceCheck("each node keeps its own numbers, and the service has its own") { stage in
+    ConformanceCheck("each node has its own counters, separate from those of the service") { stage in
       let (one, other): (NodeID, NodeID) = (try ConformanceFixture.name("one"), try ConformanceFixture.name("other"))
       try await stage.store.keepNumbers("all", as: .day)
       try await stage.store.keepNumbers("1", as: .day, of: one)
@@ -102,7 +103,7 @@ extension StoreConformance {
       let all = try await stage.store.keptNumbersOfNodes(.day)
       try expect(all == [one: "1", other: "3"], "are \(all)")
     },
-    ConformanceCheck("what is forgotten goes in small steps, and nothing that counts goes") {
+    ConformanceCheck("expired codes are forgotten in small steps, and nothing valid is") {
       stage in
       for number in 1...5 { try await stage.reserve(stage.registration(number, device: number)) }
       let signedIn = try await stage.signedIn(6, device: 6)
@@ -120,7 +121,7 @@ extension StoreConformance {
       let pickUp = try await stage.pickUp(device: 6, second: 2402)
       try expect(pickUp.signIn?.record == signedIn, "the sign-in went with its code")
     },
-    ConformanceCheck("expired sign-ins, permits, sessions, failures and keys are forgotten") {
+    ConformanceCheck("expired sign-ins, permits, sessions, failures and signing keys are forgotten") {
       stage in
       let authentication = try await stage.signedIn(1).authentication
       let resource = try ConformanceFixture.name("ESPN") as ResourceID
@@ -136,10 +137,10 @@ extension StoreConformance {
       try await stage.store.add(key, audit: nil, at: stage.at(0))
       try await stage.store.retireSigningKey(
         key.id, neededUntil: stage.at(100), audit: nil, at: stage.at(3))
-      // Registration, session, permit, failure, key; the sign-in lasts a month.
+      // Five rows: registration, session, permit, failure and key. The sign-in lasts a month.
       let first = try await stage.store.forgetExpired(at: stage.at(2 * 86_400), limit: 100)
       try expect(first == 5, "forgot \(first)")
-      // A device that comes a little late is told that its sign-in has run out, not that there was none.
+      // A device that asks a little late must learn that its sign-in has expired, not that it never had one.
       let early = try await stage.store.forgetExpired(at: authentication.expires, limit: 100)
       try expect(early == 0, "forgot \(early) at once")
       let second = try await stage.store.forgetExpired(

@@ -1,7 +1,7 @@
 import Testing
 import XML
 
-@Suite("XML of strangers is read strictly")
+@Suite("Strict reading of untrusted XML")
 struct XMLTests {
   private func read(_ text: String, _ limits: XMLLimits = XMLLimits()) throws(XMLError)
     -> XMLElement
@@ -9,7 +9,7 @@ struct XMLTests {
     try XMLElement(reading: Array(text.utf8), limits: limits)
   }
 
-  @Test func `a document becomes a tree`() throws {
+  @Test func `a document is read into a tree`() throws {
     let root = try read(
       """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -28,11 +28,11 @@ struct XMLTests {
     ("<a>one<!-- and -->two</a>", "onetwo"), ("<a><![CDATA[<b>&amp;]]>!</a>", "<b>&amp;!"),
     ("<a>한국어\r\nè</a>", "한국어\nè"), ("<a/>", ""),
   ])
-  func `text is whole`(document: String, text: String) throws {
+  func `the text of an element is complete`(document: String, text: String) throws {
     #expect(try read(document).text.utf8.elementsEqual(text.utf8))
   }
 
-  @Test func `a name is its namespace, whatever the prefix`() throws {
+  @Test func `names are compared by namespace, whatever the prefix is`() throws {
     let root = try read(
       """
       <r xmlns:m="urn:one"><m:x/><x xmlns="urn:one"/><n:x xmlns:n="urn:one" n:k="1" k="2"/><x/></r>
@@ -56,7 +56,7 @@ struct XMLTests {
     "<a>&</a>", "<p:a/>", "<a p:b='1'/>", "<a xmlns:xml='urn:x'/>", "<a xmlns:p=''/>",
     "<1/>", "<a", "<a><!-- -- --></a>", "<a xmlns:p='u' xmlns:q='u' p:b='' q:b=''/>",
   ])
-  func `what is not well-formed is refused`(document: String) {
+  func `a document that is not well-formed is refused`(document: String) {
     #expect {
       try read(document)
     } throws: { error in
@@ -74,7 +74,7 @@ struct XMLTests {
     "<!DOCTYPE a [<!ATTLIST a b CDATA 'default'>]><a/>",
     "<?php x?><a/>", "<a><?x y?></a>", "<a/><?x?>",
   ])
-  func `what grows, fetches or commands is refused`(document: String) {
+  func `doctypes, entities and processing instructions are refused`(document: String) {
     #expect {
       try read(document)
     } throws: { error in
@@ -82,7 +82,7 @@ struct XMLTests {
     }
   }
 
-  @Test func `bytes that are not UTF-8 are refused, whatever the document claims`() {
+  @Test func `bytes that are not UTF-8 are refused, whatever encoding the document claims`() {
     let latin =
       Array("<?xml version='1.0' encoding='ISO-8859-1'?><a>".utf8) + [0xE8]
       + Array("</a>".utf8)
@@ -92,11 +92,11 @@ struct XMLTests {
     }
   }
 
-  @Test func `a claimed encoding changes nothing`() throws {
+  @Test func `a claimed encoding is ignored`() throws {
     #expect(try read("<?xml version='1.0' encoding='ISO-8859-1'?><a>è</a>").text == "è")
   }
 
-  @Test func `size is limited in every direction`() throws {
+  @Test func `a document that exceeds any size limit is refused`() throws {
     func nested(_ depth: Int) -> String {
       String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
     }
@@ -129,13 +129,13 @@ struct XMLTests {
 
   private func filler(_ count: Int) -> String { String(repeating: "x", count: count) }
 
-  @Test func `many small pieces of text are no work`() throws {
+  @Test func `a text of very many small pieces is read quickly`() throws {
     let text = String(repeating: "&amp;", count: 200_000)
     let root = try read("<a>\(text)</a>", XMLLimits(bytes: 2_000_000))
     #expect(root.nodes.count == 1 && root.text.utf8.count == 200_000)
   }
 
-  @Test func `an error names the place and repeats nothing`() {
+  @Test func `an error names the line and column and never repeats the document`() {
     do {
       _ = try read("<secret>\n  <open></secret>")
       Issue.record("it was read")

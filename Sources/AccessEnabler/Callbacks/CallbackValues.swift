@@ -1,58 +1,60 @@
-/// What `setRequestorComplete` reports.
+/// Whether the configuration succeeded, as `setRequestorComplete` reports it.
 public enum EnablerStatus: Int, Hashable, Sendable {
-  /// The configuration phase ended without a configuration (`ACCESS_ENABLER_STATUS_ERROR`).
+  /// The configuration failed (`ACCESS_ENABLER_STATUS_ERROR`).
   case error = 0
-  /// The configuration phase ended well (`ACCESS_ENABLER_STATUS_SUCCESS`).
+  /// The configuration succeeded (`ACCESS_ENABLER_STATUS_SUCCESS`).
   case success = 1
 }
 
-/// What `setAuthenticationStatus` reports.
+/// Whether this device is signed in, as `setAuthenticationStatus` reports it.
 public enum AuthenticationStatus: Int, Hashable, Sendable {
-  /// Not signed in.
   case notAuthenticated = 0
-  /// Signed in.
   case authenticated = 1
 }
 
-/// The historic error codes of `setAuthenticationStatus` and `tokenRequestFailed`.
+/// The error codes of the original API for `setAuthenticationStatus` and `tokenRequestFailed`.
 public struct EntitlementCode: RawRepresentable, Hashable, Sendable {
-  /// The code as documented.
+  /// The code as the original API documents it.
   public let rawValue: String
 
-  /// A code, also one that is not among those below.
+  /// A code from its text, which need not be one of those below.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// `USER_AUTHENTICATED`: no error, an empty text.
+  /// `USER_AUTHENTICATED`: no error.
+  ///
+  /// Its text is empty.
   public static let userAuthenticated = EntitlementCode(rawValue: "")
-  /// There is no valid token.
+  /// There is no valid authentication.
   public static let userNotAuthenticated = EntitlementCode(
     rawValue: "USER_NOT_AUTHENTICATED_ERROR")
-  /// The viewer went back from the picker, or the sign-in was cancelled.
+  /// The viewer left the provider picker, or the sign-in was cancelled.
   public static let providerNotSelected = EntitlementCode(rawValue: "PROVIDER_NOT_SELECTED_ERROR")
-  /// Network down, cancelled, denied on the phone.
+  /// Signing in failed: the network is down, the viewer denied on the phone, or the call was cancelled.
   public static let genericAuthentication = EntitlementCode(
     rawValue: "GENERIC_AUTHENTICATION_ERROR")
-  /// The viewer may not watch this.
+  /// The viewer may not watch the resource.
   public static let userNotAuthorized = EntitlementCode(rawValue: "USER_NOT_AUTHORIZED_ERROR")
-  /// Network down, service out of order.
+  /// Authorizing failed: the network is down or the service is out of order.
   public static let genericAuthorization = EntitlementCode(
     rawValue: "GENERIC_AUTHORIZATION_ERROR")
-  /// The request itself cannot be answered, for example a malformed resource.
+  /// The request itself is invalid, for example because of a malformed resource.
   public static let internalAuthorization = EntitlementCode(
     rawValue: "INTERNAL_AUTHORIZATION_ERROR")
 }
 
-/// What `sendTrackingData` reports, with its data in the documented order.
+/// The analytics events of `sendTrackingData`.
+///
+/// Each case lists its data in the documented order.
 @nonexhaustive
 public enum TrackingEvent: Hashable, Sendable {
-  /// [ok, provider id, GUID, from cache, device type, client type, OS]
+  /// [success, provider id, GUID, from cache, device type, client type, OS]
   case authentication
-  /// [ok, provider id, GUID, from cache, error, details, device type, client type, OS]
+  /// [success, provider id, GUID, from cache, error, details, device type, client type, OS]
   case authorization
   /// [provider id, device type, client type, OS]
   case selectedProvider
 
-  /// The name as documented.
+  /// The name that the original API documents.
   public var name: String {
     switch self {
     case .authentication: "TRACKING_AUTHENTICATION"
@@ -62,15 +64,15 @@ public enum TrackingEvent: Hashable, Sendable {
   }
 }
 
-/// A dialog of the platform's account, which a terminal or any toolkit can draw.
+/// The contents of the platform's provider picker, which a terminal or any UI toolkit can draw.
 public struct ProviderDialog: Hashable, Sendable {
-  /// What stands above it.
+  /// The heading.
   public var title: String
-  /// The providers, in order.
+  /// The providers, in the order to show.
   public var providers: [MVPD]
-  /// Those of them to show first.
+  /// The providers among them to show first.
   public var featured: [MVPD]
-  /// Whether the viewer may choose to see the app's own picker instead.
+  /// Whether the picker must offer a choice that leads to the app's own picker.
   public var offersOthers: Bool
 
   public init(title: String, providers: [MVPD], featured: [MVPD] = [], offersOthers: Bool = true) {
@@ -81,5 +83,5 @@ public struct ProviderDialog: Hashable, Sendable {
   }
 }
 
-/// The URL that a browser login ends at unless the app has one of its own (`ADOBEPASS_REDIRECT_URL`).
+/// The URL to which a browser sign-in redirects at its end, unless the app sets another (`ADOBEPASS_REDIRECT_URL`).
 public let defaultRedirectURL = "adobepass://ios.app"

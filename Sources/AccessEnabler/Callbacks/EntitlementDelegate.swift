@@ -1,61 +1,75 @@
-/// What an app hears from an ``AccessEnabler``.
+/// Receives the callbacks of an ``AccessEnabler``.
 ///
-/// The callbacks come one after another, in the order in which things happened, never on the thread of a call. A
-/// delegate may call the enabler from within a callback. The next callback waits for the one before it, and nobody else
-/// does.
+/// The enabler calls one callback at a time, in the order of the events, and never on the thread of a call. The next
+/// callback waits until the one before it returns; nothing else waits for it. A delegate may call the enabler within
+/// a callback.
 ///
-/// A class with methods that are not `async` conforms, a `@MainActor` class is called on the main actor, an actor on
-/// its own.
+/// A class may conform with methods that are not `async`. The methods of a `@MainActor` class run on the main actor,
+/// those of an actor on that actor.
 ///
-/// Five callbacks have no default. A box that shows registration codes needs ``status(_:)`` as well, which brings the
-/// code (`REGCODE`); all others may be left out.
+/// Five callbacks have no default implementation. A box that shows registration codes also implements ``status(_:)``,
+/// which delivers the code (`REGCODE`). All others are optional.
 public protocol EntitlementDelegate: AnyObject, Sendable {
-  /// The configuration phase is over; calls made meanwhile run now, in order.
+  /// The configuration has ended.
+  ///
+  /// Calls that the app made meanwhile run now, in order.
   func setRequestorComplete(_ status: EnablerStatus) async
 
-  /// Show a provider picker, then call ``AccessEnabler/setSelectedProvider(_:)``.
+  /// The app must show a provider picker, then call ``AccessEnabler/setSelectedProvider(_:)``.
   func displayProviderDialog(_ providers: [MVPD]) async
 
-  /// Whether this device is signed in; the code is empty when it is.
+  /// Reports whether this device is signed in.
+  ///
+  /// If it is, `code` is empty.
   func setAuthenticationStatus(_ status: AuthenticationStatus, code: EntitlementCode) async
 
-  /// A short media token and the resource it is for: playback may begin.
+  /// Delivers a short-lived media token for a resource.
+  ///
+  /// The app may start playing it.
   func setToken(_ token: String, forResource resource: String) async
 
-  /// No token for this resource; the description is the provider's own text, or empty.
+  /// Authorization of the resource failed.
+  ///
+  /// `description` is the provider's message for the viewer, or empty.
   func tokenRequestFailed(
     _ resource: String, code: EntitlementCode, description: String) async
 
-  /// A piece of news with a code; `REGCODE` brings the registration code to show.
+  /// Delivers a status with a code.
+  ///
+  /// `REGCODE` contains the registration code to show.
   func status(_ status: EntitlementStatus) async
 
-  /// Load a login or logout URL in a browser, watch for the redirect URL, then call `handleExternalURL`.
+  /// The app must load this sign-in or sign-out URL in a browser, and call `handleExternalURL` at the redirect URL.
   func navigateToUrl(_ url: String) async
 
-  /// The same for providers that want a browser sheet which the app cannot look into; only with `handleSVC`.
+  /// As ``navigateToUrl(_:)``, for providers that require a browser sheet which the app cannot read.
+  ///
+  /// Called only if the app has set the option `handleSVC`.
   func navigateToUrl(_ url: String, useSVC: Bool) async
 
-  /// The resources that may be watched, out of those asked for.
+  /// Delivers those of the requested resources that the viewer may watch.
   func preauthorizedResources(_ resources: [String]) async
 
-  /// The provider that is selected or signed in with.
+  /// Delivers the provider that is selected or signed in with; nil if there is none.
   func selectedProvider(_ provider: MVPD?) async
 
-  /// A piece of metadata; the key is the operation (`METADATA_USER_META`, …), and the arguments are those of the call,
-  /// so that answers can be matched.
+  /// Delivers a piece of metadata.
+  ///
+  /// `key` is the operation (`METADATA_USER_META`, …). `arguments` are those of the call, so that the app can match
+  /// the answer to it.
   func setMetadataStatus(
     _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]) async
 
-  /// The platform's picker must be shown; answer with ``AccessEnabler/answerTvProviderDialog(_:)``.
+  /// The app must show the platform's picker and answer with ``AccessEnabler/answerTvProviderDialog(_:)``.
   ///
-  /// An app that leaves this out, and reads no events either, gets `displayProviderDialog` in its place. A dialog
+  /// If the app does not implement this and reads no events, `displayProviderDialog` is called instead. A dialog
   /// without an answer counts as cancelled after ``EnablerTiming/dialog``.
   func presentTvProviderDialog(_ dialog: ProviderDialog) async
 
-  /// The platform's picker must be removed.
+  /// The app must remove the platform's picker.
   func dismissTvProviderDialog(_ dialog: ProviderDialog) async
 
-  /// Data for the app's analytics.
+  /// Delivers data for the app's analytics.
   func sendTrackingData(_ data: [String], forEvent event: TrackingEvent) async
 }
 
@@ -64,7 +78,7 @@ extension EntitlementDelegate {
   public func status(_ status: EntitlementStatus) {}
   /// Does nothing.
   public func navigateToUrl(_ url: String) {}
-  /// Loads it like any other.
+  /// Calls ``navigateToUrl(_:)``.
   public func navigateToUrl(_ url: String, useSVC: Bool) async { await navigateToUrl(url) }
   /// Does nothing.
   public func preauthorizedResources(_ resources: [String]) {}
@@ -74,7 +88,7 @@ extension EntitlementDelegate {
   public func setMetadataStatus(
     _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]
   ) {}
-  /// Has `displayProviderDialog` called in its place.
+  /// Makes the enabler call `displayProviderDialog` instead.
   public func presentTvProviderDialog(_ dialog: ProviderDialog) { UnhandledDialog.report?(dialog) }
   /// Does nothing.
   public func dismissTvProviderDialog(_ dialog: ProviderDialog) {}
@@ -82,8 +96,10 @@ extension EntitlementDelegate {
   public func sendTrackingData(_ data: [String], forEvent event: TrackingEvent) {}
 }
 
-/// How the default of `presentTvProviderDialog` reaches its enabler.
+/// Tells the enabler that its delegate uses the default implementation of `presentTvProviderDialog`.
 enum UnhandledDialog {
-  /// Set while a delegate is called that is the only listener.
+  /// Called by that default implementation.
+  ///
+  /// Set only while the delegate is called and no other listener exists.
   @TaskLocal static var report: (@Sendable (ProviderDialog) -> Void)?
 }

@@ -3,82 +3,86 @@ import RegentPairingWire
 
 /// Why an `async` call of an ``AccessEnabler`` failed.
 ///
-/// ``area`` tells the three kinds apart that an app treats differently: sign in again, tell the viewer no, try later.
+/// ``area`` tells an app what to do: sign in again, tell the viewer that the resource may not be watched, or try
+/// later.
 public struct EntitlementError: Error, Hashable, Sendable {
-  /// What an app does about it.
+  /// What an app does about an error.
   public enum Area: Hashable, Sendable {
-    /// Nobody is signed in, or signing in failed: begin with signing in.
+    /// This device is not signed in, or signing in failed.
+    ///
+    /// The app starts a sign-in.
     case authentication
-    /// Somebody is signed in and may not watch this: say so.
+    /// The viewer is signed in but may not watch this resource.
+    ///
+    /// The app says so.
     case authorization
-    /// Network, service or set-up: say so, and try later.
+    /// The network, the service or the set-up is at fault.
+    ///
+    /// The app says so and tries later.
     case other
   }
 
-  /// What happened.
+  /// The cause of an error.
   @nonexhaustive
   public enum Kind: Hashable, Sendable {
-    /// Nobody is signed in.
     case notAuthenticated
-    /// The sign-in was cancelled.
     case cancelled
-    /// The viewer said no on the phone.
+    /// The viewer denied on the phone.
     case denied
-    /// The registration code's time ran out.
     case codeExpired
-    /// The service gave the registration code up before its time: a later one of this device took its place, or an
-    /// operator withdrew it.
+    /// The registration code was withdrawn before its expiry: this device requested a newer one, or an operator
+    /// withdrew it.
     case codeWithdrawn
-    /// The temporary pass has ended.
     case temporaryPassExpired
-    /// The promotional pass wants to know for whom it is: give the data of `getAuthentication`, for example `email`.
+    /// The provider is a promotional pass and needs data about the viewer, for example `email`.
+    ///
+    /// Pass it to `getAuthentication`.
     case dataNeeded(provider: String)
-    /// There is no provider with this id.
     case unknownProvider(String)
-    /// The provider does not let the viewer watch this.
+    /// The provider does not allow the viewer to watch this resource.
     case notAuthorized
-    /// Rated above what the viewer may see.
+    /// The resource is rated above what the viewer may watch.
     case parentalControls
-    /// More resources at once than the provider allows.
+    /// The call names more resources than the provider allows.
     case tooManyResources
-    /// The resource cannot be one.
+    /// The resource id is malformed.
     case malformedResource
     /// The service does not know the requestor.
     case unknownRequestor
     /// The service does not accept the app's credentials.
     case notTrusted
-    /// The service cannot be reached.
     case unreachable
-    /// No safe connection: a certificate is wrong, or the handshake failed; `fault` says which.
+    /// No secure connection: a certificate is invalid, or the TLS handshake failed.
+    ///
+    /// ``fault`` says which.
     case unsafeConnection
-    /// The clock of this device is wrong, so that no certificate is valid: the service's own clock says so.
+    /// This device's clock is wrong, so certificates seem invalid.
+    ///
+    /// The service's clock confirmed it.
     case clockWrong
-    /// A guest network's sign-in page stands between this device and the service.
+    /// A captive portal, the sign-in page of a guest network, answers instead of the service.
     case captivePortal
-    /// Too many calls.
+    /// The app sends too many requests.
     case throttled
-    /// The service answered, but with something that cannot be used: an error of its own, or no answer of this
-    /// protocol.
+    /// The service answered with an error, or with something that is not a response of this protocol.
     case service
-    /// `setRequestor` was called for another requestor meanwhile.
+    /// `setRequestor` was called for another requestor before this call ended.
     case superseded
-    /// No `setRequestor` was called yet.
     case notConfigured
-    /// The call comes at a time when it has no meaning.
+    /// The call is not possible in the current state, for example renewing a code when none is shown.
     case outOfOrder
   }
 
-  /// What happened.
   public var kind: Kind
-  /// The code that `status` delivered with it.
+  /// The code of the `status` callback for the same failure.
   public var status: StatusID?
-  /// The provider's own words, or what the service said; may be shown.
+  /// A message from the provider or the service, which may be shown to the viewer.
   public var message: String
-  /// What to do about it.
+  /// What to do about the error.
   public var hint: String?
-  /// What is wrong with the connection, when `kind` is `.unsafeConnection` or `.clockWrong`.
+  /// The TLS fault, if ``kind`` is `.unsafeConnection` or `.clockWrong`.
   public var fault: ClientError.TLSFault?
-  /// How long the service wants to be left alone, when it said so.
+  /// How long the service asks the app to wait before the next request.
   public var retryAfter: Duration?
 
   public init(_ kind: Kind, status: StatusID? = nil, message: String = "", hint: String? = nil) {
@@ -88,7 +92,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     self.hint = hint
   }
 
-  /// What an app does about it.
+  /// What an app does about this error.
   public var area: Area {
     switch kind {
     case .notAuthenticated, .cancelled, .denied, .codeExpired, .codeWithdrawn,
@@ -101,7 +105,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
 }
 
 extension EntitlementError: CustomStringConvertible {
-  /// One sentence that is safe to show.
+  /// One sentence that is safe to show to the viewer.
   public var description: String {
     message.isEmpty || ErrorMessage.isPlain(message) ? kind.words : "\(kind.words): \(message)"
   }

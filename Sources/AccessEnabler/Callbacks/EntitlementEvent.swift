@@ -1,47 +1,51 @@
-/// One thing that an enabler tells its app: the callbacks of ``EntitlementDelegate`` as values.
+/// An event that an enabler reports to its app: the callbacks of ``EntitlementDelegate`` as values.
 ///
-/// ``AccessEnabler/events`` delivers them in the same order as the delegate gets its callbacks.
+/// ``AccessEnabler/events`` delivers them in the order in which the delegate gets its callbacks.
 @nonexhaustive
 public enum EntitlementEvent: Hashable, Sendable {
-  /// The configuration phase is over.
+  /// The configuration has ended.
   case setRequestorComplete(EnablerStatus)
-  /// Show a provider picker.
+  /// The app must show a provider picker.
   case displayProviderDialog([MVPD])
-  /// A registration code to show; `status(REGCODE)` says the same to delegates.
+  /// A registration code to show.
+  ///
+  /// Delegates get it with the status `REGCODE`.
   case registrationCode(RegistrationOffer)
-  /// A phone has opened the code; with number matching, the number to show.
+  /// A phone has opened the page of the code.
+  ///
+  /// With number matching, `match` is the number to show.
   case phoneConnected(match: Int?)
-  /// Load a URL in a browser.
+  /// The app must load a URL in a browser.
   case navigateToUrl(String, useSecureSheet: Bool)
-  /// Whether this device is signed in.
+  /// Reports whether this device is signed in.
   case setAuthenticationStatus(AuthenticationStatus, EntitlementCode)
-  /// A short media token.
+  /// Delivers a short-lived media token.
   case setToken(MediaAccess)
-  /// No token for a resource.
+  /// Authorization of the resource failed.
   case tokenRequestFailed(resource: String, EntitlementCode, description: String)
-  /// The resources that may be watched.
+  /// Delivers those of the requested resources that the viewer may watch.
   case preauthorizedResources([String])
-  /// The provider that is selected or signed in with.
+  /// Delivers the provider that is selected or signed in with.
   case selectedProvider(MVPD?)
-  /// A piece of metadata.
+  /// Delivers a piece of metadata.
   case setMetadataStatus(Metadata, key: String, arguments: [String: String])
-  /// A piece of news with a code.
+  /// A status with a code.
   case status(EntitlementStatus)
   /// Data for the app's analytics.
   case sendTrackingData([String], TrackingEvent)
-  /// The platform's picker must be shown.
+  /// The app must show the platform's picker.
   case presentTvProviderDialog(ProviderDialog)
-  /// The platform's picker must be removed.
+  /// The app must remove the platform's picker.
   case dismissTvProviderDialog(ProviderDialog)
 }
 
 extension EntitlementEvent {
-  /// Calls the delegate's method for this event; events that only values can carry call none.
+  /// Calls the delegate's callback for this event, if there is one.
   func tell(_ delegate: any EntitlementDelegate) async {
     switch self {
     case .setRequestorComplete(let status): await delegate.setRequestorComplete(status)
     case .displayProviderDialog(let providers): await delegate.displayProviderDialog(providers)
-    // Their texts are in the status that comes with them.
+    // The delegate gets their content with the status that comes with them.
     case .registrationCode, .phoneConnected: break
     case .navigateToUrl(let url, false): await delegate.navigateToUrl(url)
     case .navigateToUrl(let url, true): await delegate.navigateToUrl(url, useSVC: true)

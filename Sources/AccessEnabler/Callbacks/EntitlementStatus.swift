@@ -1,29 +1,31 @@
-/// A piece of news with a code: what `status` delivers, at any time and in any order.
+/// A status with a code.
+///
+/// The `status` callback delivers it at any time and in any order.
 public struct EntitlementStatus: Hashable, Sendable {
-  /// How serious it is.
+  /// The severity of a status.
   @nonexhaustive
   public enum Level: String, Hashable, Sendable, CaseIterable {
-    /// Something went well.
+    /// An operation succeeded.
     case success
-    /// Good to know.
+    /// Information that needs no action.
     case info
-    /// The app may want to tell the viewer.
+    /// A problem of which the app may want to tell the viewer.
     case warning
-    /// Something failed.
+    /// An operation failed.
     case error
   }
 
-  /// Which piece of news.
   public var id: StatusID
-  /// How serious it is.
   public var level: Level
-  /// A text that may be shown: a registration code, the provider's own words.
+  /// A text that may be shown, such as a registration code or the provider's message.
   public var message: String
-  /// What else is known, by name: `details`, `resource`, `expires`, `display`, `url`, `urlComplete`, `match`,
+  /// Further values by name: `details`, `resource`, `expires`, `display`, `url`, `urlComplete`, `match`,
   /// `retryAfter`.
   public var extras: [String: String]
 
-  /// A piece of news.
+  /// Creates a status.
+  ///
+  /// Without `level`, the code's documented severity is used.
   public init(
     _ id: StatusID, _ level: Level? = nil, message: String = "", extras: [String: String] = [:]
   ) {
@@ -33,7 +35,7 @@ public struct EntitlementStatus: Hashable, Sendable {
     self.extras = extras
   }
 
-  /// The dictionary of the historic callback: `errorId`, `level`, `message` and the extras.
+  /// The dictionary of the original `status` callback: `errorId`, `level`, `message` and the extras.
   public var dictionary: [String: String] {
     var all = extras
     all["errorId"] = id.rawValue
@@ -45,118 +47,127 @@ public struct EntitlementStatus: Hashable, Sendable {
 
 /// The codes of ``EntitlementStatus``.
 public struct StatusID: RawRepresentable, Hashable, Sendable {
-  /// The code as documented.
+  /// The code as the original API documents it.
   public let rawValue: String
 
-  /// A code, also one that is not among those below.
+  /// A code from its text, which need not be one of those below.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   private init(_ code: String) { rawValue = code }
 
   // The box's platform account.
-  /// A failure of the platform's account; see ``isPlatformFailure``.
+  /// The platform account failed; see ``isPlatformFailure``.
   public static let platformAccount = StatusID("AAPL_ERROR")
-  /// The sign-in came from the platform: sign out in the system's settings too.
+  /// The sign-in came from the platform account.
+  ///
+  /// The viewer must also sign out in the system's settings.
   public static let signOutInSettings = StatusID("VSA203")
-  /// The platform's permission was denied.
+  /// The viewer denied this app the use of the platform account.
   public static let permissionDenied = StatusID("VSA403")
-  /// The platform's permission was not decided yet.
+  /// The viewer has not decided whether this app may use the platform account.
   public static let permissionUndetermined = StatusID("VSA404")
-  /// The platform's account could not be asked.
+  /// The request to the platform account failed.
   public static let platformRequestFailed = StatusID("VSA503")
 
-  // Anything.
-  /// Something inside the enabler failed; tokens could not be saved.
+  // General.
+  /// An internal error, for example when tokens could not be stored.
   public static let internalError = StatusID("500")
-  /// The service does not accept the app's credentials, or this requestor.
+  /// The service does not accept the app's credentials or its requestor.
   public static let notTrusted = StatusID("SEC403")
-  /// The tokens were made for another device id and have been cleared.
+  /// The stored tokens belonged to another device id and have been deleted.
   public static let deviceChanged = StatusID("SEC412")
-  /// No safe connection: a certificate is wrong.
+  /// No secure connection: a certificate is invalid.
   public static let unsafeConnection = StatusID("SEC420")
 
   // Configuration.
-  /// This device's clock is wrong.
   public static let clockWrong = StatusID("CFG100")
-  /// The service does not know the requestor.
   public static let unknownRequestor = StatusID("CFG400")
-  /// No service can be reached.
   public static let unreachable = StatusID("CFG404")
-  /// Too many configuration calls.
+  /// The app sends too many configuration requests.
   public static let configurationThrottled = StatusID("CFG429")
-  /// A service failed: `CFG500`, `CFG502`, `CFG503`.
+  /// A service failed during configuration: `CFG500`, `CFG502`, `CFG503`.
   public static func configurationFailed(_ status: Int) -> StatusID {
     StatusID("CFG\(min(max(status, 500), 599))")
   }
 
   // Signing in.
-  /// Not signed in.
+  /// This device is not signed in.
   public static let notAuthenticated = StatusID("N000")
-  /// Signed in without asking anybody has been tried.
+  /// The enabler tried to sign in without asking the viewer.
   public static let passiveAuthentication = StatusID("N001")
-  /// Another provider than those of the platform's picker was chosen.
+  /// The viewer chose a provider that is not in the platform's picker.
   public static let otherProvider = StatusID("N003")
-  /// A provider was chosen that this requestor does not support.
+  /// The viewer chose a provider that this requestor does not support.
   public static let unsupportedProvider = StatusID("N004")
-  /// The platform's picker was cancelled.
+  /// The viewer cancelled the platform's picker.
   public static let pickerCancelled = StatusID("N005")
-  /// Let in because the provider is out of order.
+  /// The viewer was signed in without a password because the provider is out of order.
   public static let degradedAuthentication = StatusID("N010")
-  /// Let in by a temporary pass.
+  /// The viewer was signed in by a temporary pass.
   public static let temporaryPass = StatusID("N011")
   /// The temporary pass has ended.
   public static let temporaryPassExpired = StatusID("N111")
-  /// There is no such sign-in any more, or a call came out of order.
+  /// The sign-in no longer exists, or a call came out of order.
   public static let noSession = StatusID("N130")
-  /// Signing in failed.
   public static let authenticationFailed = StatusID("N500")
-  /// The app's software statement is invalid or was revoked; trying again does not help.
+  /// The app's software statement is invalid or was revoked.
+  ///
+  /// Retrying does not help.
   public static let registrationFailed = StatusID("R400")
-  /// No access token could be got; trying again does not help.
+  /// The service gives the app no access token.
+  ///
+  /// Retrying does not help.
   public static let accessTokenFailed = StatusID("R401")
-  /// No registration code could be got.
+  /// The service gave no registration code.
   public static let noRegistrationCode = StatusID("REG500")
-  /// A registration code: show it.
+  /// A registration code for the app to show.
   public static let registrationCode = StatusID("REGCODE")
-  /// A phone has opened the code (ours).
+  /// A phone has opened the page of the code.
+  ///
+  /// An addition of Regent; the original API has no such code.
   public static let phoneConnected = StatusID("REGCODE_OPENED")
-  /// The number to show, which the viewer picks on the phone (ours).
+  /// The number to show, which the viewer types on the phone.
+  ///
+  /// An addition of Regent.
   public static let numberMatch = StatusID("REGCODE_MATCH")
 
-  /// The service cannot be asked about the code for the moment; the code stays good (ours).
+  /// The service cannot be reached for the moment; the registration code stays valid.
   ///
-  /// `fault` says why where it is known: a case of `ClientError.TLSFault`, or `captivePortal`.
+  /// An addition of Regent.
+  ///
+  /// The extra `fault` gives the cause if it is known: a case of `ClientError.TLSFault`, or `captivePortal`.
   public static let connectionLost = StatusID("REGCODE_OFFLINE")
-  /// The service is there and asks to be left alone for a while, for `retryAfter` seconds when it says how long; the
-  /// code stays good (ours).
+  /// The service asks the device to wait, for `retryAfter` seconds if it says how long; the code stays valid.
+  ///
+  /// An addition of Regent.
   public static let serviceBusy = StatusID("REGCODE_BUSY")
-  /// The service answers again (ours).
+  /// The service answers again.
+  ///
+  /// An addition of Regent.
   public static let connectionBack = StatusID("REGCODE_ONLINE")
 
   // Authorizing.
-  /// Allowed because the provider is out of order.
+  /// The resource is allowed because the provider is out of order.
   public static let degradedAuthorization = StatusID("Z010")
-  /// Allowed by a temporary pass.
+  /// The resource is allowed by a temporary pass.
   public static let temporaryAuthorization = StatusID("Z011")
-  /// Denied: subscription or parental controls.
+  /// The resource is denied, because of the subscription or of parental controls.
   public static let denied = StatusID("Z100")
-  /// Denied so often that the service is not asked any more for a while.
+  /// The resource was denied several times, so the enabler does not ask the service again for a while.
   public static let deniedRepeatedly = StatusID("Z110")
-  /// A technical problem with the provider.
+  /// The provider has a technical problem.
   public static let providerProblem = StatusID("Z120")
-  /// The resource is not well formed.
   public static let malformedResource = StatusID("Z130")
-  /// Nobody may watch at the moment.
+  /// The resource is denied because the provider is out of order.
   public static let degradedDenial = StatusID("Z169")
-  /// Authorizing failed.
   public static let authorizationFailed = StatusID("Z500")
-  /// Asking for many resources at once failed, usually because there were too many.
+  /// A preauthorization failed, usually because it names too many resources.
   public static let preauthorizationFailed = StatusID("P100")
 
-  /// Whether it is a failure of the platform's account, in any of the spellings that the original prints.
+  /// Whether this is a failure of the platform account, in any of the spellings that the original SDK uses.
   public var isPlatformFailure: Bool { ["AAPL_ERROR", "AAPL", "APPL", "APPL_ERROR"].contains(rawValue) }
 
-  /// How serious it is, as documented.
+  /// The documented severity of the code.
   public var level: EntitlementStatus.Level {
     switch self {
     case .registrationCode: .success
@@ -174,6 +185,5 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
 }
 
 extension StatusID: CustomStringConvertible {
-  /// The code.
   public var description: String { rawValue }
 }

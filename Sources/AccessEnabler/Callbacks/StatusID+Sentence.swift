@@ -1,7 +1,7 @@
 extension StatusID {
-  /// What is said when the service said nothing: one sentence that is safe to show.
+  /// The text for a status to which the service sent none: one sentence that is safe to show.
   ///
-  /// Of codes that always bring a text of their own there is none.
+  /// Codes that always come with a text of their own have an empty one here.
   var sentence: String {
     switch self {
     case .platformAccount: "the box's TV provider account cannot be used at the moment"

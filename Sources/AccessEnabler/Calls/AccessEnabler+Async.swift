@@ -1,11 +1,11 @@
 extension AccessEnabler {
-  /// Establishes the programmer's identity and fetches the list of providers: `setRequestor` as a call that returns.
+  /// Sets the requestor and fetches the list of providers; the `async` form of ``setRequestor(_:serviceProviders:)``.
   ///
   /// - Parameters:
-  ///   - requestor: the programmer's id.
-  ///   - services: the services' addresses; none means those of the ``EnablerConfiguration``.
+  ///   - requestor: the requestor's id.
+  ///   - services: the URLs of the services; nil means those of the ``EnablerConfiguration``.
   /// - Returns: the providers, in the order to show.
-  /// - Throws: ``EntitlementError`` when no service answered; what is kept locally can be used nevertheless.
+  /// - Throws: ``EntitlementError`` if no service answered. Stored sign-ins can be used even then.
   @discardableResult
   public func configure(
     requestor: String, services: [String]? = nil
@@ -15,7 +15,7 @@ extension AccessEnabler {
     throw EntitlementError(.outOfOrder)
   }
 
-  /// The sign-in that is kept locally, if it is still valid; no network.
+  /// The stored sign-in if it is still valid; sends no request.
   public func currentSignIn() async -> SignIn? {
     guard case .signIn(let signIn) = try? await runtime.outcome(of: .asked(.checkAuthentication)) else {
       return nil
@@ -25,16 +25,17 @@ extension AccessEnabler {
 
   /// Signs this device in.
   ///
-  /// Cancelling the task cancels the sign-in; nothing more is heard of it.
+  /// Cancelling the task cancels the sign-in, and no further progress is reported.
   ///
   /// - Parameters:
-  ///   - choice: the provider; none has `displayProviderDialog` show a picker and wait for `setSelectedProvider`.
-  ///   - isForced: signs in anew even if that is done already.
-  ///   - data: what a provider wants to know besides.
-  ///   - filter: which providers the platform's picker shows.
-  ///   - progress: hears what happens meanwhile, where the caller runs: the registration code, the phone that
-  ///     connected, a URL to load. Of other calls it hears nothing.
-  /// - Returns: the sign-in.
+  ///   - choice: the provider. If nil, `displayProviderDialog` asks the app for a picker, and the call waits for
+  ///     `setSelectedProvider`.
+  ///   - isForced: whether to sign in again although this device is signed in.
+  ///   - data: further data that the provider needs.
+  ///   - filter: the providers in the platform's picker.
+  ///   - progress: called in the caller's isolation with the events of this call: the registration code, the phone
+  ///     that opened it, a URL to load.
+  /// - Returns: the sign-in, new or stored.
   /// - Throws: ``EntitlementError``, for example `.denied` or `.codeExpired`.
   @discardableResult
   nonisolated(nonsending) public func authenticate(
@@ -51,9 +52,9 @@ extension AccessEnabler {
     throw EntitlementError(.cancelled)
   }
 
-  /// Signs this device in, step by step: what happens meanwhile, and at last the sign-in.
+  /// Signs this device in and returns the progress as a sequence that ends with the sign-in.
   ///
-  /// It begins at once. Whoever stops reading cancels the sign-in; nothing more is heard of it.
+  /// The sign-in begins at once. Leaving the loop cancels it.
   ///
   /// ```swift
   /// for try await step in enabler.signIn(.onSecondScreen) {
@@ -66,11 +67,12 @@ extension AccessEnabler {
   /// ```
   ///
   /// - Parameters:
-  ///   - choice: the provider; none has `displayProviderDialog` show a picker and wait for `setSelectedProvider`.
-  ///   - isForced: signs in anew even if that is done already.
-  ///   - data: what a provider wants to know besides.
-  ///   - filter: which providers the platform's picker shows.
-  /// - Returns: the steps of this call alone; they end with `.signedIn` or throw an ``EntitlementError``.
+  ///   - choice: the provider. If nil, `displayProviderDialog` asks the app for a picker, and the call waits for
+  ///     `setSelectedProvider`.
+  ///   - isForced: whether to sign in again although this device is signed in.
+  ///   - data: further data that the provider needs.
+  ///   - filter: the providers in the platform's picker.
+  /// - Returns: the steps of this call only. They end with `.signedIn` or throw an ``EntitlementError``.
   public func signIn(
     _ choice: ProviderChoice? = nil, isForced: Bool = false, data: [String: String] = [:],
     filter: ProviderFilter? = nil
@@ -79,14 +81,14 @@ extension AccessEnabler {
     return SignInSteps(runtime.steps(of: details))
   }
 
-  /// Authorizes a resource and gets a short media token for it.
+  /// Authorizes a resource and returns a short-lived media token for it.
   ///
   /// - Parameters:
   ///   - resource: the resource's id.
-  ///   - data: what a provider wants to know besides.
-  ///   - signsIn: signs in first when nobody is signed in, as `getAuthorization` does.
-  /// - Returns: the token.
-  /// - Throws: ``EntitlementError``; its `area` says whether to sign in, to say no, or to try later.
+  ///   - data: further data that the provider needs.
+  ///   - signsIn: whether to sign in first if this device is not signed in, as `getAuthorization` does.
+  /// - Returns: the media token with its resource and provider.
+  /// - Throws: ``EntitlementError``. Its `area` says whether to sign in, to tell the viewer no, or to try later.
   public func authorize(
     _ resource: String, data: [String: String] = [:], signsIn: Bool = false
   ) async throws(EntitlementError) -> MediaAccess {
@@ -97,13 +99,15 @@ extension AccessEnabler {
     throw EntitlementError(.outOfOrder)
   }
 
-  /// Which of these may the viewer watch? For decorating lists, never for playback.
+  /// Returns those of the resources that the viewer may watch, for decorating lists.
+  ///
+  /// To play one, call `authorize`.
   ///
   /// - Parameters:
   ///   - resources: the resources' ids.
-  ///   - usesCache: whether an earlier answer for the same resources will do.
-  /// - Returns: those that may be watched, in the order asked.
-  /// - Throws: ``EntitlementError``.
+  ///   - usesCache: whether a cached answer for the same resources may be returned.
+  /// - Returns: the allowed resources, in the order given.
+  /// - Throws: ``EntitlementError``, for example `.notAuthenticated` or `.tooManyResources`.
   public func preauthorize(
     _ resources: [String], usesCache: Bool = true
   ) async throws(EntitlementError) -> [String] {
@@ -112,27 +116,23 @@ extension AccessEnabler {
     throw EntitlementError(.outOfOrder)
   }
 
-  /// A piece of metadata.
-  ///
-  /// - Parameter key: which.
-  /// - Returns: the value; none when nobody knows it.
-  /// - Throws: ``EntitlementError``.
+  /// Returns a piece of metadata, whose value is nil if it is not known.
   public func metadata(_ key: MetadataRequest) async throws(EntitlementError) -> Metadata {
     let call = AppCall.getMetadata(key, arguments: key.arguments)
     if case .metadata(let found) = try await runtime.outcome(of: .asked(call)) { return found }
     throw EntitlementError(.outOfOrder)
   }
 
-  /// The provider that is selected or signed in with.
+  /// The provider that is selected or signed in with; nil if there is none.
   public func selectedProvider() async -> MVPD? {
     guard case .selected(let provider) = try? await runtime.outcome(of: .asked(.getSelectedProvider))
     else { return nil }
     return provider
   }
 
-  /// Signs this device out: first here, then at the service.
+  /// Signs this device out, first in the local store, then at the service.
   ///
-  /// - Throws: ``EntitlementError``; this device is signed out even then.
+  /// - Throws: ``EntitlementError`` if the service could not be told. This device is signed out even then.
   public func signOut() async throws(EntitlementError) {
     _ = try await runtime.outcome(of: .asked(.logout))
   }

@@ -1,31 +1,37 @@
 extension AccessEnabler {
-  /// Establishes the programmer's identity and fetches the list of providers.
+  /// Sets the requestor and fetches the list of providers.
   ///
-  /// All services are asked at the same time. Where two list the same provider, the fastest wins, and later calls for
-  /// that provider go there. Call it again when the app comes to the foreground: a sign-in or sign-out that happened
-  /// elsewhere is then taken over. Ends with `setRequestorComplete`; calls made before that are queued.
+  /// The enabler asks all services at the same time. If two list the same provider, the one that answered first
+  /// serves it, and later requests for that provider go there. Call this again when the app comes to the foreground,
+  /// so that it takes over a sign-in or sign-out that happened elsewhere. It ends with `setRequestorComplete`; calls
+  /// made before are queued.
   ///
   /// - Parameters:
-  ///   - requestor: the programmer's id.
-  ///   - serviceProviders: the services' addresses; none means those of the ``EnablerConfiguration``.
+  ///   - requestor: the requestor's id.
+  ///   - serviceProviders: the URLs of the services; nil means those of the ``EnablerConfiguration``.
   public func setRequestor(_ requestor: String, serviceProviders: [String]? = nil) {
     runtime.post(.setRequestor(requestor, services: serviceProviders))
   }
 
-  /// Sets options that go with every call from now on.
+  /// Sets options that are sent with each request from now on.
   public func setOptions(_ options: EnablerOptions) { runtime.post(.options(options)) }
 
-  /// Looks for a valid sign-in in local storage, without the network; answers through `setAuthenticationStatus`.
+  /// Checks the local store for a valid sign-in without a request.
+  ///
+  /// Ends with `setAuthenticationStatus`.
   public func checkAuthentication() { runtime.post(.app(.checkAuthentication)) }
 
-  /// Signs in, unless that is done already; ends with `setAuthenticationStatus`.
+  /// Signs this device in unless it is signed in already.
   ///
-  /// Unless this device is signed in, `displayProviderDialog` comes first and waits for ``setSelectedProvider(_:)``.
+  /// Ends with `setAuthenticationStatus`.
+  ///
+  /// If this device is not signed in, `displayProviderDialog` is called first, and the sign-in waits for
+  /// ``setSelectedProvider(_:)``.
   ///
   /// - Parameters:
-  ///   - force: signs in anew even if that is done already.
-  ///   - data: what a provider wants to know besides, for example a promotional pass's `email`.
-  ///   - filter: which providers the platform's picker shows; `displayProviderDialog` brings all.
+  ///   - force: whether to sign in again although this device is signed in.
+  ///   - data: further data that the provider needs, for example a promotional pass's `email`.
+  ///   - filter: the providers in the platform's picker. `displayProviderDialog` always lists all.
   public func getAuthentication(
     force: Bool = false, data: [String: String] = [:], filter: ProviderFilter? = nil
   ) {
@@ -33,75 +39,84 @@ extension AccessEnabler {
     runtime.post(.app(.getAuthentication(details)))
   }
 
-  /// The viewer's choice; resumes the sign-in.
+  /// Continues the sign-in with the provider that the viewer chose.
   ///
-  /// While nobody signs in it is for the next time: `getAuthentication` then goes there without a picker. A temporary
-  /// pass signs in at once, with no other call; a promotional one waits for the data of `getAuthentication`.
+  /// If no sign-in is waiting, the choice is kept, and the next `getAuthentication` uses it without a picker. A
+  /// temporary pass signs in at once, without another call; a promotional pass waits for the data of
+  /// `getAuthentication`.
   ///
-  /// - Parameter provider: a provider's id, or `nil` when the viewer went back: the sign-in ends with
+  /// - Parameter provider: a provider's id, or `nil` if the viewer left the picker: then the sign-in ends with
   ///   `PROVIDER_NOT_SELECTED_ERROR`.
   public func setSelectedProvider(_ provider: String?) {
     runtime.post(.app(.setSelectedProvider(provider)))
   }
 
-  /// Resumes the sign-in without a provider: the viewer chooses on the phone.
+  /// Continues the sign-in without a provider.
+  ///
+  /// The viewer chooses the provider on the phone.
   public func selectProviderOnSecondScreen() { runtime.post(.app(.selectOnSecondScreen)) }
 
-  /// The viewer's answer to `presentTvProviderDialog`; resumes the sign-in.
+  /// Continues the sign-in with the viewer's answer to `presentTvProviderDialog`.
   ///
-  /// `dismissTvProviderDialog` comes first. `other` and `cancel` lead to `displayProviderDialog`. A provider that is in
-  /// the platform's picker only signs this app in by the regular flow; one that the box's account supports signs the
-  /// box in, unless somebody is, and this app with it.
+  /// The enabler first calls `dismissTvProviderDialog`. `other` and `cancel` lead to `displayProviderDialog`. A
+  /// provider that is only listed in the platform's picker signs this app in by the regular flow. A provider that the
+  /// box's account supports signs the box in, unless it is signed in, and then this app.
   public func answerTvProviderDialog(_ answer: TvProviderAnswer) {
     runtime.post(.app(.answerTvProviderDialog(answer)))
   }
 
-  /// Replaces the registration code that is shown by a fresh one, for example because its time is nearly up.
+  /// Replaces the shown registration code by a new one, for example because it expires soon.
   ///
-  /// It never happens by itself: somebody may be typing the one on the screen.
+  /// The enabler never does this by itself, because a viewer may be typing the code on the screen.
   public func renewRegistrationCode() { runtime.post(.app(.renewCode)) }
 
-  /// The browser came to the redirect URL: finishes signing in or out.
+  /// Finishes a sign-in or sign-out after the browser has reached the redirect URL.
   ///
-  /// - Parameter url: the URL that the browser came to.
+  /// - Parameter url: the URL that the browser reached.
   public func handleExternalURL(_ url: String) { runtime.post(.app(.handleExternalURL(url))) }
 
-  /// Which of these may the viewer watch? For decorating lists, never for playback.
+  /// Asks which of the resources the viewer may watch, for decorating lists.
   ///
-  /// Answers through `preauthorizedResources`.
+  /// To play one, call `getAuthorization`.
+  ///
+  /// Ends with `preauthorizedResources`.
   ///
   /// - Parameters:
   ///   - resources: the resources' ids.
-  ///   - cache: whether an earlier answer for the same resources will do.
+  ///   - cache: whether a cached answer for the same resources may be returned.
   public func checkPreauthorizedResources(_ resources: [String], cache: Bool = true) {
     runtime.post(.app(.preauthorize(resources, usesCache: cache)))
   }
 
-  /// Authorizes a resource for whoever is signed in; nobody is asked to sign in.
+  /// Authorizes a resource if this device is signed in; never starts a sign-in.
   ///
   /// Ends with `setToken` or `tokenRequestFailed`.
   public func checkAuthorization(_ resource: String, data: [String: String] = [:]) {
     runtime.post(.app(.checkAuthorization(resource, data: data)))
   }
 
-  /// Authorizes a resource, and signs in first when that is needed.
+  /// Authorizes a resource, and signs this device in first if necessary.
   ///
   /// Ends with `setToken` or `tokenRequestFailed`.
   public func getAuthorization(_ resource: String, data: [String: String] = [:]) {
     runtime.post(.app(.getAuthorization(resource, data: data)))
   }
 
-  /// Answers `selectedProvider`.
+  /// Asks for the provider that is selected or signed in with.
+  ///
+  /// Ends with `selectedProvider`.
   public func getSelectedProvider() { runtime.post(.app(.getSelectedProvider)) }
 
-  /// Answers `setMetadataStatus` with the very arguments given here.
+  /// Asks for a piece of metadata.
+  ///
+  /// Ends with `setMetadataStatus`, which returns the same arguments.
   ///
   /// - Parameter arguments: the dictionary form of a ``MetadataRequest``.
   public func getMetadata(_ arguments: [String: String]) {
     runtime.post(.app(.getMetadata(MetadataRequest(arguments), arguments: arguments)))
   }
 
-  /// Signs this device out: first here, then at the service.
+  /// Signs this device out, first in the local store, then at the service.
   ///
   /// Ends with `setAuthenticationStatus(0, …)`.
   public func logout() { runtime.post(.app(.logout)) }

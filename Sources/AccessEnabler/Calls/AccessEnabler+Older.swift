@@ -1,17 +1,17 @@
 internal import RegentCryptography
 public import RegentPlatform
 
-// The calls of older versions, for programs that are written for them.
+// Calls of older versions of the original SDK, so that programs written for them compile.
 
 extension AccessEnabler {
-  /// An enabler that registers itself with a software statement.
+  /// Creates an enabler that registers the app with a software statement.
   ///
   /// - Parameters:
-  ///   - softwareStatement: identifies the application.
-  ///   - storage: where tokens are kept; by default a folder of this program in the user's state directory.
-  ///   - login: on a phone, or in a browser on this device.
+  ///   - softwareStatement: the signed text that identifies the application (RFC 7591).
+  ///   - storage: where tokens are stored; by default a folder of this program in the user's state directory.
+  ///   - login: whether viewers sign in on a phone or in a browser on this device.
   ///   - delegate: receives the callbacks.
-  /// - Throws: `FileError` when the token store's folder cannot be used.
+  /// - Throws: `FileError` if the folder of the token store cannot be used.
   public convenience init(
     softwareStatement: String, storage: TokenStorage = .usual, login: LoginMethod = .secondScreen,
     delegate: (any EntitlementDelegate)? = nil
@@ -22,7 +22,9 @@ extension AccessEnabler {
     try self.init(configuration, delegate: delegate)
   }
 
-  /// An enabler without credentials; the `setRequestor` with a secret gives it some.
+  /// Creates an enabler without credentials.
+  ///
+  /// Call the `setRequestor` that takes a secret to set them.
   @available(*, deprecated, message: "give the software statement or the key pair at the beginning")
   public convenience init(
     storage: TokenStorage, delegate: (any EntitlementDelegate)? = nil
@@ -30,18 +32,20 @@ extension AccessEnabler {
     try self.init(EnablerConfiguration(storage: storage), delegate: delegate)
   }
 
-  /// An enabler without credentials, in the form of versions 1 and 2; set ``delegate`` afterwards.
+  /// Creates an enabler without credentials, as in versions 1 and 2.
   ///
-  /// - Throws: `FileError` when the token store's folder cannot be used.
+  /// Set ``delegate`` afterwards.
+  ///
+  /// - Throws: `FileError` if the folder of the token store cannot be used.
   @available(*, deprecated, message: "give the software statement or the key pair at the beginning")
   public convenience init() throws(FileError) { try self.init(EnablerConfiguration(storage: .usual)) }
 
-  /// Establishes the programmer's identity with its signature.
+  /// Sets the requestor and proves it with a signature.
   ///
   /// - Parameters:
-  ///   - requestor: the programmer's id.
-  ///   - signedRequestorID: its signature by the programmer's private RSA key, in base64.
-  ///   - serviceProviders: the services' addresses.
+  ///   - requestor: the requestor's id.
+  ///   - signedRequestorID: the id's signature by the publisher's private RSA key, in base64.
+  ///   - serviceProviders: the URLs of the services.
   @available(
     *, deprecated, message: "use setRequestor(_:serviceProviders:) with a software statement"
   )
@@ -52,14 +56,14 @@ extension AccessEnabler {
     setRequestor(requestor, serviceProviders: serviceProviders)
   }
 
-  /// Establishes the programmer's identity and signs the calls of this app with a key pair.
+  /// Sets the requestor and the key pair that signs this app's requests.
   ///
   /// - Parameters:
-  ///   - requestor: the programmer's id.
-  ///   - signedRequestorID: its signature by the programmer's private RSA key, in base64; may be empty.
+  ///   - requestor: the requestor's id.
+  ///   - signedRequestorID: the id's signature by the publisher's private RSA key, in base64; may be empty.
   ///   - secret: the secret half of the key pair.
-  ///   - publicKey: its public half.
-  ///   - serviceProviders: the services' addresses.
+  ///   - publicKey: the public half of the key pair.
+  ///   - serviceProviders: the URLs of the services.
   @available(*, deprecated, message: "use Credentials.keyPair of EnablerConfiguration")
   public func setRequestor(
     _ requestor: String, signedRequestorID: String, secret: String, publicKey: String,
@@ -70,15 +74,14 @@ extension AccessEnabler {
     setRequestor(requestor, serviceProviders: serviceProviders)
   }
 
-  /// Establishes the programmer's identity and signs the calls of this app with a key pair: the original's order of
-  /// arguments.
+  /// Sets the requestor and the key pair that signs this app's requests, with the original's order of arguments.
   ///
   /// - Parameters:
-  ///   - requestor: the programmer's id.
-  ///   - signedRequestorID: its signature by the programmer's private RSA key, in base64; may be empty.
-  ///   - serviceProviders: the services' addresses.
+  ///   - requestor: the requestor's id.
+  ///   - signedRequestorID: the id's signature by the publisher's private RSA key, in base64; may be empty.
+  ///   - serviceProviders: the URLs of the services.
   ///   - secret: the secret half of the key pair.
-  ///   - publicKey: its public half.
+  ///   - publicKey: the public half of the key pair.
   @available(*, deprecated, message: "use Credentials.keyPair of EnablerConfiguration")
   public func setRequestor(
     _ requestor: String, signedRequestorID: String, serviceProviders: [String]?, secret: String, publicKey: String
@@ -88,22 +91,24 @@ extension AccessEnabler {
       serviceProviders: serviceProviders)
   }
 
-  /// Sets options by their historic names.
+  /// Sets options by the names of the original API.
   ///
-  /// - Parameter options: `applicationProfile`, `visitorID`, `handleSVC` (`true` or `false`) and `device_info` (a JSON
-  ///   object of the protocol's names); others go with every call as they are.
+  /// - Parameter options: `applicationProfile`, `visitorID`, `handleSVC` (`true` or `false`) and `device_info` (a
+  ///   JSON object with the protocol's names). Other options are sent unchanged with each request.
   public func setOptions(_ options: [String: String]) { setOptions(EnablerOptions(options)) }
 
-  /// Sets options by their historic names, with numbers and truth values among them.
+  /// Sets options by the names of the original API.
   ///
-  /// - Parameter options: the same names.
+  /// Values may be strings, numbers and booleans.
   public func setOptions(_ options: [String: OptionValue]) { setOptions(EnablerOptions(options)) }
 
   /// Finishes a sign-in in a browser.
   @available(*, deprecated, renamed: "handleExternalURL(_:)")
   public func getAuthenticationToken() { handleExternalURL("") }
 
-  /// Signs in; the platform's picker shows these providers only, in this order, and `displayProviderDialog` brings all.
+  /// Signs this device in.
+  ///
+  /// The platform's picker lists only these providers, in this order; `displayProviderDialog` lists all.
   @available(*, deprecated, message: "use getAuthentication(force:data:filter:)")
   public func getAuthentication(_ filter: [String]) {
     getAuthentication(filter: ProviderFilter(providers: filter))

@@ -1,6 +1,8 @@
 internal import RegentJSON
 
-/// A dictionary as the original's calls take it; of its members those with texts, numbers and truth values are read.
+/// A dictionary as the original SDK's functions take it.
+///
+/// Only strings, numbers and booleans are read.
 struct OriginalDictionary {
   private let members: [String: Any]
 
@@ -9,10 +11,14 @@ struct OriginalDictionary {
     members = Dictionary(pairs, uniquingKeysWith: { _, last in last })
   }
 
-  /// The members that have a text; numbers and truth values are written as text.
+  /// The members as strings.
+  ///
+  /// Numbers and booleans are converted.
   var texts: [String: String] { members.compactMapValues { OptionValue(original: $0)?.text } }
 
-  /// The members for `setOptions`; a dictionary for `device_info` becomes the JSON that the text form has.
+  /// The members for `setOptions`.
+  ///
+  /// A dictionary for `device_info` is converted to JSON text.
   var options: [String: OptionValue] {
     var options = members.compactMapValues { OptionValue(original: $0) }
     if let device = members[EnablerOptions.deviceInfoKey] as? [AnyHashable: Any] {
@@ -23,14 +29,14 @@ struct OriginalDictionary {
     return options
   }
 
-  /// `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
+  /// The picker filter from `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
   var filter: ProviderFilter {
     ProviderFilter(
       providers: members[ProviderFilter.providersKey] as? [String],
       featured: members[ProviderFilter.featuredKey] as? [String] ?? [])
   }
 
-  /// The arguments of `getMetadata` with the operation's name in place of its number.
+  /// The arguments of `getMetadata`, with an operation's number replaced by its name.
   var metadataArguments: [String: String] {
     var arguments = texts
     guard let value = members[MetadataArgument.operation] else { return arguments }
@@ -45,7 +51,7 @@ struct OriginalDictionary {
 }
 
 extension OptionValue {
-  /// Reads a value of an untyped dictionary; `nil` for what is no text, number or truth value.
+  /// Converts a value of an untyped dictionary; nil unless it is a string, number or boolean.
   init?(original value: Any) {
     switch value {
     case let value as OptionValue: self = value

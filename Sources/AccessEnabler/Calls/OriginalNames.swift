@@ -1,5 +1,5 @@
-// The names of the AccessEnabler of other platforms, where one of ours can bear them: an app that is ported compiles,
-// and the compiler says what the name is here. docs/porting.md has them all.
+// The names of the original AccessEnabler, each with the name that it has here. An app that is ported compiles with
+// them, and the compiler suggests the new names. docs/porting.md lists all.
 
 public import RegentPairing
 
@@ -82,11 +82,11 @@ extension MVPD {
 }
 
 extension Optional where Wrapped == BoardingStatus {
-  /// Compares a boarding status with the original's text, `"PICKER"` or `"SUPPORTED"`.
+  /// Compares a boarding status with the original API's text, `"PICKER"` or `"SUPPORTED"`.
   @available(*, deprecated, message: "compare with .picker or .supported")
   public static func == (status: Self, text: String) -> Bool { status?.originalName == text }
 
-  /// Compares a boarding status with the original's text, `"PICKER"` or `"SUPPORTED"`.
+  /// Compares a boarding status with the original API's text, `"PICKER"` or `"SUPPORTED"`.
   @available(*, deprecated, message: "compare with .picker or .supported")
   public static func != (status: Self, text: String) -> Bool { status?.originalName != text }
 }
@@ -101,19 +101,21 @@ extension BoardingStatus {
   }
 }
 
-// The calls. Dictionaries are `[AnyHashable: Any]`, as `NSDictionary` is imported: a `[String: Any]` converts to it.
+// The functions take `[AnyHashable: Any]`, as Swift imports `NSDictionary`. A `[String: Any]` converts to it.
 extension AccessEnabler {
-  /// Signs in with data for the service.
+  /// Signs this device in with data for the service.
   ///
   /// - Parameters:
-  ///   - force: signs in anew even if the device is signed in.
-  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - force: whether to sign in again although this device is signed in.
+  ///   - data: values for the service; numbers and booleans are converted to strings.
   @available(*, deprecated, renamed: "getAuthentication(force:data:)")
   public func getAuthentication(_ force: Bool, withData data: [AnyHashable: Any]?) {
     getAuthentication(force: force, data: OriginalDictionary(data).texts)
   }
 
-  /// Signs in; the platform's picker shows the providers of the filter.
+  /// Signs this device in.
+  ///
+  /// The platform's picker lists the providers of the filter.
   ///
   /// - Parameter filter: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`, lists of provider ids.
   @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
@@ -121,11 +123,13 @@ extension AccessEnabler {
     getAuthentication(filter: OriginalDictionary(filter).filter)
   }
 
-  /// Signs in with data for the service; the platform's picker shows the providers of the filter.
+  /// Signs this device in with data for the service.
+  ///
+  /// The platform's picker lists the providers of the filter.
   ///
   /// - Parameters:
-  ///   - force: signs in anew even if the device is signed in.
-  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - force: whether to sign in again although this device is signed in.
+  ///   - data: values for the service; numbers and booleans are converted to strings.
   ///   - filter: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`, lists of provider ids.
   @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
   public func getAuthentication(
@@ -135,51 +139,54 @@ extension AccessEnabler {
     getAuthentication(force: force, data: OriginalDictionary(data).texts, filter: filter)
   }
 
-  /// Signs in with data for the service; the platform's picker shows these providers only, in this order.
+  /// Signs this device in with data for the service.
+  ///
+  /// The platform's picker lists only these providers, in this order.
   ///
   /// - Parameters:
-  ///   - force: signs in anew even if the device is signed in.
-  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - force: whether to sign in again although this device is signed in.
+  ///   - data: values for the service; numbers and booleans are converted to strings.
   ///   - filter: provider ids.
   @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
   public func getAuthentication(_ force: Bool, withData data: [AnyHashable: Any]?, andFilter filter: [String]) {
     getAuthentication(force: force, data: OriginalDictionary(data).texts, filter: ProviderFilter(filter))
   }
 
-  /// Authorizes a resource for the viewer who is signed in.
+  /// Authorizes a resource if this device is signed in; never starts a sign-in.
   ///
   /// - Parameters:
   ///   - resource: the resource's id.
-  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - data: values for the service; numbers and booleans are converted to strings.
   @available(*, deprecated, renamed: "checkAuthorization(_:data:)")
   public func checkAuthorization(_ resource: String, withData data: [AnyHashable: Any]?) {
     checkAuthorization(resource, data: OriginalDictionary(data).texts)
   }
 
-  /// Authorizes a resource, and signs in first when that is needed.
+  /// Authorizes a resource, and signs this device in first if necessary.
   ///
   /// - Parameters:
   ///   - resource: the resource's id.
-  ///   - data: texts for the service; numbers and truth values become texts.
+  ///   - data: values for the service; numbers and booleans are converted to strings.
   @available(*, deprecated, renamed: "getAuthorization(_:data:)")
   public func getAuthorization(_ resource: String, withData data: [AnyHashable: Any]?) {
     getAuthorization(resource, data: OriginalDictionary(data).texts)
   }
 
-  /// Sets options by their historic names; values may be texts, numbers and truth values.
+  /// Sets options by the names of the original API.
   ///
-  /// - Parameter options: the same names as in ``setOptions(_:)-([String:String])``; `device_info` may also be a
-  ///   dictionary.
+  /// Values may be strings, numbers and booleans.
+  ///
+  /// - Parameter options: the names of ``setOptions(_:)-([String:String])``; `device_info` may also be a dictionary.
   public func setOptions(_ options: [AnyHashable: Any]) {
     setOptions(EnablerOptions(OriginalDictionary(options).options))
   }
 
-  /// Answers `setMetadataStatus`; the operation may be named by its number.
+  /// Asks for a piece of metadata.
   ///
-  /// `arguments` of the callback names the operation as a text, whatever the call had.
+  /// Ends with `setMetadataStatus`, in whose arguments the operation is a name.
   ///
-  /// - Parameter arguments: `METADATA_OPCODE_KEY` with a ``MetadataOpcode``, its number or its name, and what it is
-  ///   about.
+  /// - Parameter arguments: `METADATA_OPCODE_KEY` with a ``MetadataOpcode``, its number or its name, and the other
+  ///   arguments of that operation.
   public func getMetadata(_ arguments: [AnyHashable: Any]) {
     getMetadata(OriginalDictionary(arguments).metadataArguments)
   }

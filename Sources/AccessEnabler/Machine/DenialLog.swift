@@ -1,20 +1,23 @@
 import RegentPairing
 
-/// Remembers denials, so that an app in a loop does not ask for ever.
+/// Remembers denied authorizations, so that an app in a loop does not send requests without end.
 ///
-/// A viewer who has just bought the resource is not kept waiting: once a second the enabler asks the service whether
-/// it may be watched now, which costs the service no decision and no audit line.
+/// After several denials the enabler refuses by itself. Once a second it still asks the service whether the resource
+/// may be watched now, so that a viewer who has just bought it does not wait. This probe makes the service write no
+/// decision and no audit line.
 struct DenialLog: Hashable, Sendable {
-  /// So many denials of one resource within the span, and the service is not asked for it any more.
+  /// After this many denials of one resource within ``span``, the enabler refuses without an authorization request.
   static let most = 5
   static let span = Duration.seconds(60)
   static let probeInterval = Duration.seconds(1)
-  /// More resources than one viewer is denied in a minute.
+  /// The maximum number of resources to remember, more than a viewer can be denied in a minute.
   private static let mostResources = 256
 
   private struct Entry: Hashable, Sendable {
     var denials: [Instant] = []
-    /// What the service said last; the enabler's own refusal repeats it.
+    /// The service's last reason.
+    ///
+    /// The enabler's own refusal repeats it.
     var reason: EntitlementError
     var code: EntitlementCode
     var probed: Instant?
@@ -30,7 +33,7 @@ struct DenialLog: Hashable, Sendable {
 
   mutating func forget(_ resource: String) { denied[resource] = nil }
 
-  /// The enabler's own refusal, when the resource was denied too often.
+  /// The enabler's own refusal; nil unless the resource was denied too often.
   func refusal(of resource: String, at now: Instant) -> (code: EntitlementCode, error: EntitlementError)? {
     guard let entry = denied[resource], recent(resource, at: now).count >= Self.most else { return nil }
     var error = entry.reason
@@ -38,7 +41,9 @@ struct DenialLog: Hashable, Sendable {
     return (entry.code, error)
   }
 
-  /// Whether the service may be asked now if the resource may be watched; then the next question has to wait.
+  /// Whether the enabler may probe the service now.
+  ///
+  /// If so, the next probe must wait for ``probeInterval``.
   mutating func takeProbe(_ resource: String, at now: Instant) -> Bool {
     if let last = denied[resource]?.probed, last <= now, now.since(last) < Self.probeInterval { return false }
     denied[resource]?.probed = now

@@ -1,43 +1,45 @@
 import RegentPairing
 
-/// What can happen to the machine.
+/// An event for the machine.
 enum MachineEvent: Hashable, Sendable {
-  /// A new identity, with the tokens that are kept for it.
+  /// A call of `setRequestor`, with the stored tokens of the requestor.
   case setRequestor(RequestID, SetRequestor)
-  /// A call of the app.
   case app(RequestID, AppCall)
-  /// The same from somebody who waits for the end: without a requestor it ends at once instead of waiting for one.
+  /// An `async` call of the app.
+  ///
+  /// If no requestor is set, it fails at once instead of waiting for one.
   case asked(RequestID, AppCall)
-  /// The app does not wait any more.
+  /// The app has cancelled a call.
   case cancel(RequestID)
   case setOptions(EnablerOptions)
   case answered(CallID, ServiceAnswer)
   case timer(TimerID)
-  /// Another process changed the store, or it was found damaged: what is kept now.
+  /// Another process changed the token store, or the store was found damaged.
+  ///
+  /// Contains the current tokens.
   case tokens(RequestorTokens)
-  /// Whether a daemon's socket is there.
+  /// Whether the daemon's socket exists.
   case platform(isThere: Bool)
-  /// Something about the store or the clock that the app should know.
+  /// A status about the store or the clock that the app should receive.
   case news(EntitlementStatus)
 }
 
-/// A requestor, its services and what is kept for it.
+/// The arguments of `setRequestor`, with the stored tokens of the requestor.
 struct SetRequestor: Hashable, Sendable {
   var requestor: String
   var services: [String]
   var tokens: RequestorTokens
 }
 
-/// The calls of the app.
 enum AppCall: Hashable, Sendable {
   case checkAuthentication
   case getAuthentication(AuthenticationRequest)
-  /// Nothing: the viewer went back.
+  /// nil means that the viewer left the picker.
   case setSelectedProvider(String?)
-  /// The viewer chooses on the phone.
+  /// The viewer will choose the provider on the phone.
   case selectOnSecondScreen
   case answerTvProviderDialog(TvProviderAnswer)
-  /// The app's delegate has no method for this dialog.
+  /// The app's delegate does not implement the callback for this dialog.
   case dialogUnhandled(ProviderDialog)
   case renewCode
   case handleExternalURL(String)
@@ -49,43 +51,47 @@ enum AppCall: Hashable, Sendable {
   case logout
 }
 
-/// How an app wants to be signed in.
+/// The options of a sign-in.
 struct AuthenticationRequest: Hashable, Sendable {
   var isForced = false
   var data: [String: String] = [:]
   var filter: ProviderFilter?
-  /// Known beforehand: no picker is shown.
+  /// The provider, if the app has already chosen it.
+  ///
+  /// Then no picker is shown.
   var choice: ProviderChoice?
 }
 
-/// Whom the viewer signs in with.
+/// The provider to sign in with, or the choice of it on the phone.
 @nonexhaustive
 public enum ProviderChoice: Hashable, Sendable {
-  /// The viewer chooses on the phone.
+  /// The viewer chooses the provider on the phone.
   case onSecondScreen
-  /// The provider of this id.
+  /// The provider with this id.
   case provider(String)
 }
 
-/// What the machine wants done.
+/// An action that the caller of the machine must carry out.
 enum MachineAction: Hashable, Sendable {
-  /// Tell the app, for these of its calls.
+  /// Report an event for these calls of the app.
   case tell(EntitlementEvent, for: [RequestID])
-  /// A call of the app is over; nothing comes after it for that call.
+  /// Finish a call of the app.
+  ///
+  /// No event for it follows.
   case finish(RequestID, RequestOutcome)
   case call(OutgoingCall)
   case cancelCall(CallID)
-  /// A pause that may be somewhat longer: many boxes begin theirs at the same moment.
+  /// Start a timer that may take somewhat longer, so that many boxes do not send their requests at the same moment.
   case startTimer(TimerID, Duration)
-  /// Exactly so long.
+  /// Start a timer of exactly this length.
   case startDeadline(TimerID, Duration)
   case stopTimer(TimerID)
   case store(StoreChange, requestor: String)
-  /// Show a page in the browser that the configuration names.
+  /// Open a page in the browser program that the configuration names.
   case openBrowser(String)
 }
 
-/// How a call of the app ended.
+/// The result of a call of the app.
 enum RequestOutcome: Hashable, Sendable {
   case configured([MVPD])
   case signIn(SignIn)
@@ -94,7 +100,7 @@ enum RequestOutcome: Hashable, Sendable {
   case resources([String])
   case selected(MVPD?)
   case metadata(Metadata)
-  /// It only changed the course of another call.
+  /// The call has no result of its own; it only affected another call.
   case heard
   case failed(EntitlementError)
 }

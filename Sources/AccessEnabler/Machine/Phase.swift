@@ -1,41 +1,42 @@
 import RegentPairing
 
-/// Where the machine is; authorizations and the like run beside it as pendingCalls.
+/// The state of the machine.
+///
+/// Calls such as authorizations run beside it as `pendingCalls`.
 enum Phase: Hashable, Sendable {
-  /// No requestor yet: calls are queued.
+  /// `setRequestor` was not called yet; calls are queued.
   case unconfigured
-  /// Services are being asked for their provider lists: calls are queued.
+  /// The services are being asked for their providers; calls are queued.
   case configuring(Configuring)
-  /// The services are being asked whether this device is (still) signed in: calls are queued.
+  /// The services are being asked whether this device is still signed in; calls are queued.
   case synchronizing(Synchronizing)
-  /// The box's platform account signs this app in, if it may: calls are queued.
+  /// The box's platform account signs this app in if it may; calls are queued.
   case joining(Joining)
-  /// Nothing goes on.
+  /// No sign-in or configuration is running.
   case ready
-  /// The box's platform account is being asked.
+  /// The box's daemon is being asked.
   case attaching(Login, Attaching)
   /// The platform's dialog is shown.
   case presenting(Login, PresentedDialog)
   /// The code of the box's own sign-in is shown.
   case sharing(Login, BoxCode)
-  /// A provider picker is shown.
+  /// The app's provider picker is shown.
   case choosing(Login)
-  /// A temporary pass is being asked for.
+  /// A temporary pass is being requested.
   case entering(Login, Choice, CallID)
-  /// A code is being asked for, or an earlier one looked up.
+  /// A code is being requested, or an earlier one is being read.
   case registering(Login, Choice, Registering)
-  /// A code is shown.
+  /// The code is shown.
   case waiting(Login, Choice, CodeWatch)
-  /// A browser is at the provider's pages.
+  /// A browser shows the provider's pages.
   case browsing(Login, Choice, RegistrationOffer)
   /// The sign-in is being fetched.
   case fetching(Login, Choice, Fetching)
-  /// The services are being told that this device has signed out: calls are queued.
+  /// The services are being told that this device has signed out; calls are queued.
   case signingOut(SigningOut)
-  /// A browser is at the logout pages.
+  /// A browser shows the logout page.
   case leaving([RequestID])
 
-  /// Whether calls of the app have to wait.
   var queuesCalls: Bool {
     switch self {
     case .unconfigured, .configuring, .synchronizing, .joining, .signingOut: true
@@ -69,11 +70,11 @@ struct Synchronizing: Hashable, Sendable {
   var patience = Patience()
 }
 
-/// How long the slow among several services are waited for.
+/// How long the enabler waits for slow services after another service has answered.
 struct Patience: Hashable, Sendable {
-  /// Since when only the others are waited for.
+  /// When the first service had answered, so that only slower ones are waited for.
   var start: Instant?
-  /// What was waited for them before.
+  /// The time that earlier steps have waited for slow services.
   var spent = Duration.zero
   var timer: TimerID?
 }
@@ -81,27 +82,28 @@ struct Patience: Hashable, Sendable {
 struct SigningOut: Hashable, Sendable {
   var requests: [RequestID]
   var open: Set<CallID>
-  /// The browser that is signed out afterwards, if there is one.
+  /// The logout page to open afterwards, if viewers sign in with a browser.
   var browser: LogoutPage?
-  /// When the app is told, whether the services know or not.
+  /// The timer after which the app is told even if services have not answered.
   var deadline: TimerID?
 }
 
-/// The page that signs the browser out which this device signed in with.
+/// The service's page that signs out the browser with which this device signed in.
 struct LogoutPage: Hashable, Sendable {
   var service: String
   var redirectURL: String
   var provider: MVPD
-  /// What shows there that this device asks, so that nobody has to tap; none when the service gave none.
+  /// A ticket that proves to the page that this device asked, so that the viewer need not confirm; nil if the service
+  /// gave none.
   var ticket: String?
 }
 
-/// A sign-in under way and who waits for it.
+/// A running sign-in, and the app's calls that wait for it.
 struct Login: Hashable, Sendable {
-  /// One call of the app that the end of the sign-in answers.
+  /// A call of the app that the end of the sign-in finishes.
   enum Waiter: Hashable, Sendable {
     case authentication(RequestID)
-    /// Goes on to authorize when the sign-in is done.
+    /// Continues with an authorization after the sign-in.
     case authorization(RequestID, resource: String, data: [String: String])
 
     var request: RequestID {
@@ -114,18 +116,18 @@ struct Login: Hashable, Sendable {
   var waiters: [Waiter]
   var data: [String: String] = [:]
   var filter: ProviderFilter?
-  /// Whether somebody wants it anew although there is a sign-in.
+  /// Whether a call asked for a new sign-in although there is one.
   var isForced = false
 }
 
-/// A provider and the service that its calls go to.
+/// A provider and the service that serves it.
 struct Choice: Hashable, Sendable {
-  /// None when the viewer chooses on the phone.
+  /// nil if the viewer chooses on the phone.
   var provider: MVPD?
   var service: String
   var domain: String?
 
-  /// Whether both lead to the same sign-in.
+  /// Whether both choices lead to the same sign-in.
   func isSame(as other: Choice) -> Bool {
     let (id, otherID) = (provider?.id ?? "", other.provider?.id ?? "")
     return service.isSameText(as: other.service) && id.isSameText(as: otherID)
@@ -133,7 +135,7 @@ struct Choice: Hashable, Sendable {
 }
 
 extension Phase {
-  /// Whom the sign-in under way goes to, once that is known.
+  /// The choice of the running sign-in, once it is made.
   var choice: Choice? {
     switch self {
     case .entering(_, let choice, _), .registering(_, let choice, _), .waiting(_, let choice, _),
@@ -148,33 +150,35 @@ extension Phase {
 
 struct Registering: Hashable, Sendable {
   var call: CallID
-  /// An earlier code that is being looked up; none when a new one is made.
+  /// The earlier code that is being read; nil if a new one is requested.
   var earlier: RegistrationOffer?
 }
 
-/// What is known of a code that is shown.
+/// The state of waiting for a shown code.
 struct CodeWatch: Hashable, Sendable {
   var offer: RegistrationOffer
   var sequence: Int
   var status = PairingStatus.offered
   var match: Int?
   var failures = 0
-  /// Since when the service has been away; none while it answers.
+  /// When the service stopped answering; nil while it answers.
   var awaySince: Uptime?
-  /// What the app was told about these failures last.
+  /// The last status that was reported to the app about failures.
   var trouble: StatusID?
-  /// The failure that the app is told when the service is still away at the end of `silence`.
+  /// The failure to report if the service still does not answer when `silence` has passed.
   var report: TroubleReport?
   var call: CallID?
-  /// Whether that call asks for the sign-in instead of the code.
+  /// Whether the current request is for the sign-in and not for the code.
   var asksForSignIn = false
-  /// Whether the service gave the code up before its time.
+  /// Whether the service withdrew the code before its expiry.
   var isWithdrawn = false
-  /// Whether nobody has been asked about the code itself yet.
+  /// Whether no request for the code has been sent yet.
   var isNew = false
-  /// When the call was sent: an answer without news that was not held must not be asked for again at once.
+  /// When the request was sent.
+  ///
+  /// If the service answers a long poll at once and without a change, the next request must wait.
   var asked = Uptime(milliseconds: 0)
-  /// How often news was followed by the next question at once.
+  /// Counts how often a change was followed by the next request without a pause.
   var news = RateMeter()
   var timer: TimerID?
 }
@@ -186,26 +190,28 @@ struct TroubleReport: Hashable, Sendable {
 
 struct Fetching: Hashable, Sendable {
   var call: CallID
-  /// The code that was waited for; none after a browser or a temporary pass.
+  /// The wait for a code that led here; nil after a browser sign-in or a temporary pass.
   var watch: CodeWatch?
 }
 
-/// Work for one call of the app beside the sign-in.
+/// A call of the app that runs beside the sign-in.
 enum PendingCall: Hashable, Sendable {
   case authorizing(Authorizing)
   case preauthorizing(Preauthorizing)
   case metadata(MetadataRequest, arguments: [String: String])
-  /// checkAuthentication asks the box's daemon.
+  /// `checkAuthentication`, which waits for the box's daemon.
   case checking
 
   struct Authorizing: Hashable, Sendable {
     var resource: String
     var data: [String: String]
-    /// Whether a sign-in may be started for it.
+    /// Whether it may start a sign-in.
     var mayLogIn: Bool
-    /// Whether the permit came from the cache; a service that does not know it any more is asked anew.
+    /// Whether the permit came from the cache.
+    ///
+    /// If the service no longer has it, a new one is requested.
     var usesCachedPermit: Bool
-    /// Whether the service is only asked if the resource may be watched, after many denials.
+    /// Whether this request only asks if the resource may be watched now, after many denials.
     var isProbe = false
   }
 }

@@ -2,30 +2,31 @@ import RegentHTTPClient
 import RegentPairing
 import RegentPairingWire
 
-/// A call of the app, from its beginning to its one end.
+/// Identifies a call of the app until it is finished.
 struct RequestID: Hashable, Sendable {
   let number: Int
 }
 
-/// A call to a service, from its sending to its answer.
+/// Identifies a request to a service until it is answered.
 struct CallID: Hashable, Sendable {
   let number: Int
 }
 
-/// A pause.
 struct TimerID: Hashable, Sendable {
   let number: Int
 }
 
-/// A call to a service in the words of the protocol; whoever makes it knows URLs and headers.
+/// A request to a service in terms of the protocol.
+///
+/// ``ServiceCaller`` converts it to URL and headers.
 struct OutgoingCall: Hashable, Sendable {
   enum Operation: Hashable, Sendable {
     case configuration
     case authentication
-    /// A new code; the one it takes the place of is not to be gone on with.
+    /// Requests a new code, which replaces the code `inPlaceOf`.
     case createCode(provider: String?, data: [String: String] = [:], inPlaceOf: String? = nil)
     case readCode(String)
-    /// The same, held until something after this sequence happens.
+    /// A long poll: the service holds the response until the code changes after this sequence.
     case awaitCode(String, after: Int)
     case deleteCode(String)
     case freePreview(provider: String, domain: String?, data: [String: String])
@@ -34,13 +35,15 @@ struct OutgoingCall: Hashable, Sendable {
     case preauthorize([String])
     case userMetadata
     case logout
-    /// What the box's platform account is to answer.
+    /// Requests the signed text that the box's platform account must answer.
     case profileRequest(provider: String)
-    /// The box's answer for an authentication.
+    /// Exchanges the box's assertion for an authentication.
     case exchange(provider: String, assertion: String)
-    /// What the daemon itself asks, beside the machine.
+    /// A request of the box's daemon itself, which the machine does not handle.
     case box(BoxCall)
-    /// A question to the box's daemon; no service hears of it.
+    /// A question to the box's daemon.
+    ///
+    /// No request to a service is sent.
     case platform(PlatformQuestion)
   }
 
@@ -48,19 +51,19 @@ struct OutgoingCall: Hashable, Sendable {
   let requestor: String
   let service: String
   var operation: Operation
-  /// How long it may take in all.
+  /// The time limit for the whole request.
   var deadline: Duration
-  /// How long the answer may be held, in whole seconds, where a proxy on the way waits shorter than is usual.
+  /// How long the service may hold the response, in seconds; nil unless a proxy forces a shorter time than usual.
   var hold: Int?
-  /// For how long it is made again while the service is away.
+  /// For how long the request is repeated while the service is unreachable.
   var patience: Duration = .zero
 }
 
 extension OutgoingCall.Operation {
-  /// Whether it is made again while the service is away.
+  /// Whether the request is repeated while the service is unreachable.
   ///
-  /// Made twice it must do no more than made once. The wait for a code has a patience of its own, and so has the box's
-  /// daemon.
+  /// It must have the same effect when it is sent twice. The requests that wait for a code and those to the box's
+  /// daemon are repeated elsewhere.
   var mayBeRepeated: Bool {
     switch self {
     case .configuration, .authentication, .createCode, .freePreview, .authorize, .mediaToken, .preauthorize,
@@ -71,7 +74,6 @@ extension OutgoingCall.Operation {
   }
 }
 
-/// What a service answered.
 enum ServiceAnswer: Hashable, Sendable {
   case configuration(ServiceConfiguration)
   case authentication(GrantedAuthentication)
@@ -80,26 +82,27 @@ enum ServiceAnswer: Hashable, Sendable {
   case mediaToken(MediaAccess)
   case preauthorized([String])
   case metadata([String: Metadata])
-  /// Opaque to everybody but the service.
+  /// A signed text that only the service can read.
   case profileRequest(String)
   case platform(PlatformAnswer)
-  /// The answer to a call of the daemon's own, as it came.
+  /// The unchanged response to a request of the box's daemon.
   case box(BoxAnswer)
-  /// There is nothing to say.
+  /// Success without content.
   case done
-  /// Signed out; with this ticket the browser is, too.
+  /// Signed out.
+  ///
+  /// The ticket lets the browser sign out without confirmation.
   case signedOut(ticket: String)
   case failed(ServiceFailure)
 }
 
-/// A service's provider list.
 struct ServiceConfiguration: Hashable, Sendable {
   var providers: [MVPD]
   var domains: [String]
   var exposesDeviceID = false
 }
 
-/// An authentication as a service tells it.
+/// An authentication in a service's response.
 struct GrantedAuthentication: Hashable, Sendable {
   var provider: String
   var userID: String
@@ -107,7 +110,7 @@ struct GrantedAuthentication: Hashable, Sendable {
   var source: SignIn.Source
 }
 
-/// A registration code as a service tells it.
+/// The state of a registration code in a service's response.
 struct CodeRecord: Hashable, Sendable {
   var code: String
   var url: String
@@ -116,50 +119,49 @@ struct CodeRecord: Hashable, Sendable {
   var status: PairingStatus
   var sequence: Int
   var match: Int?
-  /// Whether the service held the answer as it was asked to.
+  /// Whether the service held the response, as the long poll asked.
   var wasHeld: Bool
 }
 
-/// Why there is no good answer.
+/// Why a request failed.
 struct ServiceFailure: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
-    /// Nobody answered, or not in time, or not to the end.
+    /// No response, or an incomplete one, or not in time.
     case unreachable
-    /// A certificate is wrong, or the TLS handshake failed.
+    /// A certificate is invalid, or the TLS handshake failed.
     case unsafeConnection
-    /// This device's clock is wrong, so that a good certificate looks expired or not yet valid.
+    /// This device's clock is wrong, so that a valid certificate seems expired or not yet valid.
     case clockWrong
-    /// Somebody answered in the service's place: a guest network's sign-in page.
+    /// A captive portal, the sign-in page of a guest network, answered instead of the service.
     case captivePortal
-    /// An answer that is not of this protocol: far too much, half a document.
+    /// The response is not of this protocol, for example too large or incomplete.
     case unreadable
-    /// The software statement is not accepted.
+    /// The service does not accept the software statement.
     case registration
-    /// No access token.
+    /// The service gave no access token.
     case accessToken
-    /// An error of the protocol, with its status.
+    /// An HTTP error status of the protocol.
     case status(Int)
   }
 
   var kind: Kind
   var code: EnhancedCode?
-  /// What the service said, or what is wrong with what it said.
+  /// The service's error message, or what is wrong with its response.
   var message = ""
-  /// What to do about it, where the box itself lacks something.
+  /// What to do about the failure, if the box itself lacks something.
   var hint: String?
-  /// The provider's own words, `denied`, `expired`.
+  /// The provider's message, or `denied` or `expired`.
   var details: String?
-  /// How long the service wants to be left alone.
+  /// How long the service asks the client to wait.
   var retryAfter: Duration?
-  /// What is wrong with the certificate, the handshake or this device's clock.
   var fault: ClientError.TLSFault?
-  /// How a service that could not be reached seems to have gone.
+  /// How the connection to an unreachable service failed.
   var absence: Absence?
 
   enum Absence: Hashable, Sendable {
-    /// In the middle of a call.
+    /// The connection broke during the request.
     case lost
-    /// Its machine answers, and says that nobody is there.
+    /// The machine refused the connection, so it runs but the service does not.
     case refused
   }
 
@@ -167,10 +169,10 @@ struct ServiceFailure: Hashable, Sendable {
     if case .status(let status) = kind { status } else { nil }
   }
 
-  /// Whether the service is well and wants to be asked less.
+  /// Whether the service works but asks for fewer requests.
   var asksForPatience: Bool { status == 429 || (status == 503 && retryAfter != nil) }
 
-  /// Whether a service that is started anew looks like this, or the proxy before it.
+  /// Whether a service that restarts, or the proxy in front of it, could cause this failure.
   func mayBeARestart(within silence: Duration) -> Bool {
     switch kind {
     case .unreachable: true
@@ -182,10 +184,10 @@ struct ServiceFailure: Hashable, Sendable {
     }
   }
 
-  /// For how long a call is made again that failed so.
+  /// For how long to repeat a request that failed like this.
   ///
-  /// A network that is missing, or a call that got no answer in its time, is told at once. So is an address where
-  /// nobody is, but for what it takes to start a service: it may be a wrong one.
+  /// Without a network, or after a timeout, the failure is reported at once. A refused connection gets a quarter of
+  /// the time, enough for a service to start: the address may also be wrong.
   func patience(of patience: Duration) -> Duration {
     switch (kind, absence) {
     case (.status(502), _), (.status(503), _), (.status(504), _), (_, .lost): patience
@@ -194,7 +196,7 @@ struct ServiceFailure: Hashable, Sendable {
     }
   }
 
-  /// Whether asking the same again later may go well.
+  /// Whether the same request may succeed later.
   var isPassing: Bool {
     switch kind {
     case .unreachable, .unreadable, .unsafeConnection, .clockWrong, .captivePortal, .accessToken:
@@ -220,7 +222,6 @@ struct ServiceFailure: Hashable, Sendable {
 }
 
 extension EnhancedCode {
-  /// Whether it is about the end of a temporary pass.
   var isTemporaryPass: Bool {
     self == .temporaryAccessDurationExceeded || self == .temporaryAccessResourcesExceeded
   }

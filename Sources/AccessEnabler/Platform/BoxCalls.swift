@@ -1,40 +1,49 @@
-/// What the box's daemon asks its service beside the enabler's own calls: nothing that an app has a use for.
+/// Requests that the box's daemon sends to its service in addition to the enabler's own.
+///
+/// Apps do not need them.
 package enum BoxCall: Hashable, Sendable {
-  /// Enrols the public half of the box's key with the sign-in that is there.
+  /// Registers the public half of the box's key, using the box's sign-in.
   case enrol(publicKey: String)
-  /// What the viewer decided about an app, so long ago.
+  /// Reports the viewer's decision about an app, made `age` ago.
   case decision(app: String, requestor: String, permission: String, age: Duration)
-  /// What was decided about the box's apps, held for so many seconds while it is what the tag names.
+  /// Requests the decisions about the box's apps.
+  ///
+  /// The service holds the response for up to `wait` seconds while the state is the one with the tag `unless`.
   case decisions(unless: String?, wait: Int)
 }
 
-/// What came of such a call.
+/// The response to a ``BoxCall``.
 package struct BoxAnswer: Hashable, Sendable {
-  /// The answer's document, when it brought one: none also when what the call named is still so.
+  /// The response's document; nil if it has none, or if nothing has changed since the tag.
   package var body: String?
-  /// By which the answer can be named.
+  /// The tag of this state, to send as `unless` with the next request.
   package var tag: String?
 }
 
-/// What is left of a sign-out.
+/// What a sign-out has not completed yet.
 package struct UnfinishedSignOut: Hashable, Sendable {
-  /// Whether a service must still hear of it.
+  /// Whether a service has not been told yet.
   package var isUntold = false
-  /// Why it is not on disk, if it is not: a restart brings the sign-in back.
+  /// Why the sign-out is not stored on disk, if it is not.
+  ///
+  /// A restart would bring the sign-in back.
   package var unkept: String?
 }
 
 extension AccessEnabler {
-  /// What is left of the sign-outs of a requestor; no network, no waiting.
+  /// What sign-outs of a requestor have not completed yet.
+  ///
+  /// Sends no request and returns at once.
   package func unfinishedSignOut(of requestor: String) async -> UnfinishedSignOut {
     await runtime.performer.unfinishedSignOut(requestor)
   }
 
-  /// The sign-in that is kept for a requestor and still valid: what this box knows, without the network and without
-  /// waiting for anything that is under way.
+  /// The stored sign-in of a requestor if it is still valid.
+  ///
+  /// Sends no request and does not wait for running calls.
   package func keptSignIn(of requestor: String) async -> SignIn? { await runtime.performer.kept(requestor) }
 
-  /// Makes one call to the service that the sign-in came from.
+  /// Sends one request to the service that granted the requestor's sign-in.
   package func call(_ call: BoxCall, for requestor: String) async throws(EntitlementError) -> BoxAnswer {
     switch await runtime.performer.answer(to: .box(call), for: requestor) {
     case .box(let answer): return answer
@@ -43,8 +52,8 @@ extension AccessEnabler {
         switch failure.status {
         case _ where failure.kind == .unreachable: .unreachable
         case 401: .notTrusted
-        // As for a sign-out: the service knows of no sign-in.
-        case _ where Machine.isSignedOut(.failed(failure)): .notAuthenticated
+        // As for a sign-out, these statuses mean that the service has no sign-in for this device.
+        case _ where EnablerStateMachine.isSignedOut(.failed(failure)): .notAuthenticated
         default: .service
         }
       throw EntitlementError(

@@ -1,7 +1,7 @@
-/// The box's TV provider account, as an app may see it: look at any time, ask the viewer when it is worth it.
+/// The box's TV provider account as one app sees it: its status, and asking the viewer for permission to use it.
 ///
-/// An enabler uses the account by itself; this is for an app's own screens. Explain what it is good for to viewers who
-/// refuse, and ask only after something that they did.
+/// An enabler uses the account by itself; this class is for an app's own screens. Ask the viewer only after an action
+/// of theirs, and explain to a viewer who refuses what the account is for.
 ///
 /// ```swift
 /// let account = PlatformAccount(requestor: "SPORT")
@@ -11,7 +11,7 @@ public final class PlatformAccount: Sendable {
   private let link: PlatformLink
   private let requestor: String
 
-  /// The account, for one requestor of this app's; nothing when the box has no daemon.
+  /// The account as seen by one requestor; nil if the box has no daemon.
   public init?(requestor: String, at place: PlatformAccountPlace = .usual) {
     guard let link = PlatformLink(place), link.isThere else { return nil }
     self.link = link
@@ -20,21 +20,25 @@ public final class PlatformAccount: Sendable {
 
   deinit { link.close() }
 
-  /// How this app stands; nothing is asked of the viewer.
+  /// The permission of this app and the sign-in of the box.
   ///
-  /// - Returns: nil when this program is no app of the box.
-  /// - Throws: ``EntitlementError`` when the daemon does not answer.
+  /// Does not ask the viewer.
+  ///
+  /// - Returns: nil if this program is not one of the box's apps.
+  /// - Throws: ``EntitlementError`` if the daemon does not answer.
   public func status() async throws(EntitlementError) -> PlatformStatus? {
     try status(from: await link.answer(to: .status, for: requestor, within: .seconds(1)))
   }
 
-  /// What this app may do; with `prompt`, and when nobody has decided yet, the viewer is asked on the box.
+  /// The permission of this app.
+  ///
+  /// With `prompt`, the viewer is asked on the box if they have not decided yet.
   ///
   /// - Parameters:
-  ///   - prompt: whether the viewer may be asked. Once a minute; a viewer who said no is not asked again.
-  ///   - wait: how long the decision is waited for.
-  /// - Returns: the permission; undetermined also for a program that is no app of the box.
-  /// - Throws: ``EntitlementError`` when the daemon does not answer.
+  ///   - prompt: whether to ask the viewer. The box asks at most once a minute, and not again after a denial.
+  ///   - wait: how long to wait for the viewer's decision, at most 55 seconds.
+  /// - Returns: the permission; undetermined also for a program that is not one of the box's apps.
+  /// - Throws: ``EntitlementError`` if the daemon does not answer.
   public func access(
     prompt: Bool = false, wait: Duration = .seconds(55)
   ) async throws(EntitlementError) -> PlatformPermission {
@@ -44,13 +48,15 @@ public final class PlatformAccount: Sendable {
     return try status(from: answer)?.permission ?? .undetermined
   }
 
-  /// Asks the viewer on the box to sign it out, or to take the account from this app.
+  /// Asks the viewer on the box to sign the box out, or to deny this app the account.
   ///
-  /// For an app whose viewer signed out (VSA203): its next start signs in again by itself otherwise. Once a minute.
+  /// At most once a minute.
   ///
-  /// - Parameter wait: how long the answer is waited for.
-  /// - Returns: whether this app is out for good: the box is signed out, or this app may not use its account.
-  /// - Throws: ``EntitlementError`` when the daemon does not answer.
+  /// For an app from which the viewer has signed out (VSA203). Without this, its next start signs it in again.
+  ///
+  /// - Parameter wait: how long to wait for the viewer's decision, at most 55 seconds.
+  /// - Returns: whether this app stays signed out: the box is signed out, or the app may not use its account.
+  /// - Throws: ``EntitlementError`` if the daemon does not answer.
   public func askToSignOut(wait: Duration = .seconds(55)) async throws(EntitlementError) -> Bool {
     let seconds = max(0, min(55, wait.components.seconds))
     let answer = await link.answer(to: .signOut(wait: seconds), for: requestor, within: .seconds(seconds + 2))

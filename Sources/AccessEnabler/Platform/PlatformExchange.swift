@@ -1,7 +1,8 @@
 import RegentPairing
 import RegentPairingWire
 
-/// The box's account turned into a sign-in of this app: the service's request, the box's word, the service's yes.
+/// The exchange of the box's sign-in for a sign-in of this app, step by step: the service's profile request, the
+/// box's assertion, the exchange, and if necessary a request for the sign-in.
 struct PlatformExchange: Hashable, Sendable {
   enum Step: Hashable, Sendable { case request, assertion, trade, fetch }
 
@@ -9,7 +10,7 @@ struct PlatformExchange: Hashable, Sendable {
   let service: String
   var step: Step
 
-  /// What an answer means at this step.
+  /// What to do after the response to a step.
   enum Course: Hashable, Sendable {
     case next(Step, OutgoingCall.Operation)
     case granted(GrantedAuthentication)
@@ -17,11 +18,11 @@ struct PlatformExchange: Hashable, Sendable {
   }
 
   enum Failure: Hashable, Sendable {
-    /// This requestor cannot use that provider.
+    /// The requestor cannot use this provider with the platform account.
     case unsupported
-    /// The box's sign-in has ended.
+    /// The box's own sign-in has ended.
     case parentGone
-    /// Any other no, of the service's or of the network's.
+    /// Any other refusal of the service, or a network failure.
     case refused
     case trouble(PlatformTrouble)
     case silent(String)
@@ -40,7 +41,7 @@ struct PlatformExchange: Hashable, Sendable {
     case (.assertion, .platform(.refused)): .failed(.refused)
     case (.assertion, .platform(.silent(let why))): .failed(.silent(why))
     case (.assertion, .platform): .failed(.silent("the daemon's answer cannot be read"))
-    // A service that tells no more than that it is done, as the protocol has it.
+    // A service may answer only that it succeeded, as the protocol allows. Then the sign-in is fetched.
     case (.trade, .done): .next(.fetch, .authentication)
     case (.trade, .authentication(let granted)), (.fetch, .authentication(let granted)): Self.granted(granted)
     case (_, .failed(let failure)): .failed(Self.failure(failure))
@@ -54,7 +55,7 @@ struct PlatformExchange: Hashable, Sendable {
     return .granted(granted)
   }
 
-  /// What the service names as the reason of its no.
+  /// Converts the service's refusal.
   private static func failure(_ failure: ServiceFailure) -> Failure {
     guard failure.status == 400 else { return .refused }
     return switch failure.details.flatMap(ExchangeRefusal.init) {

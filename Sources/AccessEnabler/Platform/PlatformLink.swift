@@ -4,21 +4,21 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// The way to the box's daemon: HTTP with JSON over its socket, which `docs/socket.md` describes.
+/// The connection to the box's daemon: HTTP with JSON over a Unix socket; see `docs/socket.md`.
 ///
-/// A listener is believed only when it is root, this process's own user or the agent's user, by the kernel's word: a
-/// program that puts its socket in the daemon's place learns nothing and decides nothing.
+/// The kernel reports the user of the listening process. Only root, this process's own user and the agent's user are
+/// trusted. Another program that puts a socket in the daemon's place receives nothing.
 final class PlatformLink: Sendable {
-  /// How long the daemon holds news, in whole seconds.
+  /// How long the daemon may hold a request for news, in seconds.
   static let hold: Int64 = 25
-  /// The user of the agent on a box that nobody set up otherwise.
+  /// The agent's user in a standard installation.
   private static let usualUser = "regent"
   private static let answerLimit = 262_144
 
   private let places: [String]
   private let client: Client
 
-  /// Nothing when the app wants no platform account.
+  /// Returns nil if the app uses no platform account.
   init?(_ place: PlatformAccountPlace, _ environment: [String: String] = ProcessEnvironment.all()) {
     var agentUser: String?
     switch place {
@@ -39,19 +39,19 @@ final class PlatformLink: Sendable {
     client = Client(settings)
   }
 
-  /// The one user besides root and this process's own whose listener is believed.
+  /// The id of the agent's user, whose listener is trusted in addition to root and this process's own user.
   static func agent(named name: String?, folderOwner: UInt32?, _ id: (String) -> UInt32?) -> UInt32? {
     if let name { return id(name) }
     return folderOwner ?? id(usualUser)
   }
 
-  /// Where a daemon may listen, best first.
+  /// The paths at which the daemon may listen, in order of preference.
   static func usualPlaces(_ environment: [String: String]) -> [String] {
     if let named = environment["REGENT_AGENT_SOCKET"], !named.isEmpty { return [named] }
     return SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
 
-  /// Whether there is a socket at any place.
+  /// Whether a socket exists at one of the paths.
   var isThere: Bool { places.contains(where: SocketPlace.isThere) }
 
   func close() { client.close() }
@@ -67,7 +67,8 @@ final class PlatformLink: Sendable {
         return try await ask(question, requestor, at: place, within: deadline)
       } catch {
         why = error.description
-        // Only where nobody listens any more is the next place tried: a daemon that answers badly is the one meant.
+        // Try the next path only if the connection was refused, which means that the socket is left over. A daemon
+        // that answers with an error is the right one.
         guard case .unreachable(.refused) = error.kind else { break }
       }
     }
@@ -90,7 +91,7 @@ final class PlatformLink: Sendable {
 }
 
 extension PlatformQuestion {
-  /// How long the viewer's answer is waited for, in seconds.
+  /// How long the daemon waits for the viewer's answer, in seconds.
   fileprivate var wait: Int64 {
     switch self {
     case .access(_, let wait), .signOut(let wait): wait
@@ -98,7 +99,7 @@ extension PlatformQuestion {
     }
   }
 
-  /// The daemon's call, and what it is told.
+  /// The path and body of the request to the daemon.
   fileprivate func call(_ requestor: String) -> (path: String, body: JSONObject) {
     var body: JSONObject = ["requestor": .string(requestor)]
     switch self {
@@ -125,7 +126,9 @@ extension PlatformQuestion {
   }
 }
 
-/// Reads the daemon's answers: what is not of this protocol is no answer.
+/// Parses the daemon's responses.
+///
+/// A response in another format counts as no response.
 enum PlatformReader {
   private static let limits = JSONLimits(depth: 8, bytes: 262_144)
   private static let unreadable = PlatformAnswer.silent("the daemon's answer cannot be read")
@@ -150,7 +153,7 @@ enum PlatformReader {
   private static func refusal(_ status: Int, _ document: JSONObject) -> PlatformAnswer {
     guard let error = document["error"]?.object, let code = error["code"]?.string else { return unreadable }
     let message = error["message"]?.string ?? code
-    // A daemon of an earlier version has no such call: it has no platform account.
+    // An earlier version of the daemon does not know this call, so it has no platform account.
     if status == 403 && code == "not-an-app" || status == 404 && code == "no-such-call" { return .absent }
     guard status == 422, let refusal = PlatformRefusal(rawValue: code) else { return .silent(message) }
     return .refused(refusal, message)

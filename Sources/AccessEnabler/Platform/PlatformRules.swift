@@ -1,9 +1,11 @@
 import RegentPairing
 
-/// What an app is told when the box's account cannot be used: exactly one of these with each fall-back.
+/// Why the box's account cannot be used.
+///
+/// Each fall-back to the app's own picker reports exactly one of these.
 struct PlatformTrouble: Hashable, Sendable {
   var id: StatusID
-  /// What went wrong, in the daemon's words.
+  /// The daemon's description of the problem.
   var context = ""
 
   static let denied = PlatformTrouble(id: .permissionDenied)
@@ -11,14 +13,16 @@ struct PlatformTrouble: Hashable, Sendable {
   static let unsupported = PlatformTrouble(id: .unsupportedProvider)
 }
 
-/// How the daemon stands to this app, when a step begins.
+/// What the daemon reports about this app at the start of a step.
 enum PlatformStanding: Hashable, Sendable {
-  /// There is none, or none for this app.
+  /// The box has no daemon, or this program is not one of its apps.
   case absent
   case silent(String)
   case known(PlatformStatus)
 
-  /// Somebody whose sign-in came from a daemon that is gone has not just "no daemon".
+  /// Converts the daemon's answer.
+  ///
+  /// If this app's sign-in came from the daemon, a missing daemon is a failure and not `absent`.
   init(_ answer: PlatformAnswer, own: SignIn.Source?) {
     switch answer {
     case .absent where own == .platform: self = .silent("no daemon listens for this app")
@@ -31,13 +35,13 @@ enum PlatformStanding: Hashable, Sendable {
   }
 }
 
-/// The rules of the platform account, as the cookbook's rows 1–40 have them: values in, one decision out.
+/// The rules of the platform account, from rows 1 to 40 of the original SDK's cookbook: values in, one decision out.
 ///
-/// `Tests/AccessEnablerTests/Machine/platform-account.txt` was written from those rows and holds them.
+/// `Tests/AccessEnablerTests/Machine/platform-account.txt` lists those rows as test cases.
 enum PlatformRules {
-  /// What a provider is at this app, as of the last configuration.
+  /// The settings of a provider at this app, from the last configuration.
   struct Terms: Hashable, Sendable {
-    /// Nobody knows before a configuration came.
+    /// True before the first configuration, when this is not known.
     var isIntegrated = true
     var hasSSO = true
     var boarding: BoardingStatus?
@@ -50,9 +54,9 @@ enum PlatformRules {
       boarding = provider?.boardingStatus
     }
 
-    /// Whether the platform's dialog may show it.
+    /// Whether the platform's dialog may list the provider.
     var isCapable: Bool { isIntegrated && hasSSO && boarding != nil }
-    /// Whether the box's account opens it.
+    /// Whether the box's account can sign in to the provider.
     var isSupported: Bool { isCapable && boarding == .supported }
   }
 
@@ -72,7 +76,8 @@ enum PlatformRules {
     case .known(let status):
       if let trouble = trouble(status) { return .tell(trouble) }
       guard status.isSignedIn else { return own == .platform ? .forgetOwn : .silence }
-      // The service has just been asked about a sign-in of this app's own, and about its parent: it is left alone.
+      // The service has just been asked about this app's own sign-in and the box's sign-in behind it, so no exchange
+      // is needed.
       guard own == nil, let provider = status.provider, terms(provider).isSupported else { return .silence }
       return .exchange(provider: provider)
     }
@@ -109,14 +114,16 @@ enum PlatformRules {
 
   enum Login: Hashable, Sendable {
     case signedIn
-    /// The app's own picker, with the reason why it is not the platform's, if there is one.
+    /// Show the app's own picker, and report why the platform's is not shown, if there is a reason.
     case ownPicker(PlatformTrouble?)
     case platformPicker
     case exchange(provider: String)
   }
 
-  /// How a sign-in begins; `own` is the app's sign-in, unless it is to be made anew, and `hasCapable` whether the
-  /// platform's dialog would have anything to show.
+  /// How to start a sign-in.
+  ///
+  /// `own` is the source of the app's valid sign-in, nil if there is none or a new one is required. `hasCapable` says
+  /// whether the platform's dialog would list any provider.
   static func login(
     _ standing: PlatformStanding, own: SignIn.Source?, ownTerms: Terms, hasCapable: Bool, terms: (String) -> Terms
   ) -> Login {
@@ -137,7 +144,7 @@ enum PlatformRules {
 
   enum Choice: Hashable, Sendable {
     case unsupported
-    /// It is in the picker only: this app alone signs in.
+    /// The provider is only listed in the platform's picker, so only this app is signed in.
     case thisApp
     case box
   }
@@ -147,7 +154,7 @@ enum PlatformRules {
     return terms.isSupported ? .box : .thisApp
   }
 
-  /// Permission first, then the account: with exactly one code.
+  /// What prevents the use of the account, if anything: first the permission, then the account's own failure.
   private static func trouble(_ status: PlatformStatus) -> PlatformTrouble? {
     switch status.permission {
     case .denied: .denied

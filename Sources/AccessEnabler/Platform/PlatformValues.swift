@@ -1,28 +1,29 @@
 public import RegentPairing
 
-/// What this app may do with the box's platform account.
+/// Whether this app may use the box's platform account.
 public enum PlatformPermission: String, Hashable, Sendable, CaseIterable {
-  /// The viewer lets this app use it.
+  /// The viewer allows it.
   case granted
-  /// The viewer does not; an app never asks again.
+  /// The viewer denies it.
+  ///
+  /// The enabler does not ask again.
   case denied
-  /// Nobody has decided yet.
+  /// The viewer has not decided yet.
   case undetermined
 }
 
-/// What the box says of its platform account to this app.
+/// The status of the box's platform account, as the box reports it to this app.
 public struct PlatformStatus: Hashable, Sendable {
-  /// What this app may do with it.
   public var permission: PlatformPermission
-  /// Whether somebody is signed in on the box.
+  /// Whether the box is signed in.
   public var isSignedIn: Bool
   /// The id of the account's provider; only when the permission is granted.
   public var provider: String?
-  /// The viewer, as the provider names it to the box; only when the permission is granted.
+  /// The viewer's id, as the provider gives it to the box; only when the permission is granted.
   public var viewer: String?
   /// When the box's sign-in ends; only when the permission is granted.
   public var expires: Instant?
-  /// Why the account cannot be used although somebody is signed in, when that is so.
+  /// Why the account cannot be used although the box is signed in; nil if it can be used.
   public var failure: String?
 
   public init(
@@ -41,63 +42,66 @@ public struct PlatformStatus: Hashable, Sendable {
 /// The viewer's answer to `presentTvProviderDialog`.
 @nonexhaustive
 public enum TvProviderAnswer: Hashable, Sendable {
-  /// This provider.
+  /// The viewer chose the provider with this id.
   case provider(String)
-  /// "Other TV providers": the app's own picker follows.
+  /// The viewer chose "Other TV providers".
+  ///
+  /// The app's own picker follows.
   case other
-  /// The viewer went back.
+  /// The viewer left the dialog.
   case cancel
 }
 
-/// What the machine asks the box's daemon.
+/// A question to the box's daemon.
 enum PlatformQuestion: Hashable, Sendable {
   case status
-  /// The same; the viewer is asked first when nobody has decided, and the answer held for so many seconds.
+  /// As `status`.
+  ///
+  /// With `prompt`, the box asks the viewer who has not decided, and holds the answer for up to `wait` seconds.
   case access(prompt: Bool, wait: Int64)
-  /// The viewer is asked to sign the box out, and the answer held for so many seconds.
+  /// Asks the viewer to sign the box out, and holds the answer for up to `wait` seconds.
   case signOut(wait: Int64)
-  /// The box's answer to a service's profile request.
+  /// Requests the box's assertion for a service's profile request.
   case assertion(profileRequest: String, provider: String)
-  /// What the platform's dialog lists.
+  /// Requests the providers of the platform's dialog.
   case picker
-  /// Signs the box itself in with that provider.
+  /// Signs the box itself in with this provider.
   case signIn(provider: String)
-  /// What became of that sign-in since this event.
+  /// Waits for news of that sign-in after the given event number.
   case news(signIn: String, after: Int)
-  /// This app does not wait for it any more.
+  /// Tells the box that this app no longer waits for that sign-in.
   case leave(signIn: String)
 }
 
-/// What the daemon answered.
 enum PlatformAnswer: Hashable, Sendable {
-  /// Nobody listens, or this program is no app of the box.
+  /// No daemon listens, or this program is not one of the box's apps.
   case absent
-  /// It could not be asked: why.
+  /// The daemon could not be asked, with the reason.
   case silent(String)
   case status(PlatformStatus)
-  /// What the service takes for the box's word.
+  /// The box's assertion, which the service accepts.
   case assertion(String)
-  /// The ids of the box maker's picker, in order.
+  /// The provider ids of the platform's dialog, in order.
   case picker([String])
   case code(signIn: String, after: Int, RegistrationOffer)
   case news(PlatformNews)
-  /// It understood, and the answer is no.
+  /// The daemon refuses, with a message.
   case refused(PlatformRefusal, String)
 }
 
-/// Why the daemon says no.
+/// Why the daemon refuses.
 enum PlatformRefusal: String, Hashable, Sendable {
   case denied, undetermined
   case signedOut = "not-signed-in"
-  /// Its own account failed.
+  /// The box's own account failed.
   case account
-  /// The account gives no word for that request.
+  /// The account makes no assertion for this request.
   case assertion = "no-assertion"
-  /// The box maker does not have that provider.
+  /// The box maker's requestor does not have this provider.
   case provider = "unknown-provider"
 }
 
-/// What became of the box's own sign-in.
+/// The progress of the box's own sign-in.
 struct PlatformNews: Hashable, Sendable {
   enum End: String, Hashable, Sendable { case authenticated, denied, expired, failed }
   var last: Int

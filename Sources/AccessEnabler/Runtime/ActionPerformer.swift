@@ -3,9 +3,10 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Does what the machine wants done: calls services, keeps tokens, sleeps, tells the dispatcher.
+/// Carries out the machine's actions: sends requests, stores tokens, runs timers, and passes events to the
+/// dispatcher.
 actor ActionPerformer {
-  private var machine: Machine
+  private var machine: EnablerStateMachine
   private let configuration: EnablerConfiguration
   private let store: TokenStore
   private let caller: ServiceCaller
@@ -15,7 +16,7 @@ actor ActionPerformer {
   private let outbox: AsyncStream<EnablerRuntime.Envelope>.Continuation
   private var calls: [CallID: Task<Void, Never>] = [:]
   private var timers: [TimerID: Task<Void, Never>] = [:]
-  /// Those of the timers that are pauses before a question is asked again.
+  /// The timers that are pauses before a retry.
   private var pauses: Set<TimerID> = []
   private var keptServerTime: Int64
 
@@ -35,7 +36,7 @@ actor ActionPerformer {
     clock = caller.clock
     platform = PlatformLink(configuration.platformAccount)
     keptServerTime = store.serverTime
-    machine = Machine(
+    machine = EnablerStateMachine(
       MachineSettings(
         login: configuration.login, sheetRedirectURL: configuration.sheetRedirectURL,
         opensBrowser: !configuration.browser.isEmpty,
@@ -45,7 +46,7 @@ actor ActionPerformer {
         exposesDeviceID: configuration.exposesDeviceID, tracked: DeviceFacts.tracked(device)))
   }
 
-  /// Takes messages one by one until the app lets its enabler go.
+  /// Handles messages one by one until the app releases its enabler.
   func run(_ envelopes: AsyncStream<EnablerRuntime.Envelope>) async {
     if let news = store.openingNews { await handle(.news(news)) }
     for await envelope in envelopes { await take(envelope) }
@@ -79,7 +80,7 @@ actor ActionPerformer {
     case .answered(let call, let answer, let turn):
       calls[call] = nil
       await handle(.answered(call, answer))
-      // Only now others on this store find the code there.
+      // The code is stored now, so release the lock. Other processes with this store then find the code.
       withExtendedLifetime(turn) {}
     case .timer(let timer): await rang(timer)
     case .networkChanged:
@@ -97,7 +98,7 @@ actor ActionPerformer {
     await handle(.timer(timer))
   }
 
-  /// Takes over what another process has written.
+  /// Reads what another process has written to the store.
   private func refresh() async {
     if let news = store.refresh() { await handle(.news(news)) }
     let tokens = store.tokens(of: machine.requestor)
@@ -105,13 +106,15 @@ actor ActionPerformer {
     await lookForPlatform()
   }
 
-  /// A daemon may come and go; without one this costs a look at each place and nothing else.
+  /// Tells the machine whether a daemon is present.
+  ///
+  /// Without one this only checks whether the sockets exist.
   private func lookForPlatform() async {
     let isThere = platform?.isThere ?? false
     if isThere != machine.platformIsThere { await handle(.platform(isThere: isThere)) }
   }
 
-  /// What is kept and still valid, whatever is under way.
+  /// The stored sign-in if it is still valid, whatever call is running.
   func kept(_ requestor: String) -> SignIn? {
     _ = store.refresh()
     guard let kept = store.tokens(of: requestor).authentication, kept.isValid(at: caller.clock.now) else { return nil }
@@ -125,7 +128,7 @@ actor ActionPerformer {
       unkept: store.unkeptSignOut(of: requestor)?.description)
   }
 
-  /// A call beside the machine's, to the service that the sign-in came from.
+  /// Sends a request without the machine, to the service that granted the sign-in.
   func answer(to operation: OutgoingCall.Operation, for requestor: String) async -> ServiceAnswer {
     let service = store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first
     guard let service else { return .failed(ServiceFailure(kind: .unreachable, message: "no service was named")) }
@@ -139,8 +142,8 @@ actor ActionPerformer {
   private func handle(_ event: MachineEvent) async {
     let uptime = Uptime(milliseconds: Int64(clamping: Clocks.bootNanoseconds() / 1_000_000))
     let actions = machine.handle(event, at: caller.clock.now, uptime: uptime)
-    // First to disk, then to the app: what a callback says has happened for good. A code, too: whoever has typed it
-    // into a phone finds it on the screen again when the box was switched off meanwhile.
+    // Store first, then report, so that what a callback reports survives a crash. This applies to codes too: a viewer
+    // may have typed one into a phone, and must find it on the screen again after the box was switched off.
     await save(actions)
     for action in actions { perform(action) }
   }
@@ -157,7 +160,7 @@ actor ActionPerformer {
       keptServerTime = seen
     }
     guard let error = await store.saveOffPool(changes) else { return }
-    // Whoever hears of what could not be kept, or waits for it, hears of that as well.
+    // Report the failure also to the calls that receive an event of these actions, or that wait for the sign-in.
     var concerned = Set(machine.phase.login?.waiters.map(\.request) ?? [])
     for case .tell(_, let requests) in actions { concerned.formUnion(requests) }
     dispatcher.tell(
@@ -185,7 +188,9 @@ actor ActionPerformer {
     }
   }
 
-  /// Shows a page; where the program cannot be started, the app is asked to show it.
+  /// Opens a page with the configured program.
+  ///
+  /// If the program cannot be started, the app is asked to open the page.
   private func open(_ url: String) {
     guard let program = configuration.browser.first else { return }
     do throws(SystemError) {
@@ -198,7 +203,7 @@ actor ActionPerformer {
 
   private func start(_ call: OutgoingCall) {
     if case .platform(let question) = call.operation { return ask(question, call) }
-    // The box's account signs this app in, if nothing stands between.
+    // The box's account will probably sign this app in, so force the device id to disk now.
     if case .profileRequest = call.operation { store.installAheadOffPool() }
     let (caller, outbox, options, store) = (caller, outbox, machine.options, store)
     calls[call.id] = Task {
@@ -226,10 +231,10 @@ actor ActionPerformer {
     }
   }
 
-  /// A pause that is drawn between itself and half as long again and up to three seconds more.
+  /// Lengthens a pause by a random part of a quarter of it plus up to three seconds.
   ///
-  /// Many boxes begin to wait at the same moment, when a service goes away: 18,000 that lost it together come back over
-  /// seconds. Never before the time that a service asked for.
+  /// When a service goes down, many boxes begin to wait at the same moment; 18,000 of them return over several
+  /// seconds. A pause never gets shorter than the service asked for.
   static func spread(_ pause: Duration, _ draw: Double) -> Duration {
     pause + (pause / 4 + min(pause, .seconds(3))) * draw
   }

@@ -1,15 +1,15 @@
 import RegentPlatform
 
-/// A line of `agent.conf`, without its end.
+/// A line of `agent.conf`, without its line end.
 package enum ConfLine: Equatable {
-  /// Nothing, or a comment.
+  /// An empty line or a comment.
   case empty
   case setting(name: String, value: ArraySlice<UInt8>)
   case other
 
-  /// Reads one: `name = value`, and `#` before comments.
+  /// Parses a line: `name = value`, or a comment after `#`.
   package init(_ line: ArraySlice<UInt8>) {
-    // Editors of other systems put a mark at a file's beginning.
+    // Some editors write a byte order mark at the beginning of a file.
     let text = TextLines.trimmed(line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line)
     guard let first = text.first, first != UInt8(ascii: "#") else {
       self = .empty
@@ -24,6 +24,6 @@ package enum ConfLine: Equatable {
       value: TextLines.trimmed(text[text.index(after: sign)...]))
   }
 
-  /// The setting's name.
+  /// The setting's name; nil for other lines.
   package var name: String? { if case .setting(let name, _) = self { name } else { nil } }
 }

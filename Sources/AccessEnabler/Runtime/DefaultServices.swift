@@ -1,19 +1,19 @@
 import RegentPlatform
 
-/// The service of a box whose apps name none: `REGENT_SERVICE`, else what stands in the box's `agent.conf`.
+/// The services of a box whose apps name none: from `REGENT_SERVICE`, or else from the box's `agent.conf`.
 package enum DefaultServices {
-  /// Longer files are something else.
+  /// The maximum size in bytes; a larger file is not a settings file.
   private static let limit = 65_536
 
-  /// The settings of the machine, for all of its users.
+  /// The settings file for all users of the machine.
   package static let machinePath = "/etc/regent/agent.conf"
 
-  /// Where settings are looked for: this user's first.
+  /// The paths of the settings files, this user's first.
   ///
   /// - Parameters:
-  ///   - machine: the settings of the machine.
-  ///   - variable: the value of one of the process's variables.
-  /// - Returns: the paths, whether there are files or not.
+  ///   - machine: the settings file for all users of the machine.
+  ///   - variable: returns the value of an environment variable.
+  /// - Returns: the paths, whether or not the files exist.
   package static func places(
     machine: String = machinePath, _ variable: (String) -> String?
   ) -> [String] {
@@ -21,12 +21,12 @@ package enum DefaultServices {
     return [own.map { "\($0)/regent/agent.conf" }, machine].compactMap(\.self)
   }
 
-  /// The services' addresses; none when nobody named any.
+  /// The URLs of the services; empty if none are configured.
   ///
   /// - Parameters:
-  ///   - environment: the process's variables.
-  ///   - machine: the settings of the machine, for all of its users.
-  /// - Returns: the addresses, in the order in which they are written.
+  ///   - environment: the environment variables.
+  ///   - machine: the settings file for all users of the machine.
+  /// - Returns: the URLs, in the order in which they are written.
   static func find(
     _ environment: [String: String] = ProcessEnvironment.all(),
     machine: String = machinePath
@@ -34,13 +34,13 @@ package enum DefaultServices {
     if let given = environment["REGENT_SERVICE"], !given.isEmpty {
       return given.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
     }
-    // As for the box's own program: the first file that is there counts alone, also when it cannot be believed. Going
-    // on to the next would silently be another service than the viewer's own file names.
+    // Only the first existing file is used, as in the agent, even if it cannot be trusted. Continuing with the next
+    // file could silently use another service than the one in the user's own file.
     for path in places(machine: machine, { environment[$0] }) {
       do throws(FileError) {
         return services(in: try readSafely(path))
       } catch {
-        // What others may write could send the viewers' passwords anywhere.
+        // If other users can write the file, they could send the viewers' passwords to any server.
         guard error.kind == .missing else { return [] }
       }
     }

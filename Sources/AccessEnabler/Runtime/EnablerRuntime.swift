@@ -1,9 +1,9 @@
 import RegentPlatform
 import Synchronization
 
-/// What stands between an app's threads and the machine: calls go in from anywhere, and callbacks come out in order.
+/// Connects an app's threads with the machine: accepts calls on any thread and delivers callbacks in order.
 ///
-/// A task of its own takes the messages one by one, so the machine needs no lock and calls keep their order.
+/// One task handles the messages one by one, so the machine needs no lock and calls keep their order.
 final class EnablerRuntime: Sendable {
   let deviceID: String
   private let inbox: AsyncStream<Envelope>.Continuation
@@ -11,7 +11,7 @@ final class EnablerRuntime: Sendable {
   let performer: ActionPerformer
   private let lastRequest = Atomic<Int>(0)
 
-  /// A message and the call of the app that it begins.
+  /// A message, and the call of the app that it starts.
   struct Envelope: Sendable {
     var message: Message
     var request: RequestID
@@ -38,21 +38,25 @@ final class EnablerRuntime: Sendable {
     set { dispatcher.delegate = newValue }
   }
 
-  /// Ends everything; calls that wait fail as cancelled.
+  /// Ends the task.
+  ///
+  /// Waiting calls fail as cancelled.
   func stop() { inbox.finish() }
 
-  /// Hands a message over; its end is told to the delegate and to event streams alone.
+  /// Sends a message.
+  ///
+  /// The result is reported only to the delegate and to event streams.
   func post(_ message: Message) { inbox.yield(Envelope(message: message, request: newRequest())) }
 
   func newEventStream() -> AsyncStream<EntitlementEvent> { dispatcher.newStream() }
 
-  /// Hands a message over and waits for the end of the call.
+  /// Sends a message and waits for the result of the call.
   func outcome(of message: Message) async throws(EntitlementError) -> RequestOutcome {
     let request = newRequest()
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         begin(message, request, nil) { continuation.resume(returning: $0) }
-        // The handler below may have run before the call was on its way.
+        // The cancellation handler may have run before the call was sent.
         if Task.isCancelled { cancel(request) }
       }
     } onCancel: {
@@ -62,14 +66,14 @@ final class EnablerRuntime: Sendable {
     return outcome
   }
 
-  /// Signs in and says what happens meanwhile.
+  /// Signs in and returns the progress as a stream.
   func steps(
     of details: AuthenticationRequest
   ) -> AsyncStream<Result<SignInStep, EntitlementError>> {
     let request = newRequest()
     let (steps, continuation) = AsyncStream<Result<SignInStep, EntitlementError>>.makeStream()
     continuation.onTermination = { [weak self] end in
-      // Whoever reads no further does not want to be signed in any more.
+      // An app that stops reading the stream cancels the sign-in.
       if case .cancelled = end { self?.cancel(request) }
     }
     begin(.asked(.getAuthentication(details)), request) { event in
@@ -95,7 +99,9 @@ final class EnablerRuntime: Sendable {
     }
   }
 
-  /// The machine forgets the call, and the caller hears so at once.
+  /// Cancels the call in the machine.
+  ///
+  /// The performer then fails it at once.
   private func cancel(_ request: RequestID) {
     inbox.yield(Envelope(message: .cancel(request), request: newRequest()))
   }

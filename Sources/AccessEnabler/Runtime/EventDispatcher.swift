@@ -1,21 +1,21 @@
 import RegentPlatform
 
-/// Delivers events to the delegate, to event streams and to the calls that wait for their end.
+/// Delivers events to the delegate and the event streams, and results to waiting calls.
 final class EventDispatcher: Sendable {
   private struct Waiting: Sendable {
     var end: @Sendable (RequestOutcome) -> Void
     var progress: (@Sendable (EntitlementEvent) -> Void)?
   }
 
-  private struct State: Sendable {
+  private struct EventDispatcherState: Sendable {
     var waiting: [RequestID: Waiting] = [:]
     var streams: [Int: AsyncStream<EntitlementEvent>.Continuation] = [:]
     var lastStream = 0
     var isClosed = false
     weak var delegate: (any EntitlementDelegate)?
-    /// Callbacks go through a task of their own, so that a slow delegate does not hold up the machine.
+    /// The events for the delegate, read by a task of its own, so that a slow delegate does not block the machine.
     ///
-    /// An app without a delegate has no such task.
+    /// nil until a delegate is set.
     var delegateEvents: AsyncStream<Delivery>.Continuation?
   }
 
@@ -24,18 +24,20 @@ final class EventDispatcher: Sendable {
     var hasOtherListeners: Bool
   }
 
-  private let state = Locked(State())
+  private let state = Locked(EventDispatcherState())
   private let unhandled: @Sendable (ProviderDialog) -> Void
 
   /// - Parameters:
   ///   - delegate: the app's delegate.
-  ///   - unhandled: called with a dialog that the delegate does not handle and no other listener hears of.
+  ///   - unhandled: called with a dialog that the delegate does not handle while there is no other listener.
   init(_ delegate: (any EntitlementDelegate)?, unhandled: @escaping @Sendable (ProviderDialog) -> Void) {
     self.unhandled = unhandled
     self.delegate = delegate
   }
 
-  /// The app's delegate; each callback goes to the one that is set when it is delivered.
+  /// The app's delegate.
+  ///
+  /// A callback goes to the delegate that is set when it is delivered.
   var delegate: (any EntitlementDelegate)? {
     get { state.withLock { $0.delegate } }
     set {
@@ -51,7 +53,8 @@ final class EventDispatcher: Sendable {
   }
 
   private func deliver(_ events: AsyncStream<Delivery>) {
-    // A thread of its own: a delegate that sleeps would hold one of the few that all tasks of the process share.
+    // The callbacks run on a thread of their own. A delegate that blocks would otherwise block one of the few threads
+    // that all tasks of the process share.
     Task(executorPreference: OnDemandThread(named: "delegate")) { [weak self] in
       for await delivery in events {
         guard let self, let delegate = self.delegate else { continue }
@@ -88,7 +91,7 @@ final class EventDispatcher: Sendable {
     return events
   }
 
-  /// The delegate and the streams hear everything, a call that waits what is told for it.
+  /// Passes an event to the delegate and all streams, and to the calls for which it is reported.
   func tell(_ event: EntitlementEvent, for requests: [RequestID] = []) {
     let (delegateEvents, streams, listeners) = state.withLock { state in
       (state.delegateEvents, Array(state.streams.values), requests.compactMap { state.waiting[$0]?.progress })
@@ -103,7 +106,7 @@ final class EventDispatcher: Sendable {
     waiting?.end(outcome)
   }
 
-  /// Nothing comes any more.
+  /// Ends all streams and fails all waiting calls.
   func close() {
     let (waiting, streams, delegateEvents) = state.withLock { state in
       defer {

@@ -1,8 +1,8 @@
-/// What is handed to the enabler's own task.
+/// A message to the enabler's own task.
 enum Message: Sendable {
   case setRequestor(String, services: [String]?)
   case app(AppCall)
-  /// The same from somebody who waits for its end.
+  /// The same for an `async` call, which waits for the result.
   case asked(AppCall)
   case cancel(RequestID)
   case options(EnablerOptions)
@@ -11,6 +11,8 @@ enum Message: Sendable {
   case answered(CallID, ServiceAnswer, CodeTurn?)
   case timer(TimerID)
   case news(EntitlementStatus)
-  /// What failed may succeed now: pauses are over.
+  /// The network has changed, so failed requests may succeed.
+  ///
+  /// All retry pauses end.
   case networkChanged
 }

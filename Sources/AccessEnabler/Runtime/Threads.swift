@@ -1,9 +1,10 @@
 import RegentPlatform
 
 extension TokenStore {
-  /// Saves on a thread of its own: the disk may sleep, and the concurrency pool has as many threads as cores.
+  /// Saves on a thread of its own, because the disk may block and the concurrency pool has only as many threads as
+  /// cores.
   ///
-  /// - Returns: why the disk did not take the changes, if it did not.
+  /// - Returns: the error if the changes were not written.
   @discardableResult
   func saveOffPool(_ changes: [UnsavedChange]) async -> FileError? {
     await withCheckedContinuation { continuation in
@@ -15,14 +16,14 @@ extension TokenStore {
           continuation.resume(returning: error)
         }
       }
-      // The system has no thread left: the tokens are written on this one, which then waits for the disk.
+      // The system could not start a thread, so this thread writes and waits for the disk.
       do { try DedicatedThread.start(named: "token-store", work) } catch { work() }
     }
   }
 
-  /// The same ahead of the tokens, while the network is waited for.
+  /// Writes the device id on a thread of its own while the network is awaited, before there are tokens.
   func installAheadOffPool() {
-    // When the system has no thread left it is done with the tokens.
+    // If the system cannot start a thread, the device id is written together with the tokens.
     _ = try? DedicatedThread.start(named: "token-store") { self.installAhead() }
   }
 }

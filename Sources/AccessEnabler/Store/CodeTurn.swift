@@ -1,10 +1,10 @@
 import RegentPairing
 import RegentPlatform
 
-/// The right to ask for a code on a store that several processes share.
+/// Holds the lock for requesting a code in a token store that several processes share.
 ///
-/// The service knows one code of a device at a time: of two processes that ask at the same moment one would lose the
-/// code that is on its screen. So one asks, and the other goes on with what it got.
+/// The service keeps one code for each device. If two processes requested one at the same moment, the code on one
+/// screen would become invalid. So one process requests the code and the other uses it too.
 final class CodeTurn: Sendable {
   private let lock: FileLock
 
@@ -12,24 +12,26 @@ final class CodeTurn: Sendable {
 }
 
 extension TokenStore {
-  /// How often and how long the others are looked at before this process asks nevertheless: together two seconds.
+  /// How often and how long to wait for another process's lock before requesting a code anyway: two seconds in all.
   private static let looks = 40
   private static let pause = Duration.milliseconds(50)
 
-  /// Makes a call; one for a new code first finds out whether another process has just got one.
+  /// Sends a request.
+  ///
+  /// A request for a new code first checks whether another process has just stored one.
   ///
   /// - Parameters:
-  ///   - call: the call.
-  ///   - clock: for judging whether a code is still good.
-  ///   - perform: makes a call.
-  /// - Returns: what came of it, and a turn to be kept until the code is on disk.
+  ///   - call: the request.
+  ///   - clock: decides whether a stored code is still valid.
+  ///   - perform: sends a request.
+  /// - Returns: the result, and the lock, which the caller must hold until the code is stored.
   func takingTurns(
     _ call: OutgoingCall, at clock: ServerClock,
     _ perform: (OutgoingCall) async -> ServiceCaller.Outcome
   ) async -> (ServiceCaller.Outcome, CodeTurn?) {
     guard case .createCode(let provider, _, let replaced) = call.operation, let turn = await turn()
     else { return (await perform(call), nil) }
-    // A damaged store has no code to go on with; the call of the app that comes next tells of it.
+    // A damaged store has no code to use. The app's next call reports the damage.
     _ = refresh()
     if let offer = tokens(of: call.requestor).pending?.offer, clock.now < offer.expires,
       !offer.code.isSameText(as: replaced ?? ""), offer.service.isSameText(as: call.service),
@@ -53,7 +55,7 @@ extension TokenStore {
       do throws(FileError) {
         return try codeTurn()
       } catch {
-        // Only another holder is worth waiting for.
+        // Wait only if another process holds the lock.
         guard case .held = error.kind else { return nil }
         try? await Task.sleep(for: Self.pause)
       }

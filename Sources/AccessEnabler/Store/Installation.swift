@@ -3,15 +3,19 @@ internal import RegentEncodings
 import RegentJSON
 import RegentPlatform
 
-/// What makes this installation itself: its device id, and the key that its token store is sealed against damage with.
+/// The identity of this installation: its device id, and the key for the seal (MAC) of its token store.
 struct Installation: Sendable {
-  /// 256 random bits as 64 hexadecimal digits; never anything that the machine is known by elsewhere.
+  /// 256 random bits as 64 hexadecimal digits.
+  ///
+  /// They are not derived from the machine, so they identify it nowhere else.
   let deviceID: String
   private let key: Secret
-  /// A mark of the machine that only this installation can compute: the id of the machine itself is not kept.
+  /// A MAC of the machine's id.
+  ///
+  /// The id itself is not stored, and only this installation can compute the MAC.
   private let machineMark: String
 
-  /// A new installation on this machine.
+  /// Creates an installation on this machine.
   init(machineID: String) {
     let key = Random.secret(32)
     self.init(
@@ -25,16 +29,18 @@ struct Installation: Sendable {
     self.machineMark = machineMark
   }
 
-  /// Whether it was made on this machine; a machine without an id of its own cannot be told from others.
+  /// Whether the installation was created on this machine.
+  ///
+  /// A machine without an id matches every installation.
   func belongs(to machineID: String) -> Bool {
     let here = Self.mark(machineID, key)
     return here.isEmpty || machineMark.isEmpty || here == machineMark
   }
 
-  /// What stands in the store instead of the device id.
+  /// A hash that the token store contains instead of the device id.
   var deviceMark: String { Hex.encode(SHA256.hash("regent device mark\n" + deviceID)) }
 
-  /// The code over a store's content.
+  /// The MAC over a store's content.
   func seal(_ bytes: [UInt8]) -> [UInt8] {
     code("regent token store\n", bytes, key)
   }
@@ -49,13 +55,13 @@ struct Installation: Sendable {
 }
 
 private func code(_ purpose: String, _ bytes: [UInt8], _ key: Secret) -> [UInt8] {
-  // The key always has 32 bytes; only an empty one is refused.
+  // The key always has 32 bytes, and only an empty key is refused.
   guard let hmac = try? HMACKey(.sha256, key) else { return [] }
   return hmac.code(Array(purpose.utf8) + bytes)
 }
 
 extension Installation {
-  /// The file's content.
+  /// The content of the installation file.
   var bytes: [UInt8] {
     let object: JSONObject = [
       "version": 1, "deviceID": .string(deviceID),
@@ -64,7 +70,7 @@ extension Installation {
     return object.bytes()
   }
 
-  /// Reads a file's content; nothing when it is damaged.
+  /// Parses the content of an installation file; nil if it is damaged.
   init?(reading bytes: [UInt8]) {
     let limits = JSONLimits(depth: 2, bytes: 4096)
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,

@@ -1,19 +1,19 @@
 import RegentPairing
 
-/// What is kept for one requestor: the token cache.
+/// The stored tokens of one requestor.
 struct RequestorTokens: Hashable, Sendable {
   var authentication: StoredAuthentication?
-  /// Permits by resource.
+  /// The permits by resource.
   var permits: [String: StoredPermit] = [:]
-  /// The provider that was chosen last.
+  /// The provider that was selected last.
   var selected: MVPD?
-  /// A code that somebody may be typing at this moment.
+  /// A code that a viewer may be typing.
   var pending: PendingCode?
-  /// Services that must still be told that this device signed out.
+  /// Services that have not been told yet that this device signed out.
   var unfinishedLogouts: [String] = []
 }
 
-/// That this device is signed in, and at which service.
+/// The stored sign-in of this device, with the service that granted it.
 struct StoredAuthentication: Hashable, Sendable {
   var signIn: SignIn
   var service: String
@@ -21,7 +21,6 @@ struct StoredAuthentication: Hashable, Sendable {
   func isValid(at now: Instant) -> Bool { now < signIn.expires }
 }
 
-/// The permit for one resource.
 struct StoredPermit: Hashable, Sendable {
   var expires: Instant
   var source: DecisionSource
@@ -29,34 +28,40 @@ struct StoredPermit: Hashable, Sendable {
   func isValid(at now: Instant) -> Bool { now < expires }
 }
 
-/// Who decided, as far as the service tells.
+/// What decided about a permit: the provider, a temporary pass or a degradation.
 enum DecisionSource: String, Hashable, Sendable, CaseIterable {
   case mvpd, temppass, degradation
 }
 
-/// A registration code that is waited for.
+/// A registration code whose approval is awaited.
 struct PendingCode: Hashable, Sendable {
   var offer: RegistrationOffer
 }
 
-/// One change to a requestor's tokens.
+/// A change to a requestor's tokens.
 ///
-/// Two processes may share a store: each writes only what it changed, over what is there.
+/// Two processes may share a store. Each writes only its own changes into the current content.
 enum StoreChange: Hashable, Sendable {
-  /// A new sign-in, or none any more; either way what was derived from an earlier one goes.
+  /// A new sign-in, or its end.
+  ///
+  /// If the viewer or provider changes, the permits are removed.
   case authentication(StoredAuthentication?)
   case permit(String, StoredPermit?)
   case selected(MVPD?)
   case pending(PendingCode?)
-  /// This code is over; one that another process of the same store asked for meanwhile stays.
+  /// This code has ended.
+  ///
+  /// A newer code that another process requested stays.
   case pendingOver(String)
   case unfinishedLogout(service: String, isOpen: Bool)
-  /// Everything but the sign-outs that services must still hear of.
+  /// Removes everything but the sign-outs that services have not been told yet.
   case signedOut
 }
 
 extension RequestorTokens {
-  /// How many permits are kept; a box that plays more than this in a day asks again for the oldest.
+  /// How many permits are stored.
+  ///
+  /// A box that plays more titles in a day requests its oldest permit again.
   static let mostPermits = 256
 
   mutating func apply(_ change: StoreChange) {

@@ -1,12 +1,12 @@
 import RegentJSON
 import RegentPairing
 
-/// All that a token store holds.
+/// The content of a token store.
 struct StoreContent: Equatable, Sendable {
   var requestors: [String: RequestorTokens] = [:]
-  /// What services gave this installation when it registered itself.
+  /// The OAuth clients that services registered for this installation.
   var clients: [String: RegisteredClient] = [:]
-  /// The latest time that a service with a good certificate has said, in epoch milliseconds.
+  /// The latest time that a service with a valid certificate reported, in milliseconds since 1970.
   var serverTime: Int64 = 0
 
   mutating func apply(_ change: StoreChange, for requestor: String) {
@@ -14,13 +14,13 @@ struct StoreContent: Equatable, Sendable {
   }
 }
 
-/// A registered client: `client_id` and `client_secret`.
+/// A registered OAuth client: `client_id` and `client_secret`.
 struct RegisteredClient: Equatable, Sendable {
   var id: String
   var secret: String
 }
 
-// MARK: As JSON
+// MARK: JSON form
 
 extension StoreContent {
   func json(device: String) -> JSONObject {
@@ -105,7 +105,7 @@ extension StoredAuthentication {
     [
       "provider": .object(signIn.provider.json), "userID": .string(signIn.userID),
       "expires": .integer(signIn.expires.milliseconds),
-      // Earlier versions know no other source, and would take the store for damaged.
+      // Earlier versions do not know `platform` and would treat the store as damaged.
       "source": .string((signIn.source == .platform ? .regular : signIn.source).rawValue),
       "fromPlatform": .bool(signIn.source == .platform), "service": .string(service),
     ]

@@ -3,19 +3,20 @@ internal import RegentEncodings
 import RegentJSON
 import RegentPlatform
 
-/// The files of a token store.
 struct StoreFiles: Sendable {
   private let folder: String
   private var installationPath: String { "\(folder)/installation" }
-  /// The same once more: without its device id a box is another one, and signed in nowhere.
+  /// A copy of the installation file.
+  ///
+  /// If the device id is lost, the box gets a new one and is signed in nowhere.
   private var copyPath: String { "\(folder)/installation.copy" }
   private var tokensPath: String { "\(folder)/tokens" }
 
-  /// Larger than any store with 256 permits for each of dozens of requestors.
+  /// The maximum size in bytes, larger than a store with 256 permits for each of dozens of requestors.
   private static let limit = 8 << 20
   private static let opening = "regent-tokens 1 "
 
-  /// What was found in a tokens file.
+  /// What was read from a tokens file.
   struct Reading {
     var content = StoreContent()
     var bytes: [UInt8] = []
@@ -34,10 +35,14 @@ struct StoreFiles: Sendable {
     try FileLock(at: "\(folder)/lock", patience: .seconds(5))
   }
 
-  /// Held while a code is asked for, for as long as the network takes: apart from the one that writes wait for.
+  /// A lock held while a code is requested.
+  ///
+  /// It is separate from ``lock()``, because it is held for the time of a request and writes must not wait for that.
   func codeLock() throws(FileError) -> FileLock { try FileLock(at: "\(folder)/code.lock") }
 
-  /// Reads the installation, or makes one; tokens of another machine do not survive it.
+  /// Reads the installation or creates one.
+  ///
+  /// If it belongs to another machine, its tokens are deleted.
   func open(
     machineID: String
   ) throws(FileError) -> (installation: Installation, news: EntitlementStatus?) {
@@ -51,7 +56,7 @@ struct StoreFiles: Sendable {
   private func openLocked(
     machineID: String
   ) throws(FileError) -> (installation: Installation, news: EntitlementStatus?) {
-    // Another process may have made one meanwhile.
+    // Another process may have created one meanwhile.
     let found = try readInstallation()
     if let found, found.belongs(to: machineID) { return (found, nil) }
     if found == nil, let copy = try readInstallation(copyPath), copy.belongs(to: machineID) {
@@ -61,9 +66,9 @@ struct StoreFiles: Sendable {
     let isThere = try PrivateFile.check(installationPath)
     let isFirst = found == nil && !isThere
     let new = Installation(machineID: machineID)
-    // Tokens first: an old store under a new device id would only be found damaged later.
+    // Delete the tokens first. With a new device id they would be found damaged later.
     if !isFirst { try DurableFile.remove(tokensPath) }
-    // Not forced to disk yet: until there are tokens, a new device id is as good as this one.
+    // Not forced to disk yet: before there are tokens, another new device id would do as well.
     try DurableFile.writeUnforced(new.bytes, to: installationPath)
     try DurableFile.writeUnforced(new.bytes, to: copyPath)
     let why = found == nil ? "damaged" : "other machine"
@@ -94,7 +99,9 @@ struct StoreFiles: Sendable {
     take(try readBytes(), installation)
   }
 
-  /// Takes a file's content apart; nothing of it counts before the seal was found good.
+  /// Parses the content of a tokens file.
+  ///
+  /// Nothing is used before the seal is verified.
   func take(_ bytes: [UInt8], _ installation: Installation) -> Reading {
     guard !bytes.isEmpty else { return Reading() }
     var reading = Reading(bytes: bytes, isDamaged: true, why: "damaged")
@@ -106,7 +113,7 @@ struct StoreFiles: Sendable {
     let limits = JSONLimits(depth: 12, bytes: Self.limit)
     let object = (try? JSONValue(reading: body, limits: limits))?.object
     guard let seal = try? Hex.decode(seal), installation.isSeal(seal, of: body) else {
-      // Only to say which of the two it is: nothing else of an unsealed file is looked at.
+      // Used only for the error message. Nothing else of a file without a valid seal is used.
       if let device = object?["device"]?.string, device != installation.deviceMark {
         reading.why = "other device id"
       }
@@ -121,15 +128,17 @@ struct StoreFiles: Sendable {
     return Array("\(Self.opening)\(Hex.encode(installation.seal(body)))\n".utf8) + body
   }
 
-  /// Forces the installation to disk, whoever made it: tokens are worth nothing without.
+  /// Forces the installation files to disk, whichever process created them.
   ///
-  /// `isDoubtful` says that an earlier try has failed. The kernel says so once only: what it says of the same file
-  /// afterwards proves nothing, and the file is written anew.
+  /// Tokens are useless without them.
+  ///
+  /// Pass `isDoubtful` after a failed try. The kernel reports a write error only once, so a later success does not
+  /// prove that the data is on disk, and the files are written again.
   func force(_ installation: Installation, isDoubtful: Bool) throws(FileError) {
-    // Somebody may have removed it under this process, whose tokens belong to it.
+    // The user may have deleted the file while this process ran, whose tokens belong to it.
     let isMissing = try !PrivateFile.check(installationPath)
     if isMissing || isDoubtful { try DurableFile.write(installation.bytes, to: installationPath) }
-    // Also for stores of a version that kept one only.
+    // Earlier versions wrote no copy.
     let isCopied = try readInstallation(copyPath)?.deviceID == installation.deviceID
     if !isCopied || isDoubtful { try DurableFile.write(installation.bytes, to: copyPath) }
     try DurableFile.force(installationPath, copyPath)
@@ -139,8 +148,9 @@ struct StoreFiles: Sendable {
     try DurableFile.write(bytes, to: tokensPath)
   }
 
-  /// The same without room for a second file: a power cut in between leaves a file without a good seal, which signs
-  /// nobody in.
+  /// Writes over the existing file, if the disk has no room for a second one.
+  ///
+  /// A power failure meanwhile leaves a file without a valid seal, with which no viewer is signed in.
   func overwrite(_ bytes: [UInt8]) throws(FileError) {
     try DurableFile.overwrite(bytes, of: tokensPath)
   }

@@ -4,31 +4,31 @@ import RegentPlatform
 
 /// The token cache: in memory, and in a folder that several processes of one user may share.
 ///
-/// The folder holds `installation` (device id and key), `tokens` (sealed with that key) and a lock file. Whoever writes
-/// takes the lock, reads what is there, changes only what it has to change, and replaces the file durably.
+/// The folder contains `installation` (device id and key), `tokens` (sealed with that key) and a lock file. A process
+/// that writes takes the lock, reads the file, applies its own changes, and replaces the file durably.
 final class TokenStore: Sendable {
   private let files: StoreFiles?
-  private let state: Locked<State>
+  private let state: Locked<TokenStoreState>
   let installation: Installation
-  /// Why tokens of an earlier run were cleared, if they were.
+  /// A status for the app if the tokens of an earlier run were cleared.
   let openingNews: EntitlementStatus?
 
-  private struct State: Sendable {
+  private struct TokenStoreState: Sendable {
     var content = StoreContent()
-    /// The file as it was last read or written, so that an unchanged one is not taken apart again; and what is in it.
+    /// The file's bytes as last read or written, so that an unchanged file is not parsed again, and their content.
     var bytes: [UInt8] = []
     var onDisk = StoreContent()
-    /// What could not be written yet, for example because the disk is full.
+    /// Changes that are not written yet, for example because the disk is full.
     var unsaved: [(number: Int, change: UnsavedChange)] = []
-    /// How many changes there were.
+    /// The number of the last change.
     var lastNumber = 0
-    /// With which changes those begin that are being written.
+    /// The first change numbers of the writes in progress.
     var writing: [Int] = []
-    /// Why the last one was not written.
+    /// Why the last write failed; nil if it succeeded.
     var failure: FileError?
     var installed = Installed.notYet
 
-    /// - Returns: with which number the new ones begin.
+    /// - Returns: the number of the first new change.
     mutating func add(_ changes: [UnsavedChange]) -> Int {
       let first = lastNumber + 1
       writing.append(first)
@@ -40,10 +40,10 @@ final class TokenStore: Sendable {
       return first
     }
 
-    /// Takes over what is in the file, and above it what waits to be written.
+    /// Takes over the file's content, and applies the unsaved changes to it.
     ///
-    /// Where somebody else wrote a sign-in, or the end of one, that is newer than what waited here before: a sign-out
-    /// that a full disk did not take must not end the sign-in that came after it.
+    /// If another process wrote a sign-in or its end, older unsaved changes of that requestor are dropped: a sign-out
+    /// that a full disk refused must not end a sign-in that came after it.
     mutating func take(_ reading: StoreFiles.Reading) {
       let known = Set(onDisk.requestors.keys).union(reading.content.requestors.keys)
       let others = known.filter {
@@ -68,7 +68,7 @@ final class TokenStore: Sendable {
   /// Whether this process has forced the device id to disk.
   private enum Installed { case notYet, forced, doubtful }
 
-  /// One change that is not on disk yet.
+  /// A change that is not on disk yet.
   enum UnsavedChange: Sendable {
     case tokens(String, StoreChange)
     case client(String, RegisteredClient?)
@@ -82,13 +82,13 @@ final class TokenStore: Sendable {
       files = nil
       installation = Installation(machineID: machineID)
       openingNews = nil
-      state = Locked(State())
+      state = Locked(TokenStoreState())
     case .folder(let path):
       let files = try StoreFiles(path)
       self.files = files
       let opened = try files.open(machineID: machineID)
       installation = opened.installation
-      var state = State()
+      var state = TokenStoreState()
       var news = opened.news
       let reading = try files.read(opened.installation)
       state.written(reading.content, reading.bytes, upTo: 0)
@@ -98,7 +98,9 @@ final class TokenStore: Sendable {
     }
   }
 
-  /// A machine without an id (some containers) has an empty one.
+  /// The machine's id.
+  ///
+  /// It is empty on a machine without one (some containers).
   private static func machineID(_ path: String) -> String {
     let bytes = (try? DurableFile.read(path, limit: 4096, widest: nil)) ?? []
     return String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
@@ -110,45 +112,47 @@ final class TokenStore: Sendable {
       extras: ["details": why])
   }
 
-  /// Claims the right to ask for a code; nothing in memory needs it.
+  /// Takes the lock for requesting a code; nil for a store in memory, which needs none.
   func codeTurn() throws(FileError) -> CodeTurn? {
     guard let files else { return nil }
     return CodeTurn(try files.codeLock())
   }
 
-  /// What is kept for a requestor, as it is in memory.
+  /// The tokens of a requestor, from memory.
   func tokens(of requestor: String) -> RequestorTokens {
     state.withLock { $0.content.requestors[requestor] ?? RequestorTokens() }
   }
 
   func client(_ key: String) -> RegisteredClient? { state.withLock { $0.content.clients[key] } }
 
-  /// When an earlier run wrote here last, in epoch milliseconds; 0 when it did not.
+  /// When an earlier run last wrote here, in milliseconds since 1970; 0 if none did.
   var newestFileTime: Int64 { files?.newestTime ?? 0 }
 
   var serverTime: Int64 { state.withLock { $0.content.serverTime } }
 
-  /// Looks whether another process changed the file.
+  /// Reads the file if another process has changed it.
   ///
-  /// - Returns: what there is to tell, when the file was found damaged.
+  /// - Returns: a status for the app if the file is damaged.
   func refresh() -> EntitlementStatus? {
     guard let files else { return nil }
-    // A file that cannot be read at this moment changes nothing: what is in memory counts.
+    // If the file cannot be read now, the content in memory stays.
     guard let bytes = try? files.readBytes() else { return nil }
     return state.withLock { state in
       guard bytes != state.bytes else { return nil }
       let reading = files.take(bytes, installation)
       state.bytes = bytes
-      // What could not be read is worth less than what is in memory; the next write repairs it.
+      // Keep the content in memory. The next write repairs the file.
       guard !reading.isDamaged else { return Self.cleared(reading.why) }
       state.take(reading)
       return nil
     }
   }
 
-  /// Makes changes, in memory at once and on disk before it returns; it may sleep for the disk and for other processes.
+  /// Makes changes: in memory at once, and on disk before it returns.
   ///
-  /// - Throws: `FileError` when the disk did not take them; they are kept, and written with the next ones.
+  /// It may block for the disk and for other processes.
+  ///
+  /// - Throws: `FileError` if the changes could not be written. They are kept and written with the next ones.
   func save(_ changes: [UnsavedChange]) throws(FileError) {
     guard let files else {
       return state.withLock { state in
@@ -172,12 +176,12 @@ final class TokenStore: Sendable {
     do throws(FileError) {
       try install(files)
     } catch {
-      // The end of a sign-in needs no device id.
+      // A sign-out needs no device id, so write it anyway.
       guard endsSignIn else { throw error }
     }
     let reading = try files.read(installation)
     let (content, last) = state.withLock { state in
-      // What is damaged is replaced by what this process knows.
+      // If the file is damaged, it is replaced by the content in memory.
       if !reading.isDamaged { state.take(reading) }
       return (state.content, state.lastNumber)
     }
@@ -185,7 +189,7 @@ final class TokenStore: Sendable {
     do throws(FileError) {
       try files.write(bytes)
     } catch {
-      // A disk without room must not undo a sign-out at the next start.
+      // A sign-out must be stored even on a full disk. Otherwise the next start would sign the viewer in again.
       guard endsSignIn, (try? files.overwrite(bytes)) != nil else { throw error }
     }
     state.withLock { state in
@@ -194,7 +198,9 @@ final class TokenStore: Sendable {
     }
   }
 
-  /// Why a sign-out is not on disk yet, so that a restart would undo it.
+  /// Why a sign-out is not on disk yet, if so.
+  ///
+  /// A restart would undo it.
   func unkeptSignOut(of requestor: String) -> FileError? {
     state.withLock { state in
       let isOpen = state.unsaved.contains { _, change in
@@ -206,8 +212,8 @@ final class TokenStore: Sendable {
 
   /// Forces the device id to disk before there are tokens that need it.
   ///
-  /// A sign-in that is about to come waits for less then. It may sleep for the disk; what fails is tried again, and
-  /// told, with the tokens.
+  /// A sign-in that follows then waits less. It may block for the disk. A failure is ignored here: the write is
+  /// repeated, and a failure reported, with the tokens.
   func installAhead() {
     if let files { try? install(files) }
   }

@@ -3,22 +3,24 @@ public import RegentHTTPClient
 public import RegentPairingWire
 import RegentPlatform
 
-/// Who the app is to the service.
+/// The credentials with which an app authenticates to a service.
 @nonexhaustive
 public enum Credentials: Sendable {
-  /// A software statement: the enabler registers itself with it and renews its access tokens.
+  /// A software statement (RFC 7591).
+  ///
+  /// The enabler registers itself with it and renews its access tokens.
   case softwareStatement(Secret)
-  /// A key pair: every call is signed.
+  /// A key pair that signs each request.
   case keyPair(publicKey: String, secret: Secret, method: CallSignature = .hmacSHA256)
 }
 
 extension Credentials {
-  /// A software statement that the app holds as text.
+  /// Creates credentials from a software statement given as a string.
   public static func softwareStatement(_ statement: String) -> Credentials {
     .softwareStatement(Secret(statement))
   }
 
-  /// A key pair whose secret the app holds as text.
+  /// Creates credentials from a key pair whose secret is given as a string.
   public static func keyPair(
     publicKey: String, secret: String, method: CallSignature = .hmacSHA256
   ) -> Credentials {
@@ -26,37 +28,41 @@ extension Credentials {
   }
 }
 
-/// How calls are signed with a key pair.
+/// The method with which a key pair signs requests.
 @nonexhaustive
 public enum CallSignature: Hashable, Sendable {
-  /// What Regent's services understand, and the default.
+  /// The default, which Regent's services accept.
   case hmacSHA256
-  /// The historic method, for services that know no other.
+  /// The older method, for services that accept no other.
   case hmacSHA1
 }
 
 /// How viewers sign in.
 @nonexhaustive
 public enum LoginMethod: Hashable, Sendable {
-  /// On a phone, with a registration code: boxes without a browser.
+  /// On a phone, with a registration code.
+  ///
+  /// For boxes without a browser.
   case secondScreen
-  /// In a browser on this device, which comes back to a loopback URL or a URL with the app's own scheme.
+  /// In a browser on this device, which returns to a loopback URL or to a URL with the app's own scheme.
   case browser(redirectURL: String)
 }
 
-/// Where tokens are kept between runs, each requestor's for itself.
+/// Where tokens are stored between runs, separately for each requestor.
 ///
-/// A service may move to another address without a new sign-in. An app that signs in at two services for one requestor
-/// keeps two folders.
+/// If a service's address changes, the tokens stay valid. An app that signs in at two services for one requestor
+/// needs two folders.
 @nonexhaustive
 public enum TokenStorage: Hashable, Sendable {
-  /// In a folder of mode 0700 of this user's; it is created when missing. Several processes may share it.
+  /// In a folder of this user with mode 0700, created if missing.
+  ///
+  /// Several processes may share it.
   case folder(String)
-  /// Nowhere: tokens end with the process.
+  /// In memory only: tokens end with the process.
   case memory
 
-  /// A folder of this program's in the user's state directory (`XDG_STATE_HOME`, else `~/.local/state`); for a user
-  /// without a home, memory.
+  /// A folder for this program in the user's state directory (`XDG_STATE_HOME`, or else `~/.local/state`); memory for
+  /// a user without a home directory.
   public static var usual: TokenStorage {
     let variables = ProcessEnvironment.all()
     let base = variables["XDG_STATE_HOME"] ?? variables["HOME"].map { "\($0)/.local/state" }
@@ -66,50 +72,63 @@ public enum TokenStorage: Hashable, Sendable {
   }
 }
 
-/// Where the box's platform account is asked: the daemon's socket.
+/// Where the enabler finds the daemon with the box's platform account.
 @nonexhaustive
 public enum PlatformAccountPlace: Hashable, Sendable {
-  /// `REGENT_AGENT_SOCKET`, else this user's own daemon, else the machine's.
+  /// At `REGENT_AGENT_SOCKET`, or else at the socket of this user's daemon, or else at the machine's.
   case usual
-  /// That socket alone. With `agentUser` only that user, root and this process's own user may listen there; without it,
-  /// the owner of the socket's folder, else the user `regent`.
+  /// At this socket only.
+  ///
+  /// The listener must run as root, as this process's user or as `agentUser`. If that is nil, the owner of the
+  /// socket's folder counts instead, or else the user `regent`.
   case socket(String, agentUser: String? = nil)
-  /// Nowhere: the app signs in by itself.
+  /// Nowhere: the app does not use the platform account.
   case none
 }
 
-/// How long things may take.
+/// The time limits of an enabler.
 public struct EnablerTiming: Hashable, Sendable {
-  /// How long one service may take to answer the configuration call; slower ones are left out.
+  /// How long one service may take to answer the configuration request.
   ///
-  /// A dead name server costs five seconds before the next is asked, and TLS over a slow satellite link eight.
+  /// Slower services are left out.
+  ///
+  /// A dead name server costs five seconds before the next one is asked, and TLS over a slow satellite link eight.
   public var configuration = Duration.seconds(12)
-  /// How long the others are waited for once one of several services has answered `setRequestor`.
+  /// How long `setRequestor` waits for the other services after the first has answered.
   public var straggler = Duration.seconds(2)
-  /// How long any other call may take.
+  /// How long any other request may take.
   public var call = Duration.seconds(30)
-  /// How long the app waits for the service to know of a sign-out; this device is signed out before.
+  /// How long `logout` waits for the service.
   ///
-  /// A service that does not answer is told at the next `setRequestor`.
+  /// This device is signed out before.
+  ///
+  /// A service that does not answer in time is told at the next `setRequestor`.
   public var logout = Duration.milliseconds(1_800)
-  /// How long one wait for the phone is asked to last, in whole seconds; services grant at most 55.
+  /// How long one long poll for the approval lasts, in seconds.
+  ///
+  /// Services grant at most 55.
   public var wait = 50
-  /// The pause between two polls of a service that does not know how to wait.
+  /// The pause between two polls of a service without long polls.
   public var poll = Duration.seconds(5)
-  /// How long the box's daemon may take to say how an app stands.
+  /// How long the box's daemon may take to answer.
   public var platform = Duration.seconds(1)
-  /// How long the app may take to answer `presentTvProviderDialog`; the dialog then counts as cancelled.
+  /// How long the app may take to answer `presentTvProviderDialog`.
+  ///
+  /// After that the dialog counts as cancelled.
   public var dialog = Duration.seconds(300)
-  /// How long a service may be away, as in a restart or a fail-over, before the app is told: in the middle of a wait,
-  /// and when a call that may be repeated meets it.
+  /// How long a service may be unreachable, as in a restart or fail-over, before the app is told.
+  ///
+  /// Applies to the wait for a code and to requests that can be repeated.
   public var silence = Duration.seconds(6)
-  /// The longest pause after failures.
+  /// The longest pause between retries.
   public var longestPause = Duration.seconds(60)
 
-  /// The usual times.
+  /// Creates the default limits.
   public init() {}
 
-  /// How long the daemon may take: what it knows it says at once; a code comes from a service, news are waited for.
+  /// How long the daemon may take for a question.
+  ///
+  /// It answers most at once; for a code it asks a service, and news it holds.
   func platform(_ question: PlatformQuestion) -> Duration {
     switch question {
     case .status, .assertion, .picker, .leave: platform
@@ -120,59 +139,63 @@ public struct EnablerTiming: Hashable, Sendable {
   }
 }
 
-/// What an enabler needs to know once.
+/// The configuration of an enabler, which does not change later.
 public struct EnablerConfiguration: Sendable {
-  /// Who the app is; nothing only for services that ask for nothing.
+  /// The app's credentials; nil only for services that require none.
   public var credentials: Credentials?
-  /// The services to ask when `setRequestor` names none; when this is empty, too, those of `REGENT_SERVICE` or of the
-  /// box's `agent.conf`.
+  /// The URLs of the services if `setRequestor` names none.
+  ///
+  /// If this is empty too, `REGENT_SERVICE` or the box's `agent.conf` names them.
   public var services: [String]
-  /// Where tokens are kept.
+  /// Where tokens are stored.
   public var storage: TokenStorage
-  /// How viewers sign in.
   public var login = LoginMethod.secondScreen
-  /// Where a secure browser sheet comes back to, usually a URL with the app's own scheme; without it the redirect URL
-  /// of ``login``.
+  /// The URL to which a secure browser sheet returns, usually with the app's own scheme.
+  ///
+  /// If nil, the redirect URL of ``login`` is used.
   public var sheetRedirectURL: String?
-  /// The program that shows a page, and its arguments before the page's address: `["xdg-open"]`.
+  /// The program that opens a page, with its arguments before the page's address, such as `["xdg-open"]`.
   ///
-  /// With it the enabler presents the pages of providers that want the secure sheet itself, unless the app said that it
-  /// does (`handleSVC`). Without it every page comes by `navigateToUrl`.
+  /// With it, the enabler itself opens the pages of providers that require the secure sheet, unless the app has set
+  /// `handleSVC`. Without it, all pages are reported with `navigateToUrl`.
   public var browser: [String] = []
-  /// Whether to ask for number matching: the screen shows a number that the viewer types on the phone.
+  /// Whether to require number matching: the screen shows a number that the viewer must type on the phone.
   public var numberMatching = false
-  /// How long a registration code is to live, in whole seconds; nothing leaves it to the service.
+  /// The lifetime to request for registration codes, in whole seconds; nil leaves it to the service.
   public var codeLifetime: Duration?
-  /// What the device says of itself; what is missing is found out from the system.
-  public var device = DeviceInformation()
-  /// The programmer's private RSA key: with it the enabler decrypts encrypted metadata itself.
-  public var metadataKey: RSADecryptionKey?
-  /// Whether `METADATA_DEVICE_ID` is answered, even if no service says that the requestor's apps may read it.
-  public var exposesDeviceID = false
-  /// Where the box's platform account is asked.
-  public var platformAccount = PlatformAccountPlace.usual
-  /// How long things may take.
-  public var timing = EnablerTiming()
-  /// Which certificate authorities are trusted.
-  public var authorities = CertificateAuthorities.system
-  /// When the app was built, in epoch milliseconds: no clock that is right says less.
-  public var buildTime: Int64 = 0
-  /// Called when an address, a route, the name servers or the clock of this device changed.
+  /// Information about the device for the service.
   ///
-  /// A call that failed may succeed now. It comes on a thread of the enabler's. A code that is shown is asked about at
-  /// once without it.
+  /// Missing values are read from the system.
+  public var device = DeviceInformation()
+  /// The publisher's private RSA key, with which the enabler decrypts encrypted metadata.
+  public var metadataKey: RSADecryptionKey?
+  /// Whether to answer `METADATA_DEVICE_ID` even if no service allows the requestor's apps to read the device id.
+  public var exposesDeviceID = false
+  /// Where to find the box's platform account.
+  public var platformAccount = PlatformAccountPlace.usual
+  public var timing = EnablerTiming()
+  /// The trusted certificate authorities.
+  public var authorities = CertificateAuthorities.system
+  /// When the app was built, in milliseconds since 1970.
+  ///
+  /// A clock before this time is wrong.
+  public var buildTime: Int64 = 0
+  /// Called on a thread of the enabler when an address, a route, the name servers or the clock of this device has
+  /// changed.
+  ///
+  /// The app may then repeat a failed call. The enabler itself checks a shown code at once.
   public var onNetworkChange: (@Sendable () -> Void)?
-  /// The wall clock in epoch milliseconds.
+  /// Returns the wall-clock time in milliseconds since 1970.
   public var wallClock: @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
-  /// The file that tells one machine from another; a token store that was copied elsewhere is noticed by it.
+  /// The file with the machine's id, by which the enabler detects a token store that was copied from another machine.
   public var machineIDFile = "/etc/machine-id"
 
-  /// A configuration.
+  /// Creates a configuration.
   ///
   /// - Parameters:
-  ///   - credentials: who the app is.
-  ///   - services: the services to ask when `setRequestor` names none, for example `https://pair.example`.
-  ///   - storage: where tokens are kept.
+  ///   - credentials: the app's credentials.
+  ///   - services: the URLs of the services if `setRequestor` names none, for example `https://pair.example`.
+  ///   - storage: where tokens are stored.
   public init(
     credentials: Credentials? = nil, services: [String] = [], storage: TokenStorage
   ) {

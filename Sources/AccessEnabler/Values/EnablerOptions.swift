@@ -2,29 +2,38 @@ internal import RegentCryptography
 internal import RegentEncodings
 internal import RegentJSON
 
-/// Options that go with every call, whatever the flow; they may change at any time.
+/// Options that are sent with each request.
+///
+/// The app may change them at any time.
 public struct EnablerOptions: Hashable, Sendable {
-  /// The name of ``applicationProfile`` in the dictionary form.
+  /// The key of ``applicationProfile`` in the dictionary form.
   public static let applicationProfileKey = "applicationProfile"
-  /// The name of ``visitorID`` in the dictionary form.
+  /// The key of ``visitorID`` in the dictionary form.
   public static let visitorIDKey = "visitorID"
-  /// The name of ``handlesSecureSheet`` in the dictionary form.
+  /// The key of ``handlesSecureSheet`` in the dictionary form.
   public static let handleSVCKey = "handleSVC"
-  /// The name of ``deviceInformation`` in the dictionary form.
+  /// The key of ``deviceInformation`` in the dictionary form.
   public static let deviceInfoKey = "device_info"
 
-  /// Which of the service's configurations counts for this app.
+  /// The name of the service's profile for this app, which has its own lifetimes and limits.
   public var applicationProfile: String?
-  /// Correlates calls in the app's analytics.
+  /// An id of the visitor in the app's analytics, with which its requests can be correlated.
   public var visitorID: String?
-  /// Whether the app presents secure browser sheets itself.
+  /// Whether the app can show a browser sheet whose contents it cannot read.
+  ///
+  /// Some providers require one.
   public var handlesSecureSheet: Bool
-  /// What the device says of itself, by the protocol's names (`model`, `osName`, …); it overrides what the enabler
-  /// found out.
+  /// Device information by the protocol's names (`model`, `osName`, …).
+  ///
+  /// It overrides what the enabler has found out.
   public var deviceInformation: [String: String]
-  /// What the device says of itself that is no text; it goes along as it is.
+  /// Device information that is not a string.
+  ///
+  /// It is sent unchanged.
   public var deviceDetails: [String: OptionValue] = [:]
-  /// Options of other names: they go with every call as they are, as parameters of the query.
+  /// Options with other names.
+  ///
+  /// They are sent unchanged as query parameters with each request.
   public var others: [String: OptionValue] = [:]
 
   public init(
@@ -39,12 +48,14 @@ public struct EnablerOptions: Hashable, Sendable {
 }
 
 extension EnablerOptions {
-  /// Reads the dictionary form; what is not readable is left out.
+  /// Parses the dictionary form.
+  ///
+  /// Invalid values are left out.
   public init(_ dictionary: [String: String]) {
     self.init(dictionary.mapValues { OptionValue.text($0) })
   }
 
-  /// Reads the dictionary form with numbers and truth values in it.
+  /// Parses the dictionary form with strings, numbers and booleans.
   public init(_ dictionary: [String: OptionValue]) {
     let details = dictionary[Self.deviceInfoKey].map { Self.deviceInformation($0.text) } ?? [:]
     self.init(
@@ -58,7 +69,7 @@ extension EnablerOptions {
 
   private static let known = [applicationProfileKey, visitorIDKey, handleSVCKey, deviceInfoKey]
 
-  /// Both the JSON object itself and its base64, as it goes over the wire, are understood.
+  /// Parses `device_info`: a JSON object, or the base64 of one, as the header contains it.
   private static func deviceInformation(_ text: String) -> [String: OptionValue] {
     let json = Array(text.utf8)
     let bytes = json.first == UInt8(ascii: "{") ? json : (try? Base64.decode(text)) ?? []

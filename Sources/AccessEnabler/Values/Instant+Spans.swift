@@ -1,19 +1,20 @@
 public import RegentPairing
 
-// A scoped import brings a type and its members, but not its operators: those of another module count only for files
-// that import the whole of it. An app has `import AccessEnabler` alone, so it gets them from here.
+// Apps get `Instant` by a scoped import (see OneImport.swift), which does not bring the operators of its module.
+// These let an app that only has `import AccessEnabler` add and subtract durations.
 
 extension Instant {
-  /// The point so much later; sums that do not fit stay at the end of time.
+  /// The time that is later by `span`, or the last possible time on overflow.
   @_disfavoredOverload
   public static func + (moment: Self, span: Duration) -> Self { later(moment, by: span) }
 
-  /// The point so much earlier; sums that do not fit stay at the beginning of time.
+  /// The time that is earlier by `span`, or the first possible time on overflow.
   @_disfavoredOverload
   public static func - (moment: Self, span: Duration) -> Self { earlier(moment, by: span) }
 }
 
-// Generic in the clock: the `+` and `-` in them are then RegentPairing's, not the two above.
+// Generic in the clock, so that `+` and `-` here are those of RegentPairing. With `Instant` they would be the two
+// above, and recurse.
 
 private func later<Clock>(_ moment: Moment<Clock>, by span: Duration) -> Moment<Clock> { moment + span }
 

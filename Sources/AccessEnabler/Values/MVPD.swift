@@ -1,24 +1,23 @@
 public import RegentPairing
 
-/// A TV provider: what a picker shows and what ``AccessEnabler/setSelectedProvider(_:)`` takes.
+/// A TV provider, as a picker shows it and ``AccessEnabler/setSelectedProvider(_:)`` takes it.
 public struct MVPD: Hashable, Sendable {
-  /// Its id, which `setSelectedProvider` takes.
+  /// The provider's id, for `setSelectedProvider`.
   public var id: String
-  /// What viewers read.
+  /// The name that viewers read.
   public var displayName: String
-  /// Where its logo is.
   public var logoURL: String?
-  /// Whether it takes part in the platform's sign-on.
+  /// Whether the provider takes part in the platform's sign-on.
   public var enablePlatformServices: Bool
-  /// Its part in the platform's picker; none when it has no part in it.
+  /// How the provider takes part in the platform's picker; nil if it does not.
   public var boardingStatus: BoardingStatus?
-  /// Whether it is a temporary pass, which lets a device in without an account.
+  /// Whether the provider is a temporary pass, which signs a device in without an account.
   public var isTemporaryPass: Bool
-  /// Whether that pass is a promotion, which wants to be told for whom it is: the data of `getAuthentication`.
+  /// Whether the provider is a promotional pass, which needs data about the viewer from `getAuthentication`.
   public var wantsIdentity: Bool
-  /// Whether pickers show it first.
+  /// Whether pickers list the provider first.
   public var isFeatured: Bool
-  /// Whether its pages want a browser sheet that the app cannot look into.
+  /// Whether the provider's pages must open in a browser sheet whose contents the app cannot read.
   public var wantsSecureSheet: Bool
 
   public init(

@@ -1,16 +1,16 @@
 public import RegentPairing
 
-/// The right to play one resource now: a short media token.
+/// The right to play one resource now: a short-lived media token.
 public struct MediaAccess: Hashable, Sendable {
   /// The resource, as the app named it.
   public var resource: String
-  /// The token's text, as `setToken` gives it: `<signatureInfo>…`.
+  /// The token's text, as `setToken` delivers it: `<signatureInfo>…`.
   public var token: String
-  /// The same in base64: what stream servers usually get in a header or a query.
+  /// The token in base64, as apps usually send it to stream servers in a header or query.
   public var serialized: String
-  /// When it ends.
+  /// When the token expires.
   public var expires: Instant
-  /// The provider that vouches.
+  /// The id of the provider that allowed it.
   public var provider: String
 
   public init(

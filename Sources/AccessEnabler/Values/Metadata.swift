@@ -1,45 +1,46 @@
 internal import RegentJSON
 import RegentPairingWire
 
-/// What ``AccessEnabler/getMetadata(_:)-([String:String])`` can be asked for.
+/// A piece of metadata that an app can ask for with ``AccessEnabler/getMetadata(_:)-([String:String])``.
 @nonexhaustive
 public enum MetadataRequest: Hashable, Sendable {
-  /// When the sign-in ends: epoch milliseconds as a text.
+  /// When the sign-in ends: milliseconds since 1970, as a string.
   case authenticationExpiry
-  /// When the permit for a resource ends: epoch milliseconds as a text.
+  /// When the permit for a resource ends: milliseconds since 1970, as a string.
   case authorizationExpiry(resource: String)
-  /// The device's id; only when a service allows it to the requestor, or ``EnablerConfiguration/exposesDeviceID`` is
-  /// set.
+  /// The device's id.
+  ///
+  /// Delivered only if a service allows it to the requestor, or ``EnablerConfiguration/exposesDeviceID`` is set.
   case deviceID
   /// An attribute of the viewer, for example `zip`, `householdID`, `maxRating`, `userID`, `channelID`, `tokenSource`.
   case user(String)
 }
 
-/// The names of the dictionary form of ``MetadataRequest``.
+/// The keys and values of the dictionary form of ``MetadataRequest``.
 public enum MetadataArgument {
-  /// The key under which the operation is named.
+  /// The key for the operation.
   public static let operation = "METADATA_OPCODE_KEY"
-  /// The key under which a resource is named.
+  /// The key for the resource.
   public static let resource = "METADATA_RESOURCE_ID_KEY"
-  /// The key under which a viewer's attribute is named.
+  /// The key for the name of a viewer's attribute.
   public static let userKey = "METADATA_USER_META_KEY"
-  /// Operation: when the sign-in ends.
+  /// The operation for the end of the sign-in.
   public static let authentication = "METADATA_AUTHENTICATION"
-  /// Operation: when a permit ends.
+  /// The operation for the end of a permit.
   public static let authorization = "METADATA_AUTHORIZATION"
-  /// Operation: the device's id.
+  /// The operation for the device's id.
   public static let deviceID = "METADATA_DEVICE_ID"
-  /// Operation: an attribute of the viewer.
+  /// The operation for an attribute of the viewer.
   public static let userMetadata = "METADATA_USER_META"
 }
 
-/// An operation of `getMetadata` with the number that the original gives it.
+/// An operation of `getMetadata`, with its number in the original SDK.
 ///
-/// `Int(METADATA_USER_META)` and `key == METADATA_USER_META` in `setMetadataStatus` compile as they are.
+/// With it, `Int(METADATA_USER_META)` and `key == METADATA_USER_META` in `setMetadataStatus` compile unchanged.
 public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
-  /// The original's number.
+  /// The operation's number in the original SDK.
   public let rawValue: Int32
-  /// The name, which `setMetadataStatus` has as its key.
+  /// The operation's name, which `setMetadataStatus` delivers as its key.
   public let name: String
 
   private init(_ rawValue: Int32, _ name: String) {
@@ -47,10 +48,10 @@ public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
     self.name = name
   }
 
-  /// The operation with this number.
+  /// The operation with this number; nil if there is none.
   public init?(rawValue: Int32) { self.init { $0.rawValue == rawValue } }
 
-  /// The operation with this name, for example the key of `setMetadataStatus`.
+  /// The operation with this name, such as the key of `setMetadataStatus`; nil if there is none.
   public init?(named name: String) { self.init { $0.name == name } }
 
   private init?(_ isIt: (MetadataOpcode) -> Bool) {
@@ -59,9 +60,9 @@ public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
     self = found
   }
 
-  /// When the sign-in ends.
+  /// The end of the sign-in.
   public static let authentication = MetadataOpcode(0, MetadataArgument.authentication)
-  /// When the permit for a resource ends.
+  /// The end of the permit for a resource.
   public static let authorization = MetadataOpcode(1, MetadataArgument.authorization)
   /// The device's id.
   public static let deviceID = MetadataOpcode(2, MetadataArgument.deviceID)
@@ -71,17 +72,17 @@ public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
   /// Whether a key of `setMetadataStatus` names this operation.
   public static func == (key: String, opcode: MetadataOpcode) -> Bool { key == opcode.name }
 
-  /// Whether a key of `setMetadataStatus` names this operation, for `switch`.
+  /// Whether a key of `setMetadataStatus` names this operation, for use in `switch`.
   public static func ~= (opcode: MetadataOpcode, key: String) -> Bool { key == opcode.name }
 }
 
 extension Int {
-  /// The original's number of a metadata operation.
+  /// The number of a metadata operation in the original SDK.
   public init(_ opcode: MetadataOpcode) { self.init(opcode.rawValue) }
 }
 
 extension MetadataRequest {
-  /// Reads the dictionary form; none when it asks for nothing that exists.
+  /// Parses the dictionary form; nil if the operation or its argument is missing or unknown.
   public init?(_ arguments: [String: String]) {
     switch arguments[MetadataArgument.operation] {
     case MetadataArgument.authentication: self = .authenticationExpiry
@@ -113,7 +114,7 @@ extension MetadataRequest {
     }
   }
 
-  /// The operation, which callbacks repeat as their key; what it is about is in the arguments.
+  /// The operation's name, which callbacks deliver as their key.
   var name: String {
     switch self {
     case .authenticationExpiry: MetadataArgument.authentication
@@ -123,25 +124,22 @@ extension MetadataRequest {
     }
   }
 
-  /// The viewer's attribute that is asked for.
+  /// The name of the requested viewer attribute; empty for other operations.
   var attribute: String { if case .user(let key) = self { key } else { "" } }
 }
 
 /// The value of a piece of metadata.
 @nonexhaustive
 public enum MetadataValue: Hashable, Sendable {
-  /// One text.
   case text(String)
-  /// A list.
   case list([String])
-  /// Texts by name.
+  /// Strings by name.
   case map([String: String])
-  /// A number.
   case number(Int64)
-  /// Values by name, with lists and numbers among them.
+  /// Values by name, which may contain lists and numbers.
   case structure([String: MetadataValue])
 
-  /// A text or a list of texts from a decrypted JSON document.
+  /// A string or a list of strings from a decrypted JSON document; nil for other JSON.
   init?(json: [UInt8]) {
     guard let value = try? JSONValue(reading: json, limits: JSONLimits(depth: 2, bytes: 65_536)) else { return nil }
     if let text = value.string {
@@ -169,13 +167,13 @@ public enum MetadataValue: Hashable, Sendable {
   }
 }
 
-/// A piece of metadata as it was found.
+/// A piece of metadata, with its value if it is known.
 public struct Metadata: Hashable, Sendable {
-  /// The value; none when nobody knows it.
+  /// The value; nil if it is not known.
   public var value: MetadataValue?
-  /// Whether the value must still be decrypted with the programmer's private key.
+  /// Whether the app must decrypt the value with the publisher's private key.
   ///
-  /// False once the enabler has decrypted it itself: see ``EnablerConfiguration/metadataKey``.
+  /// False if the enabler has decrypted it with ``EnablerConfiguration/metadataKey``.
   public var isEncrypted: Bool
 
   public init(value: MetadataValue?, isEncrypted: Bool = false) {

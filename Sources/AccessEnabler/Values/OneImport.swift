@@ -1,6 +1,6 @@
-// What an app has to be able to name comes with `import AccessEnabler`, and nothing besides. Scoped, so that the
-// modules below do not pour their names into every app; exported, because an alias alone hides the members from
-// programs that are built with member import visibility.
+// Exports the types that an app must be able to name, so that `import AccessEnabler` is enough. The imports are
+// scoped, so that the other names of these modules do not reach the app. They are exported and not aliased, because
+// an alias hides the members from programs that are built with member import visibility.
 
 @_exported public import struct RegentCryptography.RSADecryptionKey
 @_exported public import struct RegentCryptography.Secret

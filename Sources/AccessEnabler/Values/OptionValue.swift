@@ -1,18 +1,16 @@
 internal import RegentJSON
 
-/// The value of an option as an app gives it: a text, a number or a truth value.
+/// The value of an option: a string, number or boolean.
 @nonexhaustive
 public enum OptionValue: Hashable, Sendable {
-  /// A text.
   case text(String)
-  /// A whole number.
+  /// An integer.
   case number(Int64)
-  /// Any other number.
+  /// A floating-point number.
   case decimal(Double)
-  /// A truth value.
   case flag(Bool)
 
-  /// As it stands in a query.
+  /// The value as a query parameter.
   var text: String {
     switch self {
     case .text(let text): text
@@ -31,7 +29,7 @@ public enum OptionValue: Hashable, Sendable {
     }
   }
 
-  /// What JSON has besides is no value of an option.
+  /// Converts a JSON value; nil unless it is a string, number or boolean.
   init?(_ value: JSONValue) {
     if let text = value.string {
       self = .text(text)

@@ -1,27 +1,29 @@
-/// Which providers the platform's picker shows, and in which order.
+/// The providers that the platform's picker lists, and their order.
 ///
-/// The picker of `displayProviderDialog` shows all: there a filter has no meaning.
+/// It does not affect `displayProviderDialog`, which lists all providers.
 public struct ProviderFilter: Hashable, Sendable {
   /// The key of ``providers`` in the dictionary form.
   public static let providersKey = "TV_PROVIDERS"
   /// The key of ``featured`` in the dictionary form.
   public static let featuredKey = "FEATURED_TV_PROVIDERS"
 
-  /// The ids to show, in order; none means all.
+  /// The ids to list, in order; nil means all.
   public var providers: [String]?
-  /// The ids to show first; each must also be in ``providers``.
+  /// The ids to list first; each must also be in ``providers``.
   public var featured: [String]
 
-  /// A filter; those of `featured` that are not in `providers` are left out.
+  /// Creates a filter.
+  ///
+  /// Ids in `featured` that are not in `providers` are left out.
   public init(providers: [String]? = nil, featured: [String] = []) {
     self.providers = providers
     self.featured = featured.filter { providers?.contains($0) ?? true }
   }
 
-  /// The older form: one array of the ids to show, in order.
+  /// Creates a filter from the older form, an array of the ids to list in order.
   public init(_ providers: [String]) { self.init(providers: providers) }
 
-  /// The dictionary form: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
+  /// Creates a filter from the dictionary form: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
   public init(_ dictionary: [String: [String]]) {
     self.init(
       providers: dictionary[Self.providersKey], featured: dictionary[Self.featuredKey] ?? [])
@@ -29,6 +31,8 @@ public struct ProviderFilter: Hashable, Sendable {
 }
 
 extension String {
-  /// Whether both are the same bytes: `==` takes the Kelvin sign for a K.
+  /// Whether both strings have the same bytes.
+  ///
+  /// Swift's `==` treats the Kelvin sign and K as equal.
   func isSameText(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -1,23 +1,24 @@
 public import RegentPairing
 
-/// A registration code to show: somebody opens it on a phone and signs this device in.
+/// A registration code for the app to show.
+///
+/// The viewer opens it on a phone and signs this device in.
 public struct RegistrationOffer: Hashable, Sendable {
-  /// The code without its dash, as the phone may send it.
+  /// The code without its dash.
   public var code: String
-  /// The code for people: `XXXX-XXXX`.
+  /// The code as people read it: `XXXX-XXXX`.
   public var display: String
-  /// Where to type it.
+  /// The URL of the page where the viewer types the code.
   public var url: String
-  /// Where a scanned code (a QR symbol) leads.
+  /// The URL for the QR code, which contains the code.
   public var urlComplete: String
-  /// When it ends.
+  /// When the code expires.
   public var expires: Instant
-  /// The provider that was chosen on this device; none when the viewer chooses on the phone.
+  /// The provider that was chosen on this device; nil if the viewer chooses on the phone.
   public var provider: MVPD?
-  /// The address of the service that made it.
+  /// The URL of the service that issued the code.
   public var service: String
 
-  /// A code to show.
   public init(
     code: String, display: String, url: String, urlComplete: String, expires: Instant,
     provider: MVPD?, service: String

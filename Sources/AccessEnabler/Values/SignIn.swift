@@ -1,26 +1,25 @@
 public import RegentPairing
 
-/// That this device is signed in: the authentication, as the app may know it.
+/// The sign-in of this device.
 public struct SignIn: Hashable, Sendable {
-  /// How it came about.
+  /// How this device was signed in.
   @nonexhaustive
   public enum Source: String, Hashable, Sendable, CaseIterable {
-    /// A viewer signed in.
+    /// A viewer approved a registration code or signed in with a browser.
     case regular
-    /// A temporary pass let the device in.
+    /// A temporary pass signed the device in.
     case temporary
-    /// The provider was out of order and everybody was let in.
+    /// The provider was out of order, and an operator had every viewer signed in.
     case degraded
-    /// The box's platform account let the app in.
+    /// The box's platform account signed the app in.
     case platform
   }
 
   public var provider: MVPD
-  /// The viewer, as the provider names it to this app.
+  /// The viewer's id, as the provider gives it to this app.
   public var userID: String
-  /// When it ends.
+  /// When the sign-in ends.
   public var expires: Instant
-  /// How it came about.
   public var source: Source
 
   public init(provider: MVPD, userID: String, expires: Instant, source: Source = .regular) {

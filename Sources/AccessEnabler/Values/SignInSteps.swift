@@ -1,13 +1,15 @@
-/// One step of a sign-in: see ``AccessEnabler/signIn(_:isForced:data:filter:)``.
+/// One step of ``AccessEnabler/signIn(_:isForced:data:filter:)``.
 @nonexhaustive
 public enum SignInStep: Hashable, Sendable {
-  /// Something happened: a registration code to show, a phone that connected, a URL to load.
+  /// An event of the sign-in: a registration code to show, a phone that opened it, a URL to load.
   case progress(EntitlementEvent)
-  /// This device is signed in: the last step.
+  /// This device is signed in.
+  ///
+  /// This is the last step.
   case signedIn(SignIn)
 }
 
-/// The steps of one sign-in, read where the reader runs.
+/// The steps of one sign-in, delivered in the isolation of the code that iterates over them.
 public struct SignInSteps: AsyncSequence, Sendable {
   public typealias Element = SignInStep
   public typealias Failure = EntitlementError
@@ -16,10 +18,10 @@ public struct SignInSteps: AsyncSequence, Sendable {
 
   init(_ steps: AsyncStream<Result<SignInStep, EntitlementError>>) { self.steps = steps }
 
-  /// A reader of the steps.
+  /// Returns an iterator over the steps.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(steps.makeAsyncIterator()) }
 
-  /// Reads the steps one by one.
+  /// Iterates over the steps.
   public struct AsyncIterator: AsyncIteratorProtocol {
     public typealias Element = SignInStep
     public typealias Failure = EntitlementError
@@ -31,9 +33,9 @@ public struct SignInSteps: AsyncSequence, Sendable {
       self.steps = steps
     }
 
-    /// The next step; none after the last one.
+    /// The next step; nil after the last one.
     ///
-    /// - Throws: ``EntitlementError``; `.cancelled` when the reader's task was.
+    /// - Throws: ``EntitlementError``; `.cancelled` if the iterating task was cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(EntitlementError) -> SignInStep? {

@@ -3,13 +3,13 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-/// Signs calls with a key pair (docs/protocol.md, "The signed header").
+/// Signs requests with a key pair (docs/protocol.md, "The signed header").
 struct CallSigner: Sendable {
   private let publicKey: PublicKey
   private let key: HMACKey
   private let method: SignatureMethod
 
-  /// - Throws: a failure with a sentence when the key pair cannot be one.
+  /// - Throws: a failure with a message if the key pair is invalid.
   init(
     publicKey: String, secret: Secret, method: CallSignature
   ) throws(ServiceFailure) {
@@ -25,7 +25,7 @@ struct CallSigner: Sendable {
     }
   }
 
-  /// The `Authorization` header of one call; each has a nonce of its own.
+  /// The `Authorization` header of one request, with a new nonce.
   func header(
     _ call: WireCall, requestor: RequestorID, at now: Instant
   ) -> String {

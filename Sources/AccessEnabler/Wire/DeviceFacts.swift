@@ -4,9 +4,9 @@ import RegentJSON
 import RegentPlatform
 import RegentPairingWire
 
-/// What a box can find out about itself without asking anybody: the system's name, the maker's and the model's.
+/// Information about the box that the system provides: operating system, manufacturer and model.
 enum DeviceFacts {
-  /// Fills in what the app did not say.
+  /// Fills in the values that the app has not set.
   static func complete(
     _ given: DeviceInformation, root: String = "", hostName: String? = machineName()
   ) -> DeviceInformation {
@@ -21,7 +21,7 @@ enum DeviceFacts {
     fill(.osVendor, release["ID"])
     fill(.osVersion, release["VERSION_ID"] ?? release["PRETTY_NAME"])
     let dmi = "\(root)/sys/class/dmi/id"
-    // A device tree is what boards without firmware tables have.
+    // Boards without firmware tables have a device tree instead.
     fill(.model, line("\(dmi)/product_name") ?? line("\(root)/proc/device-tree/model"))
     fill(.manufacturer, line("\(dmi)/sys_vendor"))
     fill(.version, line("\(dmi)/product_version"))
@@ -30,14 +30,14 @@ enum DeviceFacts {
     return device
   }
 
-  /// The first part of a host name; nothing when it is the one that every machine has.
+  /// The first label of a host name; nil for names that many machines have, such as `localhost`.
   private static func nameForPeople(_ hostName: String) -> String? {
     let first = hostName.prefix { $0 != "." }
     return first.isEmpty || first.lowercased() == "localhost" || first == "(none)"
       ? nil : String(first)
   }
 
-  /// The header's value: base64 of a JSON object.
+  /// The header's value: the base64 of a JSON object.
   static func headerValue(_ device: DeviceInformation, _ options: EnablerOptions) -> String {
     var all = Dictionary(
       uniqueKeysWithValues: device.values.map { ($0.key.rawValue, OptionValue.text($0.value)) })
@@ -47,7 +47,7 @@ enum DeviceFacts {
       JSONObject(all.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }).bytes())
   }
 
-  /// Device type, client type and system in the words of tracking data.
+  /// Device type, client type and operating system for tracking events.
   static func tracked(_ device: DeviceInformation) -> [String] {
     let type =
       switch device[.primaryHardwareType] {
@@ -61,7 +61,7 @@ enum DeviceFacts {
     return [type, "linux", system]
   }
 
-  /// The first line of a small file of the kernel; makers leave placeholders in some.
+  /// The first line of a small system file; nil for placeholders that some manufacturers leave in it.
   private static func line(_ path: String) -> String? {
     guard let bytes = try? DurableFile.read(path, limit: 4096, widest: nil) else { return nil }
     let text = String(decoding: bytes.prefix { $0 >= 0x20 }, as: UTF8.self)
@@ -74,7 +74,7 @@ enum DeviceFacts {
     guard
       let bytes =
         (try? DurableFile.read(path, limit: 65_536, widest: nil))
-        // On most systems it is a link to this place.
+        // On most systems `/etc/os-release` is a link to this path.
         ?? (try? DurableFile.read(
           path.replacingEtc, limit: 65_536, widest: nil))
     else { return [:] }

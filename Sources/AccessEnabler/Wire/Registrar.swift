@@ -7,17 +7,17 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// What goes with the calls for access tokens as with every other.
+/// The device information and options, which are sent with the requests for access tokens as with all others.
 struct RegistrationExtras: Sendable {
   /// The value of the device information header.
   var device: String
   var options: EnablerOptions
 }
 
-/// Registers this installation with a software statement and keeps its access tokens fresh.
+/// Registers this installation with a software statement, and renews its access tokens.
 ///
-/// One service is asked once at a time: calls that need a token at the same moment share the answer. A second
-/// registration would be a second client, and viewers would have to sign in again.
+/// Only one exchange with a service runs at a time; other calls that need a token wait for its result. A second
+/// registration would create a second client, and viewers would have to sign in again.
 actor Registrar {
   private let statement: Secret
   private let redirectURL: String?
@@ -26,13 +26,13 @@ actor Registrar {
   private var tokens: [String: AccessToken] = [:]
   private var running: [String: Task<Result<AccessToken, ServiceFailure>, Never>] = [:]
 
-  /// An access token and the boot-time moment from which on it is renewed.
+  /// An access token, and the boot time in nanoseconds from which it is renewed.
   struct AccessToken: Sendable {
     var text: String
     var renewal: UInt64
   }
 
-  // `redirectURL` is where a browser on this device comes back to; none for boxes without one.
+  // `redirectURL` is where the browser on this device returns to; nil for boxes without a browser.
   init(
     _ statement: Secret, redirectURL: String?, _ store: TokenStore, _ client: Client
   ) {
@@ -45,11 +45,11 @@ actor Registrar {
   /// An access token for a service.
   ///
   /// - Parameters:
-  ///   - service: the service.
-  ///   - refused: a token that the service did not accept; it is not given again.
+  ///   - service: the URL of the service.
+  ///   - refused: a token that the service did not accept, which is not returned again.
   ///   - uptime: the boot-time clock, in nanoseconds.
-  ///   - deadline: how long a call may take.
-  ///   - extras: what goes with every call.
+  ///   - deadline: the time limit for each request.
+  ///   - extras: device information and options for the requests.
   /// - Returns: the token, or why there is none.
   func token(
     for service: String, refused: String?, uptime: UInt64, deadline: Duration, _ extras: RegistrationExtras
@@ -71,14 +71,14 @@ actor Registrar {
     return result.map(\.text)
   }
 
-  /// Forgets the client that a service does not know any more.
+  /// Deletes the stored client, which the service no longer knows.
   func forgetClient(of service: String) async {
     tokens[service] = nil
     await store.saveOffPool([.client(TokenExchange.key(service, statement), nil)])
   }
 }
 
-/// One way from a software statement to an access token.
+/// The exchange of a software statement for an access token.
 private struct TokenExchange: Sendable {
   let service: String
   let statement: Secret
@@ -88,10 +88,10 @@ private struct TokenExchange: Sendable {
   let deadline: Duration
   let extras: RegistrationExtras
 
-  /// Whatever a service says, a token is not kept for more than a year, in seconds.
+  /// The longest time for which a token is used, in seconds (one year), whatever the service says.
   private static let longestLife = 31_536_000
 
-  /// Another statement or service is another client.
+  /// The key under which the client is stored: one client for each service and statement.
   static func key(_ service: String, _ statement: Secret) -> String {
     let mark = statement.withBytes { SHA256.hash($0) }
     return "\(service) \(Hex.encode(Array(mark.prefix(16))))"
@@ -109,7 +109,7 @@ private struct TokenExchange: Sendable {
           }
         }
       }
-      // The service does not know the client (any more): register anew.
+      // There is no stored client, or the service no longer knows it, so register a new one.
       let new = try await register()
       await store.saveOffPool([.client(key, new)])
       return .success(try await accessToken(new, uptime))
@@ -118,7 +118,9 @@ private struct TokenExchange: Sendable {
     }
   }
 
-  /// A box without a browser names no redirect URL; services that want one nevertheless get the historic one.
+  /// Registers a client.
+  ///
+  /// A box without a browser sends no redirect URL; if the service requires one, it sends the original SDK's.
   private func register() async throws(ServiceFailure) -> RegisteredClient {
     if let redirectURL { return try await register(redirectURL: redirectURL) }
     do throws(ServiceFailure) {
@@ -158,7 +160,7 @@ private struct TokenExchange: Sendable {
     guard let document = try? AccessTokenDocument(json: response.body) else {
       throw ServiceFailure(kind: .unreadable, message: "the answer with the access token")
     }
-    // Renewed in its last tenth, so that no call meets the end.
+    // Renewed in the last tenth of its life, so that it does not expire during a request.
     let life = Duration.seconds(min(document.lifetime, Self.longestLife))
     return Registrar.AccessToken(
       text: document.token, renewal: uptime &+ (life / 10 * 9).wholeNanoseconds)
@@ -183,7 +185,8 @@ private struct TokenExchange: Sendable {
     }
   }
 
-  /// A refusal is final; a service that is out of order is not a refusal.
+  /// The failure for an error response: a final refusal if the service gives a reason or answers 401 or 403,
+  /// otherwise a failure that may pass.
   private func refusal(
     _ response: ClientResponse, _ kind: ServiceFailure.Kind
   ) -> ServiceFailure {

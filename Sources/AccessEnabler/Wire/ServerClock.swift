@@ -2,30 +2,30 @@ import RegentHTTPClient
 import RegentPairing
 import RegentPlatform
 
-/// The time as services see it: a box without a battery clock starts in 1970.
+/// The time of the services, because a box without a battery clock starts in 1970.
 ///
-/// The first answer's `Date` is the anchor, and the boot-time clock counts from there: whatever happens to the wall
-/// clock afterwards, expiries are judged rightly. Before the first answer the wall clock is all there is.
+/// The `Date` of the first response is the anchor, from which the boot-time clock counts. So later changes of the
+/// wall clock do not affect expiries. Before the first response the wall clock is used.
 final class ServerClock: Sendable {
   private struct Anchor: Sendable {
     var server: Int64
     var uptime: UInt64
   }
 
-  private struct State: Sendable {
+  private struct ServerClockState: Sendable {
     var main: Anchor?
-    /// Services whose clock was found to be another when they refused a signed call.
+    /// The clocks of services that differ from the main one, as learned from refused signed requests.
     var own: [String: Anchor] = [:]
     var isWarned = false
   }
 
   private let wall: @Sendable () -> Int64
   private let uptime: @Sendable () -> UInt64
-  private let state = Locked(State())
+  private let state = Locked(ServerClockState())
 
-  /// A `Date` has whole seconds and was written a moment ago: less than this is no difference.
+  /// Smaller differences in milliseconds are ignored, because a `Date` has whole seconds and arrives a moment later.
   private static let tolerance: Int64 = 5_000
-  /// What makes a clock wrong: signed calls are refused from here on.
+  /// A clock that is further off than this, in milliseconds, is wrong: services refuse its signed requests.
   private static let wrong: Int64 = 300_000
 
   init(
@@ -36,17 +36,17 @@ final class ServerClock: Sendable {
     self.uptime = uptime
   }
 
-  /// The time for judging expiries.
+  /// The time with which expiries are compared.
   var now: Instant { Instant(milliseconds: state.withLock { time($0.main) }) }
 
-  /// The time for signing a call to a service.
+  /// The time with which a request to this service is signed.
   func now(for service: String) -> Instant {
     Instant(milliseconds: state.withLock { time($0.own[service] ?? $0.main) })
   }
 
-  /// Takes a service's `Date`.
+  /// Learns from the `Date` of a response.
   ///
-  /// - Returns: whether this device's clock is so wrong that the app should hear of it, the first time.
+  /// - Returns: true once, if this device's clock is so wrong that the app should be told.
   func learn(_ date: Int64) -> Bool {
     let here = wall()
     return state.withLock { state in
@@ -60,10 +60,12 @@ final class ServerClock: Sendable {
     }
   }
 
-  /// Takes the `Date` of a service that refused a signed call: what is signed from now on is no older than that.
+  /// Learns from the `Date` of a service that refused a signed request.
   ///
-  /// Small differences count, too: a service that has just started refuses what was signed before its start, and a
-  /// `Date` leaves out the part of a second in which that was.
+  /// The next signature is not older than that.
+  ///
+  /// Small differences matter too: a service that has just started refuses requests signed before its start, and a
+  /// `Date` drops the fraction of a second.
   func correct(_ service: String, _ date: Int64) {
     state.withLock { state in
       let here = time(state.own[service] ?? state.main)
@@ -73,8 +75,10 @@ final class ServerClock: Sendable {
     }
   }
 
-  /// Says that this device's clock is wrong where a certificate seemed to be, when the clocks of other services, or an
-  /// earlier answer, show that; the service that was called did not say its time.
+  /// Changes an invalid-certificate failure to a wrong clock, if earlier responses show that this device's clock is
+  /// wrong.
+  ///
+  /// The failed service sent no time of its own.
   func judged(_ failure: ServiceFailure) -> ServiceFailure {
     guard let main = state.withLock({ $0.main }) else { return failure }
     let ahead = wall() &- time(main)

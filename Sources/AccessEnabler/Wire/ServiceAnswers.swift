@@ -6,7 +6,9 @@ import RegentJSON
 import RegentPairing
 import RegentPairingWire
 
-/// Reads answers: what is not of this protocol is never taken for a yes, nor for a no.
+/// Parses the responses of services.
+///
+/// A response that is not of this protocol counts neither as success nor as refusal.
 struct AnswerReader: Sendable {
   private static let logoutTicket = HeaderName(known: PairingHeader.logoutTicket)
   var metadataKey: RSADecryptionKey?
@@ -34,7 +36,8 @@ struct AnswerReader: Sendable {
         return mediaToken(try MediaTokenDocument(json: response.body))
       case .preauthorize:
         let document = try PreauthorizationDocument(json: response.body)
-        // "None at all" is a list that is null or empty; a document without one is another document.
+        // An empty result is a null or empty list. A document without the member `resources` is not a response to
+        // this request.
         guard !document.resources.isEmpty || response.names("resources") else {
           return .failed(unreadable("the answer has no list of resources", response))
         }
@@ -46,7 +49,7 @@ struct AnswerReader: Sendable {
             document.attributes.map { ($0.name, clear($0)) }, uniquingKeysWith: { _, last in last })
         )
       case .profileRequest:
-        // Opaque bytes; a page of somebody else's is none of the service's.
+        // The content is opaque, but a web page, such as a captive portal's, is not a profile request.
         return response.isHTML || response.body.isEmpty
           ? .failed(unreadable("the answer is not one of this protocol", response))
           : .profileRequest(Base64.encode(response.body))
@@ -63,7 +66,7 @@ struct AnswerReader: Sendable {
           GrantedAuthentication(try AuthenticationDocument(json: response.body), response))
       case .deleteCode, .freePreview, .logout, .exchange:
         if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
-        // Nothing to read; but a page of somebody else's is no confirmation.
+        // There is no content to parse, but a web page, such as a captive portal's, is not a confirmation.
         return response.isHTML
           ? .failed(unreadable("the answer is not one of this protocol", response)) : .done
       }
@@ -90,7 +93,9 @@ struct AnswerReader: Sendable {
         provider: document.provider))
   }
 
-  /// An attribute in clear, when the app gave its key; else as it came.
+  /// Decrypts an attribute if the app gave its key.
+  ///
+  /// Otherwise returns it unchanged.
   private func clear(_ attribute: UserMetadataDocument.Attribute) -> Metadata {
     let asItCame = Metadata(
       value: MetadataValue(attribute.value), isEncrypted: attribute.isEncrypted)
@@ -99,7 +104,7 @@ struct AnswerReader: Sendable {
       return MetadataValue(json: json).map { Metadata(value: $0, isEncrypted: false) } ?? asItCame
     }
     guard let sealed = try? Base64.decode(text) else { return asItCame }
-    // The old padding last: it is the one that a wrong key may seem to fit.
+    // Try PKCS #1 padding last, because decryption with a wrong key may seem to succeed with it.
     for padding in [RSAPadding.oaepSHA256, .oaepSHA1, .pkcs1] {
       if let secret = try? metadataKey.decrypt(sealed, padding),
         let clear = String(validating: secret.exposedBytes(), as: UTF8.self)
@@ -113,13 +118,13 @@ struct AnswerReader: Sendable {
     return asItCame
   }
 
-  /// The attributes whose encrypted short form is a list joined with commas.
+  /// The attributes that are a comma-separated list when encrypted in the short form.
   private static let lists: Set = ["zip", "channelID"]
 
-  /// The error that an answer is.
+  /// The failure for an error response.
   ///
-  /// What says "you are not signed in", "denied" or "gone" must be of this protocol: a sign-in page of a hotel's
-  /// network, sent with some status, must not sign a device out.
+  /// Statuses that mean "not signed in", "denied" or "gone" count only with a document of this protocol. Otherwise a
+  /// captive portal's page could sign a device out.
   func failure(_ response: ClientResponse) -> ServiceFailure {
     let status = Int(response.status.rawValue)
     let document = try? ErrorDocument(json: response.body)
@@ -133,7 +138,7 @@ struct AnswerReader: Sendable {
       details: document?.details, retryAfter: response.retryAfter)
   }
 
-  /// What to do about an answer that a proxy, another port or a hotel gave in the service's place.
+  /// Advice for a response from a proxy, another port or a captive portal instead of the service.
   private static func advice(_ response: ClientResponse) -> String {
     let status = Int(response.status.rawValue)
     if (301...308).contains(status), let location = response.header(.location) {
@@ -149,7 +154,7 @@ struct AnswerReader: Sendable {
       ? ": a web page; check the address, or sign in to the network first if it is a guest network's page" : ""
   }
 
-  /// The failure that no answer amounts to.
+  /// The failure for a request without a response.
   static func failure(_ error: ClientError) -> ServiceFailure {
     let kind: ServiceFailure.Kind =
       switch error.kind {
@@ -168,13 +173,15 @@ struct AnswerReader: Sendable {
     case .unreachable(.refused): failure.absence = .refused
     default: break
     }
-    // Time may mend these, so that the advice is part of what is said and not a reason to give up.
+    // These failures may pass, so the hint is appended to the message. A separate hint would mean that the box must
+    // be repaired.
     switch error.kind {
     case .tls, .connectionLost, .redirectRefused, .malformed:
       if let hint = error.hint { failure.message += "; \(hint)" }
     default: break
     }
-    // Nothing on the network helps a box without the library: the next step must not send anybody there.
+    // The TLS library is missing. Only installing it helps, so tell the user that instead of advice about the
+    // network.
     if case .libraryMissing = error.kind { failure.hint = error.hint }
     return failure
   }
@@ -192,7 +199,7 @@ extension MVPD {
 }
 
 extension GrantedAuthentication {
-  /// Services tell by the user id how a sign-in came about; ours also by a header.
+  /// Determines the source from the response's header and from the prefix of the user id.
   fileprivate init(_ document: AuthenticationDocument, _ response: ClientResponse) {
     let source: SignIn.Source =
       switch response.source {
@@ -225,28 +232,30 @@ extension CodeRecord {
 }
 
 extension ClientResponse {
-  /// Whether the body has a member of this name.
+  /// Whether the body contains a member with this name.
   fileprivate func names(_ member: StaticString) -> Bool {
     body.firstRange(of: Array("\"\(member)\"".utf8)) != nil
   }
 
-  /// Who decided, in the words of the newer protocol: `mvpd`, `temppass`, `degradation`.
+  /// What decided, by the protocol's header: `mvpd`, `temppass` or `degradation`.
   fileprivate var source: DecisionSource {
     header(HeaderName(known: PairingHeader.decisionSource)).flatMap(DecisionSource.init) ?? .mvpd
   }
 
-  /// Whether a guest network's sign-in page answered: a page, or the way to one, where the service would send neither.
+  /// Whether a captive portal answered: with a page, or a redirect to one, where the service would send neither.
   fileprivate var isFromPortal: Bool {
-    // Over TLS no other server can answer in the service's place.
+    // With TLS, no other server can answer in the service's place.
     guard url.origin.scheme == .http else { return false }
     let status = Int(self.status.rawValue)
     if status == 511 { return true }
     if (301...308).contains(status) { return header(.location) != nil }
-    // A proxy before a service that is down says so with a page, too.
+    // A proxy in front of a service that is down sends a page with these statuses too.
     return isHTML && status < 500 && status != 404
   }
 
-  /// Why it was denied, where the service says so beside a body without enhanced errors.
+  /// Why the resource was denied, from a header.
+  ///
+  /// Services send it even without enhanced errors.
   fileprivate var decisionReason: EnhancedCode? {
     header(HeaderName(known: PairingHeader.decisionReason)).flatMap(EnhancedCode.init)
   }

@@ -5,12 +5,12 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Makes the machine's calls over HTTP, with the app's credentials.
+/// Sends the machine's requests over HTTP, with the app's credentials.
 final class ServiceCaller: Sendable {
-  /// What an answer brought besides.
+  /// The answer, and whether the clock was found wrong.
   struct Outcome: Sendable {
     var answer: ServiceAnswer
-    /// The clock of this device was found wrong, for the first time.
+    /// Whether this device's clock was found wrong for the first time.
     var isClockWrong = false
   }
 
@@ -75,7 +75,7 @@ final class ServiceCaller: Sendable {
     identity.withLock { $0.signedRequestorID = signedRequestorID }
   }
 
-  /// Makes a call, and makes it again while the service is away, for as long as the call's patience lasts.
+  /// Sends a request, and repeats it while the service is unreachable, for as long as the request's patience allows.
   func perform(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
     let began = Clocks.bootNanoseconds()
     func spent() -> Duration { .nanoseconds(Int64(clamping: Clocks.bootNanoseconds() &- began)) }
@@ -85,7 +85,7 @@ final class ServiceCaller: Sendable {
       isClockWrong = isClockWrong || outcome.isClockWrong
       outcome.isClockWrong = isClockWrong
       guard !isLast, case .failed(let failure) = outcome.answer else { return outcome }
-      // The last try comes at the end of the patience, and has some time of its own.
+      // The last try is made when the patience ends, and needs some time for itself.
       let end = min(failure.patience(of: call.patience), call.deadline / 5 * 4)
       let (left, wanted) = (end - spent(), failure.retryAfter ?? .zero)
       guard left > .zero, wanted <= left else { return outcome }
@@ -97,7 +97,9 @@ final class ServiceCaller: Sendable {
     }
   }
 
-  /// Before a call is made again; twice as long before each that follows.
+  /// The pause before the first repetition.
+  ///
+  /// It doubles with each one.
   private static let firstPause: Duration = .milliseconds(100)
 
   private func performOnce(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
@@ -137,9 +139,9 @@ final class ServiceCaller: Sendable {
     guard let signer = try known.signer?.get() else { return try await send(wire, call, nil) }
     let first = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
     let response = try await send(wire, call, first)
-    // A box with a wrong clock corrects itself once and repeats the call with a signature of its own. So does one whose
-    // call reached a service that was started after it was signed, or reached it twice: a kept connection died, whose
-    // node had used the signature up. The second must not go that way as well, so it has a connection of its own.
+    // A 401 may mean that this device's clock was wrong, that the service started after the request was signed, or
+    // that the request arrived twice because a kept connection broke after a node had used its nonce. So correct the
+    // clock, sign again and repeat once, on a new connection to avoid the last case.
     guard response.status == Status(401), let date = response.serverDate else { return response }
     clock.correct(call.service, date)
     let second = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
@@ -154,7 +156,7 @@ final class ServiceCaller: Sendable {
     let device = DeviceFacts.headerValue(device, options)
     let extras = RegistrationExtras(device: device, options: options)
     var last: ClientResponse?
-    // The second token answers an expiry that nobody foresaw, the third a client that was removed.
+    // A second token is needed if the first was revoked early, a third if the client was removed.
     for _ in 0..<3 {
       let token = try await registrar.token(
         for: call.service, refused: refused, uptime: Clocks.bootNanoseconds(),
@@ -195,7 +197,7 @@ final class ServiceCaller: Sendable {
 }
 
 extension ClientResponse {
-  /// The refusal of a client that the service does not know: `{"error":"invalid_client"}`.
+  /// Whether the service refuses the client as unknown: `{"error":"invalid_client"}`.
   fileprivate var saysInvalidClient: Bool {
     String(decoding: body.prefix(256), as: UTF8.self).contains("invalid_client")
   }

@@ -3,7 +3,7 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-/// One call in the form that goes over the wire, before it is signed.
+/// An HTTP request before it is signed.
 struct WireCall: Sendable {
   var method: RegentHTTPCodec.Method
   var path: String
@@ -13,7 +13,9 @@ struct WireCall: Sendable {
 }
 
 extension WireCall {
-  /// What the app wants to go with every call; what the call says itself is not overridden.
+  /// Adds the app's options.
+  ///
+  /// Fields that the request has itself are not overridden.
   mutating func add(_ options: EnablerOptions) {
     if let profile = options.applicationProfile {
       query.append((Field.applicationProfile, profile))
@@ -28,7 +30,7 @@ extension WireCall {
 }
 
 extension OutgoingCall {
-  /// The call's method, path and parameters.
+  /// The request's method, path and parameters.
   func wireCall(
     deviceID: String, options: EnablerOptions, numberMatching: Bool, codeLifetime: Duration?,
     wait: Int
@@ -98,18 +100,20 @@ extension OutgoingCall {
       call = WireCall(
         method: .get, path: Paths.platformPermissions, query: both, headers: [(.prefer, "wait=\(seconds)")])
       if let tag { call.headers.append((.ifNoneMatch, tag)) }
-    // It goes to the daemon, never over the network.
+    // Not used: this question goes to the daemon, not to a service.
     case .platform: call = WireCall(method: .get, path: "/")
     }
     call.add(options)
     return call
   }
 
-  /// What the platform calls itself where the original says iOS or tvOS.
+  /// The name of this platform, where the original SDK sends iOS or tvOS.
   private static let platformDevice = "linux"
 
-  /// The form that every service reads, unless a name has a comma or is a fragment: then each is a parameter of its
-  /// own, and a lone one stands beside an empty one.
+  /// The parameters for a list of resources: one comma-separated value, which every service accepts.
+  ///
+  /// If a name has a comma or is a Media RSS fragment, each name is a parameter of its own. A single one gets an
+  /// empty second parameter, so that the service does not split it.
   private func list(of resources: [String]) -> [(name: String, value: String)] {
     let isPlain = resources.allSatisfy { name in
       !name.contains(",") && !name.hasPrefix("<") && !name.hasPrefix(" ") && !name.hasSuffix(" ")
@@ -119,7 +123,9 @@ extension OutgoingCall {
     return each.count > 1 ? each : each + [(name: Field.resource, value: "")]
   }
 
-  /// Codes of other makes have other letters: whatever a service gave is sent back to it.
+  /// The path of a code.
+  ///
+  /// Other services may use other letters, so the code is sent back unchanged.
   private func codePath(_ code: String?) -> String {
     "/reggie/v1/\(segment(requestor))/regcode" + (code.map { "/" + segment($0) } ?? "")
   }

@@ -29,7 +29,7 @@ extension AdminClient {
   }
 
   /// Removes a client with all its grants, and returns how many devices were signed out.
-  public func removeClient(_ id: ClientID) async throws(AdminError) -> Tally {
+  public func removeClient(_ id: ClientID) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.one(AdminPaths.clients, id.text))
   }
 
@@ -60,7 +60,7 @@ extension AdminClient {
   }
 
   /// Revokes a grant and ends its sign-in.
-  public func revokeGrant(_ id: GrantID) async throws(AdminError) -> Tally {
+  public func revokeGrant(_ id: GrantID) async throws(AdminError) -> CountDocument {
     try await document(.post, AdminPaths.act(AdminPaths.grants, id.text, "revoke"))
   }
 }

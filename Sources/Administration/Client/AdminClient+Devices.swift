@@ -27,19 +27,19 @@ extension AdminClient {
 
   /// The signed-in devices, page by page.
   public func signIns(
-    of requestor: RequestorID? = nil, _ take: ([SignIn]) -> Void
+    of requestor: RequestorID? = nil, _ take: ([SignInEntry]) -> Void
   ) async throws(AdminError) {
     try await pages(
       AdminPaths.signIns, query: [("requestor", requestor?.text)],
-      after: { (signIn: SignIn) in signIn.id.text }, take)
+      after: { (signIn: SignInEntry) in signIn.id.text }, take)
   }
 
-  public func signIn(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
+  public func signIn(_ id: AuthenticationID) async throws(AdminError) -> SignInEntry {
     try await document(.get, AdminPaths.one(AdminPaths.signIns, id.text))
   }
 
   /// The sign-ins of one device, by its short name or its own id.
-  public func device(_ id: String) async throws(AdminError) -> [SignIn] {
+  public func device(_ id: String) async throws(AdminError) -> [SignInEntry] {
     try await list(AdminPaths.devices, query: [("id", id)])
   }
 
@@ -56,7 +56,7 @@ extension AdminClient {
   }
 
   /// Signs a device out everywhere, and returns how many sign-ins ended.
-  public func signOutDevice(_ id: String) async throws(AdminError) -> Tally {
+  public func signOutDevice(_ id: String) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }
 
@@ -96,7 +96,7 @@ extension AdminClient {
   }
 
   /// Ends one sign-in with its permits.
-  public func revokeToken(_ id: AuthenticationID) async throws(AdminError) -> SignIn {
+  public func revokeToken(_ id: AuthenticationID) async throws(AdminError) -> SignInEntry {
     try await document(.post, AdminPaths.act(AdminPaths.signIns, id.text, "revoke"))
   }
 
@@ -115,7 +115,7 @@ extension AdminClient {
   }
 
   /// Resets temporary passes, so that they can be used from the beginning; returns how many were reset.
-  public func resetPass(_ reset: PassReset) async throws(AdminError) -> Tally {
+  public func resetPass(_ reset: PassReset) async throws(AdminError) -> CountDocument {
     try await document(.post, AdminPaths.resetPass, reset.object)
   }
 }

@@ -27,7 +27,7 @@ extension AdminClient {
 
   /// The number of the newest audit entry.
   public func newestAuditNumber() async throws(AdminError) -> Int64 {
-    let tally: Tally = try await document(.get, AdminPaths.newestAudit)
+    let tally: CountDocument = try await document(.get, AdminPaths.newestAudit)
     return Int64(tally.count)
   }
 

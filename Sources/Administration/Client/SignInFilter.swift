@@ -21,7 +21,7 @@ public struct SignInFilter: Hashable, Sendable {
   /// Whether a sign-in matches.
   ///
   /// The service filters as well, but an earlier version of it filters by requestor only and returns the others too.
-  func includes(_ signIn: SignIn) -> Bool {
+  func includes(_ signIn: SignInEntry) -> Bool {
     (requestor == nil || requestor == signIn.requestor)
       && (provider == nil || provider == signIn.provider)
       && (account == nil || account == signIn.account)
@@ -45,14 +45,14 @@ extension AdminClient {
   /// Throws `AdminError` or the error of `take`; `take` may have received some pages by then.
   public func signIns(
     _ filter: SignInFilter, after: AuthenticationID? = nil, limit: Int = .max,
-    _ take: ([SignIn]) async throws -> Void
+    _ take: ([SignInEntry]) async throws -> Void
   ) async throws -> AuthenticationID? {
     var (last, left, isFiltered) = (after, limit, true)
     while true {
       // A service that does not filter is asked for full pages, because a short page might contain no matching
       // sign-in.
       let asked = isFiltered ? min(left, AdminPaths.page) : AdminPaths.page
-      let page: [SignIn] = try await list(
+      let page: [SignInEntry] = try await list(
         AdminPaths.signIns, query: filter.query + [("after", last?.text), ("limit", String(asked))])
       let fitting = page.filter(filter.includes)
       if fitting.count < page.count { isFiltered = false }

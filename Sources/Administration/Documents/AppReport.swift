@@ -29,7 +29,7 @@ public struct AppReport: AdminDocument, Codable, Hashable {
 }
 
 /// Writes visitor ids into audit entries, and finds them there again.
-public enum VisitorMark {
+public enum VisitorPseudonym {
   /// The id as a JSON string.
   public static func text(_ visitor: String) -> String {
     String(decoding: JSONValue.string(visitor).bytes(), as: UTF8.self)

@@ -1,7 +1,7 @@
 public import RegentPairing
 
 /// A device's sign-in at a requestor, as `device list` and `token list` show it.
-public struct SignIn: AdminDocument, Codable, Hashable {
+public struct SignInEntry: AdminDocument, Codable, Hashable {
   /// The id of the authentication.
   public var id: AuthenticationID
   /// A short name of the device, made of a hash of its own id; commands take it.

@@ -61,7 +61,7 @@ public struct Finding: AdminDocument, Codable, Hashable {
 }
 
 /// How many objects an action affected, such as sign-ins that ended.
-public struct Tally: AdminDocument, Hashable {
+public struct CountDocument: AdminDocument, Hashable {
   public let count: Int
 
   public init(_ count: Int) {

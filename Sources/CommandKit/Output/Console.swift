@@ -9,9 +9,9 @@ public final class Console: Sendable {
   public let output: OutputStream
   /// Standard error.
   public let errors: OutputStream
-  private let state = Locked(State())
+  private let state = Locked(ConsoleState())
 
-  private struct State {
+  private struct ConsoleState {
     var pending: [UInt8] = []
     var failure: ConsoleFailure?
   }

@@ -3,7 +3,7 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-// The commands that ask one thing and print the answer.
+// Commands that send one request and print the response.
 
 enum StatusCommand {
   private static let deviceID = Input.flag(

@@ -2,7 +2,7 @@ import CommandKit
 import HTTPServer
 import RegentPlatform
 
-/// `regent daemon`: owns the tokens and answers local programs.
+/// `regent daemon`: keeps the tokens and serves local programs.
 enum DaemonCommand {
   private static let mode = Input.option(
     "socket-mode", .mode, default: 0o666,
@@ -65,16 +65,16 @@ enum DaemonCommand {
       oauth: OAuthTokenSource(state: settings.state, buildTime: context.buildTime)
     ) { console.note($0) }
     let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform?.apps ?? AppBook([]))
-    // After the server has taken its sockets away.
+    // The folders are removed after the server, because its sockets are in them.
     defer { sockets.removeFolders() }
     var configuration = ServerConfiguration()
     configuration.loops = 1
     configuration.connections = 256
     configuration.bodyBytes = 65_536
-    // The unit gives this program 64 MiB in all.
+    // The systemd unit limits this program to 64 MiB in total.
     configuration.bufferedBytes = 8 * 1024 * 1024
     configuration.refusal = DaemonAnswer.ofServer
-    // Some connections are kept for root and the owner: other users cannot take them all.
+    // Reserves connections for root and the daemon's own user, so that other users cannot take all of them.
     configuration.favour(rootAnd: Accounts.effectiveUser)
     configuration.namedUsers = named(settings.allowRules, platform?.apps.rules ?? [])
     let server: Server
@@ -95,7 +95,8 @@ enum DaemonCommand {
     try? notification?.ready(status: "keeps the tokens")
     let upkeep = Task {
       while !Task.isCancelled {
-        // Signed out elsewhere, or in: nobody who asks should have to wait for finding that out.
+        // Checks hourly whether the box was signed in or out elsewhere, so that local programs need not wait for that
+        // check.
         _ = try? await enabler?.status()
         try await Task.sleep(for: .seconds(3_600))
       }
@@ -108,7 +109,9 @@ enum DaemonCommand {
     try? notification?.stopping()
   }
 
-  /// Whom agent.conf names: users whom it does not name cannot keep these out of the socket.
+  /// The users and groups that agent.conf names.
+  ///
+  /// The server reserves connections for them, so that other users cannot keep them out.
   private static func named(_ rules: [AllowRule], _ apps: [AppRule]) -> NamedUsers {
     var named = NamedUsers(users: [], groups: [])
     for rule in rules {
@@ -154,7 +157,6 @@ enum DaemonCommand {
 }
 
 extension ValueKind where Value == UInt32 {
-  /// Permission bits in octal: `660`.
   fileprivate static var mode: ValueKind {
     ValueKind(
       "MODE", show: { String($0, radix: 8) },

@@ -3,7 +3,7 @@ import RegentPairing
 import RegentPlatform
 import QRCode
 
-/// `regent pair`: shows the code and waits.
+/// `regent pair`: shows a code and waits until the viewer has approved it.
 enum PairCommand {
   private static let provider = Input.option(
     "provider", .text("ID"), "the TV provider; by default the viewer chooses on the phone")
@@ -95,7 +95,7 @@ enum PairCommand {
   }
 }
 
-/// How a sign-in is shown, decided from what is at both ends of the process.
+/// How a sign-in is displayed, depending on the terminal and the options.
 struct PairSetUp: Sendable {
   let mode: PairMode
   private let call: Invocation
@@ -116,7 +116,9 @@ struct PairSetUp: Sendable {
       isUnattended ? .unattended : usesScreen && Terminal.isTerminal(0) ? .attended : .once
   }
 
-  /// Runs to the end; the terminal is as it was before, however it ends.
+  /// Runs the sign-in to its end.
+  ///
+  /// Always restores the terminal.
   func run(
     _ link: any PairLink, _ model: PairModel, _ held: HeldSignals
   ) async throws -> ExitCode {
@@ -131,7 +133,7 @@ struct PairSetUp: Sendable {
     defer { signals.stop() }
     let console = call.console
     let picture = PictureOutput(target) { error in
-      // On a drawn screen a line would be lost in the picture.
+      // On a screen that is drawn, an error line would overwrite the picture.
       if !usesScreen { console.note("regent: \(error.message)") }
     }
     guard usesScreen else {
@@ -169,7 +171,7 @@ struct PairSetUp: Sendable {
       link: link, surface: RememberingSurface(surface, last), picture: picture)
     let code = await session.run(model, inputs: inputs)
     terminal.end()
-    // What the screen said is gone with it; one line stays.
+    // The screen is cleared at the end, so the outcome is printed as one line.
     if let event = last.event {
       LineSurface(call.console, settings.language, wantsJSON: false).tell(event)
     }
@@ -185,7 +187,7 @@ struct PairSetUp: Sendable {
   }
 }
 
-/// The last event that says how it ended.
+/// The latest event that is an outcome of the sign-in.
 private final class LastEvent: Sendable {
   private let state = Locked<PairEvent?>(nil)
 
@@ -200,7 +202,7 @@ private final class LastEvent: Sendable {
   }
 }
 
-/// A screen that remembers what is worth a line when it is gone.
+/// A screen that also remembers the outcome, to print it after the screen is cleared.
 private struct RememberingSurface: PairSurface {
   private let screen: ScreenSurface
   private let last: LastEvent

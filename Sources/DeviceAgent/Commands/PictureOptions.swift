@@ -1,7 +1,7 @@
 import CommandKit
 import RegentPlatform
 
-/// Where the QR code goes, on the command line: `--qr png FILE`.
+/// The options for the QR code, such as `--qr png FILE`.
 enum PictureOptions {
   static let picture = Input.option(
     "qr", ValueKind<PictureRequest>.cases, default: .auto,
@@ -12,7 +12,7 @@ enum PictureOptions {
   static let geometry = Input.option(
     "framebuffer-size", .geometry, "its WIDTHxHEIGHTxBITS, when the device cannot be asked")
 
-  /// Where the picture goes that is not drawn with characters.
+  /// The target of a QR code that is drawn as pixels, or `.none` if it is drawn as characters.
   static func target(_ call: Invocation) throws(CommandError) -> PictureOutput.Target {
     let path = call[file]
     switch call[picture] {
@@ -41,7 +41,9 @@ enum PictureOptions {
 }
 
 extension ValueKind where Value == FramebufferGeometry {
-  /// `1920x1080x32`, and the bytes of a row behind another `x` when there is something between them.
+  /// A size such as `1920x1080x32`.
+  ///
+  /// If rows have padding, a fourth number is the bytes of a row.
   static var geometry: ValueKind {
     ValueKind(
       "SIZE", show: { "\($0.width)x\($0.height)x\($0.bitsPerPixel)" },

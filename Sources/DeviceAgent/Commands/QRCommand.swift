@@ -2,7 +2,7 @@ import CommandKit
 import RegentPlatform
 import QRCode
 
-/// `regent qr TEXT`: any text as a QR code, to try what this screen can show.
+/// `regent qr TEXT`: shows a text as a QR code, to test what the screen can display.
 enum QRCommand {
   private static let text = Input.argument("TEXT", .text, "what the QR code says")
 
@@ -45,7 +45,7 @@ enum QRCommand {
       case .fullBlocks: .fullBlocks
       case .ascii: .ascii
       }
-    // In a pipe nobody knows what the colours of the other side are.
+    // In a pipe the colours of the final terminal are unknown, so none are used.
     let colours: TerminalText.Colours =
       !isTerminal || !facts.canBeDrawnOn ? .plain : capabilities.depth == .palette ? .ansi256 : .ansi8
     let text = TerminalText(shape, colours: colours)

@@ -6,7 +6,7 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// `regent setup`: makes a box of this machine.
+/// `regent setup`: enrols this machine as a box.
 enum SetupCommand {
   private static let code = Input.option(
     "code", .text("CODE"),
@@ -64,7 +64,7 @@ enum SetupCommand {
     }
   }
 
-  /// The code, and the address when somebody wrote `ADDRESS#CODE`.
+  /// The enrolment code, and the service's address if the input was `ADDRESS#CODE`.
   private static func typed(_ call: Invocation) throws(CommandError) -> (service: AbsoluteURL?, code: EnrolmentCode) {
     if let text = call[code] {
       guard text == "-" else { return try parts(of: text) }
@@ -89,13 +89,13 @@ enum SetupCommand {
     return (service, code)
   }
 
-  /// Which settings file is written: the named one, the one that is read, or where this user's would be.
+  /// The settings file to write: the one that `--config` names, the existing one, or the default of this user.
   private static func place(_ call: Invocation) throws(CommandError) -> String {
     if let path = call[AgentOptions.configuration] { return path }
     let environment = call.environment
     let places = DefaultServices.places { environment[$0] }
     if let there = places.first(where: isFile) {
-      // Before the code is redeemed: it would be used up for a key pair that nobody can keep.
+      // Checked before the code is redeemed. Otherwise the code would be used up for a key pair that cannot be saved.
       guard there != DefaultServices.machinePath || Accounts.effectiveUser == 0 else {
         throw CommandError("this machine is a box already, which root alone changes", hint: "sudo regent setup")
       }

@@ -2,7 +2,7 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// `regent sso`: the box's TV provider account, and which apps may use it.
+/// `regent sso`: manages the box's TV provider account and the apps that may use it.
 enum SsoCommand {
   private static let app = Input.argument("APP", .text, "the app, as a line \"app = APP …\" of agent.conf names it")
   private static let requestor = Input.option(
@@ -84,7 +84,7 @@ enum SsoCommand {
     }
   }
 
-  /// What apps want the viewer to be asked: a line for a launcher, a question on a terminal.
+  /// Shows the viewer the questions of apps: as JSON lines for a launcher, or as questions on a terminal.
   private static func prompts(_ context: AgentContext) -> Command {
     verb("prompts", "ask the viewer what apps want to know, one question after the other", context) { call, daemon in
       var last: Int64 = 0
@@ -94,7 +94,7 @@ enum SsoCommand {
         guard let id = prompt["id"]?.int64, let app = prompt["app"]?.string,
           let requestor = prompt["requestor"]?.string
         else {
-          // A daemon that holds no answer any more is not asked without end.
+          // A daemon that holds too many requests already answers at once. The pause avoids a busy loop.
           if Clocks.bootNanoseconds(since: begun) < 1_000_000_000 { try await Task.sleep(for: .seconds(1)) }
           continue
         }
@@ -120,7 +120,7 @@ enum SsoCommand {
     }
   }
 
-  /// What the viewer said.
+  /// The viewer's answer to a question.
   private enum Answer {
     case decide(String)
     case signOut, dismiss
@@ -143,7 +143,7 @@ enum SsoCommand {
       ["yes": .signOut, "y": .signOut, "no": .dismiss, "n": .dismiss, "deny": .decide("denied")], call)
   }
 
-  /// Asks until the answer is one of these.
+  /// Repeats the question until the answer is one of the given words.
   private static func ask(
     _ question: String, usual: String, orGive option: String, _ answers: [String: Answer], _ call: Invocation
   ) throws -> Answer {
@@ -154,7 +154,7 @@ enum SsoCommand {
     }
   }
 
-  // MARK: For people
+  // MARK: Output lines
 
   private static func statusLines(_ status: JSONValue) -> [String] {
     var lines: [String] = []

@@ -6,9 +6,9 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-// The commands that get a media token: to print it, or to run something with it.
+// Commands that get a media token, to print it or to run a program with it.
 
-/// What every command has that gets a media token.
+/// The inputs of every command that gets a media token.
 private enum Asked {
   static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
   static let data = Input.repeated(
@@ -56,7 +56,9 @@ enum AuthorizeCommand {
 }
 
 extension AuthorizeCommand {
-  /// Checks a token with the keys that the services publish; one of them must have signed it.
+  /// Checks a token with the published keys of each configured service.
+  ///
+  /// One of them must have signed it.
   private static func check(
     _ grant: MediaGrant, _ settings: AgentSettings
   ) async throws(CommandError) -> MediaTokenContents {
@@ -129,7 +131,9 @@ enum ExecCommand {
   }
 }
 
-/// Becomes another program, or says as shells do why that cannot be.
+/// Replaces this process by another program.
+///
+/// If that fails, the exit code is the one that shells use.
 func becoming(_ call: Invocation, _ run: () throws(SystemError) -> Void) throws(CommandError) {
   call.console.flush()
   do throws(SystemError) {
@@ -141,7 +145,7 @@ func becoming(_ call: Invocation, _ run: () throws(SystemError) -> Void) throws(
 }
 
 extension MediaGrant {
-  /// The form that programs know which run another one for their credentials.
+  /// The JSON for programs that run a credential process.
   fileprivate var credentialProcessDocument: JSONValue {
     [
       "Version": 1, "Token": .string(token), "Resource": .string(resource),

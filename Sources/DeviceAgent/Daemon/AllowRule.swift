@@ -1,11 +1,11 @@
 import CommandKit
 import RegentPlatform
 
-/// What a local program may ask of the daemon.
+/// An action of the daemon that agent.conf can allow to local programs.
 enum DaemonAction: String, CaseIterable, Sendable {
   case status, providers, preauthorize, token, metadata, header, logout, pair, sso, oauth
 
-  /// Whether a line may name for what: `token=sport-*`.
+  /// Whether a rule may limit the action to names, as in `token=sport-*`.
   var takesNames: Bool {
     switch self {
     case .token, .preauthorize, .header, .oauth: true
@@ -13,7 +13,7 @@ enum DaemonAction: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a user gets by it, for `regent doctor`.
+  /// What the action gives a user, for `regent doctor`.
   var gives: String {
     switch self {
     case .status: "who is signed in"
@@ -29,9 +29,9 @@ enum DaemonAction: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the log tells of it: secrets handed out, and changes.
+  /// Whether each use is logged: only actions that give out secrets or change something.
   ///
-  /// A launcher that polls must not fill the journal.
+  /// The others are not logged, because a launcher that polls would fill the journal.
   var isWorthALine: Bool {
     switch self {
     case .token, .header, .logout, .pair, .sso, .oauth: true
@@ -40,7 +40,7 @@ enum DaemonAction: String, CaseIterable, Sendable {
   }
 }
 
-/// A line of the allow list: who may ask for what.
+/// A line of agent.conf that allows actions to a user, a group or every user.
 ///
 ///     allow = user:kodi token=sport-* preauthorize status
 struct AllowRule: Sendable, Equatable {
@@ -51,9 +51,11 @@ struct AllowRule: Sendable, Equatable {
   }
 
   let who: Who
-  /// Who it is, as the line says it.
+  /// The user or group as the line spells it.
   let title: String
-  /// Each action with the resources it is allowed for; `*` is any.
+  /// The allowed actions, each with patterns of the resources for which it is allowed.
+  ///
+  /// `*` matches any text.
   let actions: [DaemonAction: [String]]
 
   init(parsing text: String, in place: String) throws(CommandError) {
@@ -85,14 +87,14 @@ struct AllowRule: Sendable, Equatable {
     self.actions = actions
   }
 
-  /// Whether this line lets the caller do that, with that resource when there is one.
+  /// Whether this rule allows the action to the caller, for this resource if there is one.
   func allows(_ action: DaemonAction, resource: String?, to caller: UnixCredentials) -> Bool {
     guard let patterns = patterns(of: action, for: caller) else { return false }
     guard let resource else { return true }
     return patterns.contains { matches(resource, pattern: $0) }
   }
 
-  /// Whether this line lets the caller do that with every resource.
+  /// Whether this rule allows the action to the caller for every resource.
   func allowsAll(_ action: DaemonAction, to caller: UnixCredentials) -> Bool {
     patterns(of: action, for: caller)?.contains("*") ?? false
   }
@@ -106,7 +108,9 @@ struct AllowRule: Sendable, Equatable {
     return actions[action]
   }
 
-  /// The last number is the kernel's word for "none".
+  /// Parses a numeric id.
+  ///
+  /// The largest number is excluded, because the kernel uses it for "no id".
   private static func id(_ text: String) -> UInt32? { UInt32(text).flatMap { $0 == .max ? nil : $0 } }
 
   static func who(_ text: String, _ place: String) throws(CommandError) -> Who {
@@ -133,7 +137,9 @@ struct AllowRule: Sendable, Equatable {
   }
 }
 
-/// Whether a resource fits a pattern in which `*` stands for any text; compared byte by byte.
+/// Whether a resource matches a pattern in which `*` stands for any text.
+///
+/// Compared byte by byte.
 func matches(_ resource: String, pattern: String) -> Bool {
   let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
   let text = Array(resource.utf8)

@@ -1,16 +1,18 @@
 import RegentJSON
 
-/// What a program asks the daemon about a resource.
+/// A program's request to authorize a resource.
 ///
-/// Two programs share an answer only when they ask the very same.
+/// Identical simultaneous requests share one call to the service.
 struct AuthorizeQuestion: Hashable, Sendable {
   var resource: String
-  /// What the app's maker agreed with a provider.
+  /// Additional data for the provider, as the app publisher agreed with it.
   var data: [String: String] = [:]
 }
 
 extension AuthorizeQuestion {
-  /// - Returns: none when there is no resource, or the data is not an object of texts.
+  /// Reads a request body.
+  ///
+  /// Returns `nil` if there is no resource, or if the data is not an object of texts.
   init?(_ document: JSONObject) {
     guard let resource = document["resource"]?.string else { return nil }
     self.init(resource: resource)

@@ -2,14 +2,17 @@ import CommandKit
 import RegentPairing
 import RegentPlatform
 
-/// The daemon's lines for the log, so many of each user and app: who asks in a loop must neither fill the disk nor have
-/// the journal drop what others did.
+/// The daemon's log, with a rate limit for each user and app.
 ///
-/// How many were left out is told with the next line of the same one.
+/// A program that sends requests in a loop can neither fill the disk nor make the journal drop the lines about others.
+///
+/// The next line about the same user or app says how many lines were left out.
 final class CappedLines: Sendable {
-  /// Of each 100 lines at once, then one a second.
+  /// For each user or app: 100 lines at once, then one a second.
   static let limit = RateLimit(perSecond: 1, burst: 100)
-  /// Beyond so many the newcomers have one limit together.
+  /// The most users and apps with a limit of their own.
+  ///
+  /// All further ones share one limit.
   static let most = 64
 
   private struct Meter {
@@ -28,7 +31,9 @@ final class CappedLines: Sendable {
     self.write = write
   }
 
-  /// Writes a line that `who` is the reason of; nobody for root and the daemon's own user, who have no limit.
+  /// Writes a line about the user or app `who`.
+  ///
+  /// Lines about root and the daemon's own user have no limit; `who` is `nil` for them.
   func note(_ line: String, of who: String?) {
     guard let who else { return write(line) }
     let now = Uptime(milliseconds: Int64(clock() / 1_000_000))

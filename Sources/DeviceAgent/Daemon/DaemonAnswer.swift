@@ -3,8 +3,9 @@ import HTTPServer
 import RegentHTTPCodec
 import RegentJSON
 
-/// The form of every answer on the daemon's socket, those of the server below it among them: programs read one
-/// language.
+/// Builds the daemon's responses.
+///
+/// All of them are JSON, including those of the HTTP server itself, so that programs need only one parser.
 enum DaemonAnswer {
   static func document(_ status: Status, _ document: JSONValue) -> Response {
     var response = Response(status, type: "application/json", body: document.bytes())
@@ -12,12 +13,12 @@ enum DaemonAnswer {
     return response
   }
 
-  /// What was not asked rightly.
+  /// A response that refuses a malformed or forbidden request.
   static func refusal(_ status: Status, _ message: String, code: String) -> Response {
     document(status, CommandError(message, code: code, exit: .usage).document)
   }
 
-  /// What the server says before anybody was asked.
+  /// A response of the HTTP server, before a request reaches the daemon.
   static func ofServer(_ status: Status, _ sentence: String) -> Response {
     let isBusy = status == .serviceUnavailable
     let message = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence

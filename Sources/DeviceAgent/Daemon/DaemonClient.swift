@@ -4,26 +4,31 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// What was found on the places where a daemon may listen.
+/// The result of looking for a daemon.
 enum DaemonSearch: Sendable {
-  /// None runs.
+  /// No daemon is running.
   case none
-  /// One runs for another box than the one that was asked about; the options in which it differs.
+  /// A daemon runs for another box.
+  ///
+  /// `differences` are the options in which it differs from the command's settings.
   case another(differences: [String])
   case found(DaemonClient)
 }
 
-/// The daemon's answers, over its socket.
+/// Sends requests to the daemon over its Unix socket.
 struct DaemonClient: EntitlementSource {
-  /// Where it keeps its tokens, and as which user.
+  /// The folder with the daemon's tokens, and the daemon's user.
   private(set) var home = DaemonIdentity()
   private let client: Client
-  /// Where it may listen; the first place at which somebody does is its own.
+  /// The socket paths at which the daemon may listen.
+  ///
+  /// The first one that accepts a connection is used.
   private let places: [String]
 
-  /// Authorizing may take a provider half a minute, and questions are held.
+  /// The deadline of requests that may take long: a provider may take half a minute to authorize, and long polls are
+  /// held.
   private static let deadline = Duration.seconds(60)
-  /// What the daemon answers by itself, or after asking its service once.
+  /// The deadline of requests that the daemon answers itself, or with one request to the service.
   private static let shortDeadline = Duration.seconds(12)
 
   private init(places: [String], on thread: ClientConfiguration.CallThread) {
@@ -33,18 +38,21 @@ struct DaemonClient: EntitlementSource {
     client = Client(configuration)
   }
 
-  /// The daemon of this box for a command that was given nothing in which another one could differ.
+  /// The daemon of this box, for a command without options that could mean another box.
   ///
-  /// Nothing is asked before the question itself: of a short command that would be half.
-  /// - Returns: nil when something was given, or no place has a socket; ``find(_:)`` knows what to say then.
+  /// Sends no request to check the daemon's identity, because that would double the time of a short command.
+  ///
+  /// - Returns: `nil` if such an option was given, or if there is no socket. The caller then uses
+  ///   ``find(_:together:)``.
   static func ofThisBox(_ settings: AgentSettings) -> DaemonClient? {
     let places = settings.socketPlaces.filter { SocketPlace.isThere($0) }
     guard !places.isEmpty, BoxIdentity(settings, onlyGiven: true).values.isEmpty else { return nil }
     return DaemonClient(places: places, on: .callers)
   }
 
-  /// The daemon that answers first on the places of these settings, and is the one that they mean, for one
-  /// call after the other unless it is told otherwise.
+  /// Finds the running daemon for these settings and checks its identity.
+  ///
+  /// Its requests run one after the other, unless `together` is set.
   static func find(
     _ settings: AgentSettings, together: Bool = false
   ) async throws(CommandError) -> DaemonSearch {
@@ -57,7 +65,8 @@ struct DaemonClient: EntitlementSource {
         answer = try await daemon.call(.post, "/v1/alive", given.document, within: shortDeadline)
       } catch {
         if error.isAbsence { continue }
-        // The socket is there and its owner does not want us: our own tokens would be somebody else's.
+        // There is a socket, but this user may not connect. Using this user's own tokens instead could mean another
+        // sign-in.
         throw daemon.sentence(about: error)
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
@@ -119,19 +128,19 @@ struct DaemonClient: EntitlementSource {
     try await ask(.post, "/v1/pair/\(step)", .object(body))
   }
 
-  /// A question or a decision about the box's account.
+  /// Sends a request about the box's TV provider account.
   func sso(_ verb: String, _ body: JSONObject = [:]) async throws(CommandError) -> JSONValue {
     try await ask(
       .post, "/v1/sso/\(verb)", .object(body), within: verb == "prompts" ? Self.deadline : Self.shortDeadline)
   }
 
-  /// A question about a sign-in at another service.
+  /// Sends a request about a sign-in at another OAuth server.
   func oauth(_ verb: String, _ body: JSONObject) async throws(CommandError) -> JSONValue {
     try await ask(.post, "/v1/oauth/\(verb)", .object(body))
   }
 
   func signOut() async throws(CommandError) -> SignOutEnd {
-    // A daemon of an earlier version says less.
+    // Daemons of earlier versions omit `wasSignedIn` and `serviceKnows` from the response.
     let answer = try await ask(.post, "/v1/logout", [:])
     guard answer["wasSignedIn"]?.bool ?? true else { return .wasNotSignedIn }
     return answer["serviceKnows"]?.bool ?? true ? .told : .untold
@@ -189,7 +198,7 @@ struct DaemonClient: EntitlementSource {
     request.deadline = deadline
     if body != nil { request.addHeader(.contentType, "application/json") }
     let response = try await client.send(request)
-    // What the socket itself says to one program too many; the daemon has other words.
+    // Status 503 comes from the HTTP server when it has too many connections; the daemon itself never sends it.
     guard response.status != .serviceUnavailable else {
       throw ClientError(
         .system("the daemon has too much to do on \(place): try again in a few seconds"),
@@ -200,7 +209,7 @@ struct DaemonClient: EntitlementSource {
 }
 
 extension ClientError {
-  /// Whether nobody listens there.
+  /// Whether no process listens on the socket.
   fileprivate var isAbsence: Bool {
     switch kind {
     case .unreachable(.noSocket), .unreachable(.refused): true

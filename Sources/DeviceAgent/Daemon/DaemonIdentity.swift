@@ -2,8 +2,8 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// What a daemon says of itself to everybody who may connect: where its tokens are, and in which options it is another
-/// box than the one that was asked about.
+/// The identity of a daemon, which every user who can connect may read: where its tokens are, and in which options it
+/// differs from the settings of the command that asked.
 struct DaemonIdentity: Sendable, Equatable {
   var state = ""
   var user: UInt32 = 0
@@ -16,7 +16,7 @@ struct DaemonIdentity: Sendable, Equatable {
     ]
   }
 
-  /// Whether its owner is somebody else than this process.
+  /// Whether the daemon runs as another user than this process.
   var isForeign: Bool { user != Accounts.effectiveUser }
 
   func isAnother(at place: String) -> CommandError {
@@ -38,14 +38,14 @@ extension DaemonIdentity {
 }
 
 extension AgentSettings {
-  /// The same settings for signing in beside a daemon: its tokens are the ones to renew.
+  /// Adapts these settings to a sign-in for the daemon that runs for this box, so that the daemon's tokens are renewed.
   ///
-  /// Root reads the credentials and then becomes the daemon's user, who must be able to read what is stored. Another
-  /// user has the daemon do it, if the allow list says so.
+  /// Root reads the credentials first and then becomes the daemon's user, who must be able to read the stored tokens.
+  /// For another user, the daemon does the sign-in if agent.conf allows it.
   ///
-  /// - Parameter order: how the daemon is to do it.
-  /// - Returns: the settings, and the daemon's sign-in when it does it.
-  /// - Throws: `CommandError` with what to type.
+  /// - Parameter order: the options of the sign-in.
+  /// - Returns: the settings, and a link to the daemon if the daemon does the sign-in.
+  /// - Throws: `CommandError` with a hint what to type.
   func besideDaemon(
     _ order: PairOrder
   ) async throws(CommandError) -> (settings: AgentSettings, link: (any PairLink)?) {
@@ -61,7 +61,7 @@ extension AgentSettings {
       do throws(CommandError) {
         return (settings, try await DaemonLink(daemon, order))
       } catch {
-        // A daemon of an earlier version knows no such question, and says so without a code of ours.
+        // A daemon of an earlier version does not know this request. Its answer cannot be read: code "daemon".
         guard ["not-allowed", "daemon"].contains(error.code) else { throw error }
         throw cannotPair(beside: home)
       }
@@ -71,7 +71,9 @@ extension AgentSettings {
     return (settings, nil)
   }
 
-  /// The same settings for what lies in the daemon's folder and needs nothing of the service: root becomes its user.
+  /// Adapts these settings to the daemon's folder, for commands that do not need the service.
+  ///
+  /// Root becomes the daemon's user.
   func inDaemonsFolder() async throws(CommandError) -> AgentSettings {
     guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else { return self }
     let home = daemon.home
@@ -99,7 +101,7 @@ extension AgentSettings {
     Accounts.title(of: Accounts.effectiveUser)
   }
 
-  /// A sign-in that this process does: with the SDK, or at another service.
+  /// Starts a sign-in in this process: with the SDK, or at another OAuth server.
   func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> any PairLink {
     if let name = order.oauth {
       return try OAuthLink(name, in: state, isForced: order.isForced, buildTime: buildTime)

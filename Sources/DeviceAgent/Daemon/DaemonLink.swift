@@ -1,7 +1,9 @@
 import CommandKit
 import RegentJSON
 
-/// A sign-in that the daemon does: this process shows it, and needs neither the secret nor the tokens' folder.
+/// A sign-in that the daemon does.
+///
+/// This process only displays it, and needs neither the secret nor access to the tokens.
 final class DaemonLink: PairLink {
   private let daemon: DaemonClient
   private let id: String
@@ -9,7 +11,7 @@ final class DaemonLink: PairLink {
   private let codeRequests: AsyncStream<String?>
   private let newCodeRequests: AsyncStream<String?>.Continuation
 
-  /// Begins it, or joins the one that this user began before.
+  /// Starts a sign-in, or joins the one that this user started before.
   init(_ daemon: DaemonClient, _ order: PairOrder) async throws(CommandError) {
     self.daemon = daemon
     let answer = try await daemon.pair("begin", order.document)
@@ -70,7 +72,7 @@ final class DaemonLink: PairLink {
 }
 
 extension AgentFailure {
-  /// What the daemon said instead of going on.
+  /// Converts an error of the daemon, which ends the sign-in.
   fileprivate init(_ error: CommandError) {
     self.init(code: error.code, message: error.message, hint: error.hint, trouble: .service)
   }

@@ -4,7 +4,9 @@ import HTTPServer
 import RegentJSON
 import RegentPlatform
 
-/// The daemon's socket: local programs ask, the kernel says who they are, the allow list says what they get.
+/// Serves local programs on the daemon's Unix sockets.
+///
+/// The kernel identifies the user; the rules of agent.conf decide what that user may do.
 struct DaemonServer: Sendable {
   private let source: any EntitlementSource
   private let identity: BoxIdentity
@@ -17,9 +19,12 @@ struct DaemonServer: Sendable {
   private let oauth: OAuthTokenSource?
   private let grants = SingleFlight<AuthorizeQuestion, MediaGrant>()
 
-  /// A daemon over the tokens of `source`, which are in the folder `state`; `owner` may do everything, as root may.
+  /// Creates a daemon for the tokens of `source` in the folder `state`.
   ///
-  /// `report` gets a line for the log: who got a secret or changed something, and who was refused; never a token.
+  /// The user `owner` may do everything, as root may.
+  ///
+  /// `report` gets the lines for the log: which user got a secret, changed something or was refused. They never contain
+  /// a token.
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
@@ -40,10 +45,10 @@ struct DaemonServer: Sendable {
     lines = CappedLines(write: report)
   }
 
-  /// What answers on the socket.
+  /// The routes of the common socket.
   func router() throws -> Router { try router(routes()) }
 
-  /// What answers on an app's own socket: the calls for apps, and whether the daemon lives.
+  /// The routes of an app's own socket: the requests for apps, and the liveness check.
   func router(ofApp socket: String) throws -> Router {
     var routes = Routes()
     mountAlive(&routes)
@@ -59,7 +64,9 @@ struct DaemonServer: Sendable {
     }
   }
 
-  /// Its calls, which `docs/socket.md` describes.
+  /// All routes of the common socket.
+  ///
+  /// `docs/socket.md` describes them.
   func routes() -> Routes {
     var routes = Routes()
     mountAlive(&routes)
@@ -67,7 +74,7 @@ struct DaemonServer: Sendable {
       reply(request, .status) { () throws(CommandError) in
         var status = try await source.status()
         status.isFromDaemon = true
-        // With the id, a program that has the app's key pair can make calls as this box.
+        // With the device id, a program that has the app's key pair can send requests as this box.
         if !isAllowed(request, .header, nil) { status.deviceID = nil }
         return status.document
       }
@@ -93,7 +100,7 @@ struct DaemonServer: Sendable {
     }
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
-        // The box's account ends with its key, and is told of until the service has heard it.
+        // Signing out deletes the box's key too, and retries until the service has confirmed it.
         guard let platform else { return .object(try await source.signOut().members) }
         return .object(try await platform.host.signOut().members)
       }
@@ -116,11 +123,11 @@ struct DaemonServer: Sendable {
     }
   }
 
-  /// A sign-in for a local program: begun, its codes asked for, listened to, taken back.
+  /// The steps of a sign-in for a local program: begin, request a code, poll for events, withdraw.
   private func mountPairing(_ routes: inout Routes) {
     routes.post("/v1/pair/begin") { request, _ in
       guard let order = body(request).map(PairOrder.init) else { return malformed }
-      // A sign-in at another service besides needs that service's name in the list.
+      // A sign-in at another OAuth server needs the permission `oauth` for its name, in addition to `pair`.
       let isOfOAuth = order.oauth != nil && isAllowed(request, .pair, nil)
       return reply(request, isOfOAuth ? .oauth : .pair, resource: order.oauth) { () throws(CommandError) in
         let begun = try await pairing.begin(order, by: user(request))
@@ -164,7 +171,8 @@ struct DaemonServer: Sendable {
     }
     let resources = texts.compactMap(\.string)
     guard resources.count == texts.count else { return malformed }
-    // What the caller may not ask about is left out of the question, so that the answer says nothing of it.
+    // Resources that the caller may not ask about are left out of the request, so that the response reveals nothing
+    // about them.
     let asked = resources.filter { isAllowed(request, .preauthorize, $0) }
     return reply(request, .preauthorize) { () throws(CommandError) in
       let allowed = asked.isEmpty ? [] : try await source.preauthorize(asked)
@@ -207,7 +215,9 @@ struct DaemonServer: Sendable {
     }
   }
 
-  /// Whether root or the daemon's own user asks: they can read its secret.
+  /// Whether the caller is root or the daemon's own user.
+  ///
+  /// Both can read the daemon's secret anyway.
   private func isOwners(_ request: Request) -> Bool {
     guard let caller = request.caller else { return false }
     return caller.user == 0 || caller.user == owner
@@ -262,14 +272,14 @@ struct DaemonServer: Sendable {
   ) -> Answer {
     log("refused: \(line)", of: request)
     return .later { pending in
-      // Names of users may come from the network.
+      // Looking up a user name may need the network, so it must not block the event loop.
       Task.detached { pending.complete(answer(.forbidden, error(request.peer.credentials?.user).document)) }
     }
   }
 
   private static func name(_ user: UInt32?) -> String { user.map { Accounts.title(of: $0) } ?? "NAME" }
 
-  /// What to write into the list, so that this very question is answered.
+  /// An error whose hint is the line for agent.conf that allows this request.
   private static func refusal(of what: String, to user: UInt32?) -> CommandError {
     CommandError(
       "user \(name(user)) may not ask the daemon for \(what)",
@@ -289,7 +299,7 @@ struct DaemonServer: Sendable {
 }
 
 extension Request {
-  /// Who is at the other end of the socket.
+  /// The user, group and process at the other end of the socket.
   var caller: UnixCredentials? {
     guard let peer = self.peer.credentials else { return nil }
     return UnixCredentials(

@@ -2,15 +2,15 @@ import CommandKit
 import HTTPServer
 import RegentPlatform
 
-/// Where the daemon listens: the sockets that systemd opened, else its own; and the folders that were made for them.
+/// The daemon's sockets: those that systemd opened, or else its own, and the folders that were created for them.
 struct DaemonSockets {
-  /// For every local program.
+  /// The socket for all local programs.
   private(set) var common: ListenAddress
-  /// For one app each, by the names in `agent.conf`.
+  /// Sockets that belong to one app each, by the names in `agent.conf`.
   private(set) var ofApps: [(name: String, address: ListenAddress)] = []
   private var folders: [String] = []
 
-  /// What `regent-app@.socket` calls its descriptor before the app's name.
+  /// The prefix of the descriptor names in the unit `regent-app@.socket`; the app's name follows.
   private static let appPrefix = "app-"
 
   init(
@@ -29,7 +29,7 @@ struct DaemonSockets {
       common = .inherited(descriptor: socket.number)
     } else {
       common = .local(path: path, mode: mode, group: nil)
-      // A folder of our own keeps others from putting their socket there first.
+      // Creating the folder keeps other users from placing a socket at this path first.
       if settings.socket == nil, runtime == nil { try ensureFolder(of: path, isForOthers: mode & 0o077 != 0) }
     }
     for name in apps.sockets {
@@ -37,12 +37,14 @@ struct DaemonSockets {
         ofApps.append((name, .inherited(descriptor: socket.number)))
         continue
       }
-      // Under systemd a socket without a unit of its own is nobody's: the sandbox lets the daemon make none.
+      // Under systemd, an app's socket exists only if its socket unit is enabled: the sandbox lets the daemon create no
+      // sockets.
       guard inherited.isEmpty else { continue }
       let own = "\(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))/apps/\(name).sock"
       try ensureFolder(of: own, isForOthers: true)
       let isNamed = apps.rules.allSatisfy { $0.socket != name || $0.user != nil || $0.group != nil }
-      // A line that names nobody besides means whoever the mode lets in: the daemon's own user and root.
+      // If the app's line names no user or group, the file mode is the only protection: only root and the daemon's own
+      // user may connect.
       ofApps.append((name, .local(path: own, mode: isNamed ? mode : 0o600, group: nil)))
     }
   }
@@ -51,7 +53,7 @@ struct DaemonSockets {
     guard let slash = path.lastIndex(of: "/") else { return }
     let folder = String(path[..<slash])
     do throws(FileError) {
-      // Whoever may use the socket has to reach it.
+      // Every user who may use the socket must be able to reach it through the folder.
       let isNew = try PrivateDirectory.ensure(
         folder, widest: isForOthers ? 0o755 : 0o700, mode: isForOthers ? 0o755 : 0o700)
       if isNew { folders.append(folder) }

@@ -1,20 +1,21 @@
 import CommandKit
 import RegentPairingWire
 
-/// A call of the service for which users of the allow list may get a signed header.
+/// A request to the service for which the daemon may give a signed header to users that agent.conf allows it.
 ///
-/// The service takes a header for every path that ends with the signed one, and neither query nor body is signed. So
-/// only the calls listed here are signed, spelled in the one way that no proxy rewrites. A call that gives what another
-/// permission names (titles, attributes, a sign-in) needs that permission as well, and for all names.
-/// Sign-out, the platform account and every path that is not listed get no header: a newer service may have more calls.
+/// The service accepts a header for every path that ends with the signed path, and the signature covers neither query
+/// nor body. Therefore only the requests listed here are signed, spelled in a way that no proxy rewrites. A request for
+/// something that another permission protects (titles, attributes, a sign-in) also needs that permission, for all
+/// names. Requests that are not listed get no header, because a newer service may have more of them; nor do sign-outs
+/// and requests for the platform account.
 struct HeaderCall: Sendable, Equatable {
-  /// The call as `header=` names it, without the service's own prefix and the format's suffix:
+  /// The request as `header=` names it, without the service's path prefix and the format suffix, such as
   /// `GET:/api/v1/tokens/authn`.
   let name: String
-  /// The permission that it needs besides `header`.
+  /// The permission that this request needs in addition to `header`.
   let alsoNeeds: DaemonAction?
 
-  /// nil when no permission gives a header for it.
+  /// Returns `nil` if no permission allows a header for this request.
   init?(method: String, path: String) {
     guard let path = SignedHeaderPath.signed(path), Self.isPlain(path) else { return nil }
     let segments = WireFormat.split(path: path).path.split(separator: "/").map(String.init)
@@ -26,7 +27,7 @@ struct HeaderCall: Sendable, Equatable {
     alsoNeeds = known.alsoNeeds
   }
 
-  /// Checks a pattern of `header=`.
+  /// Checks the pattern of a `header=` permission in agent.conf.
   static func check(_ pattern: String, _ place: String) throws(CommandError) {
     let isRoute = ["GET", "POST", "DELETE"].contains { method in
       ["/", "*"].contains { pattern.hasPrefix("\(method):\($0)") }
@@ -44,7 +45,9 @@ struct HeaderCall: Sendable, Equatable {
       hint: "the calls are \(known.map(\.text).joined(separator: ", "))")
   }
 
-  /// A call of the service; `{}` is one segment.
+  /// A request to the service.
+  ///
+  /// `{}` stands for one path segment.
   private struct Known {
     let text: String
     let alsoNeeds: DaemonAction?
@@ -76,7 +79,7 @@ struct HeaderCall: Sendable, Equatable {
     Known(text: "POST:/api/v1/authenticate/freepreview", alsoNeeds: .pair),
   ]
 
-  /// Whether a proxy and the service read the path alike: no escapes, no empty or dotted segments.
+  /// Whether a proxy and the service read the path in the same way: it has no escapes and no empty or dotted segments.
   private static func isPlain(_ path: String) -> Bool {
     path.utf8.allSatisfy { byte in
       switch byte {

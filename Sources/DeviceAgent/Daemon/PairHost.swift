@@ -3,15 +3,15 @@ import RegentCryptography
 import RegentJSON
 import RegentPlatform
 
-/// How a local program wants this box signed in.
+/// The options of a sign-in that a local program requests.
 struct PairOrder: Sendable, Equatable {
   var isForced = false
   var numberMatching = false
-  /// How long a code lives, in milliseconds; the service decides when there is none.
+  /// The lifetime of a code in milliseconds, or `nil` for the service's default.
   var lifetime: Int64?
-  /// What a promotional pass wants to know, by name.
+  /// The data for a promotional pass.
   var data: [String: String] = [:]
-  /// At which other service, by its name in `regent oauth list`; none for the box's own sign-in.
+  /// The name of another OAuth server in `regent oauth list`, or `nil` for the box's own sign-in.
   var oauth: String?
 
   var document: JSONObject {
@@ -45,18 +45,21 @@ struct PairOrder: Sendable, Equatable {
   }
 }
 
-/// The one sign-in that the daemon does for a local program: its launcher shows the code, the daemon keeps the tokens.
+/// Runs the sign-in that the daemon does for a local program.
 ///
-/// One at a time, because a box has one code. A program that comes back joins its own; another user's is refused while
-/// somebody listens. One that apps of the box's account began takes nobody's place, and gives way to everybody. What
-/// nobody asks about for ``patience`` is taken back: nobody shows that code any more.
+/// The program, such as a launcher, shows the code, and the daemon keeps the tokens.
+///
+/// There is one sign-in at a time, because a box has one code. A program that reconnects joins its user's sign-in.
+/// Another user is refused while the first program still polls. A sign-in that apps of the box's account started never
+/// interrupts another one, and every other program may replace it. A sign-in for which no program has polled during
+/// ``patience`` is withdrawn, because its code is not on any screen.
 actor PairHost {
   typealias NewLink = @Sendable (PairOrder) throws(CommandError) -> any PairLink
 
-  /// The news of one sign-in.
-  struct News: Sendable {
+  /// The events of one sign-in since an earlier request.
+  struct Progress: Sendable {
     let events: [LinkEvent]
-    /// What to ask behind next time.
+    /// The value to send as `after` in the next request.
     let last: Int
   }
 
@@ -65,10 +68,10 @@ actor PairHost {
     let user: UInt32
     let order: PairOrder
     let link: any PairLink
-    /// Whether apps of the box's account alone want it.
+    /// Whether only apps of the box's account have asked for this sign-in.
     var isOfApps: Bool
     var events: [LinkEvent] = []
-    /// How many events were forgotten before the first of `events`.
+    /// How many events were dropped before the first of `events`.
     var forgotten = 0
     var providers: LinkEvent?
     var isCodeShown = false
@@ -77,11 +80,11 @@ actor PairHost {
     var tasks: [Task<Void, Never>] = []
   }
 
-  /// Events that a program which does not ask may fall behind.
+  /// How many events are kept for a program that does not poll.
   static let mostEvents = 64
-  /// Questions about one sign-in that are held at a time.
+  /// How many long polls of one sign-in are held at a time.
   static let mostWaiting = 8
-  /// Codes in an hour: what the service would bear from a box whose launcher is broken.
+  /// The most codes in an hour, so that a broken launcher cannot exhaust the box's limit at the service.
   static let codesAnHour = 60
 
   private let newLink: NewLink
@@ -104,12 +107,12 @@ actor PairHost {
     self.clock = clock
   }
 
-  /// What is to be done when somebody has signed the box in.
+  /// Sets the work to do after the box was signed in.
   func onSignIn(_ work: @escaping @Sendable () async -> Void) { signedIn = work }
 
-  /// Begins a sign-in, or joins the one that the same user began in the same way.
+  /// Starts a sign-in, or joins the one that the same user started with the same options.
   ///
-  /// - Returns: its name, and behind which event its news begin.
+  /// - Returns: the id of the sign-in, and the number of the event after which to poll.
   func begin(
     _ order: PairOrder, by user: UInt32, for app: String? = nil
   ) async throws(CommandError) -> (id: String, after: Int) {
@@ -143,7 +146,9 @@ actor PairHost {
     return (id, 0)
   }
 
-  /// Asks for a code; while one is shown that was there before the program joined, that one goes on.
+  /// Requests a code.
+  ///
+  /// If a program joins while a code is shown, that code stays valid.
   func requestCode(_ id: String, _ provider: String?, isFirst: Bool, by user: UInt32) throws(CommandError) {
     try hear(id, user)
     if isFirst, running?.isCodeShown == true { return }
@@ -162,11 +167,12 @@ actor PairHost {
     running?.link.requestCode(provider: provider)
   }
 
-  /// What happened behind that event; held until something does, or a while: as long as the program wants to `wait` at
-  /// most.
+  /// The events after `last`.
+  ///
+  /// Waits for one for at most ``hold``, or less if the program asks for a shorter `wait`.
   func news(
     of id: String, after last: Int, wait: Duration? = nil, by user: UInt32
-  ) async throws(CommandError) -> News {
+  ) async throws(CommandError) -> Progress {
     try hear(id, user)
     if let running, running.forgotten + running.events.count <= last {
       if running.waiting.count >= Self.mostWaiting { wake() }
@@ -179,13 +185,15 @@ actor PairHost {
       alarm.cancel()
     }
     try hear(id, user)
-    guard let running else { return News(events: [], last: last) }
+    guard let running else { return Progress(events: [], last: last) }
     let known = max(0, last - running.forgotten)
-    return News(
+    return Progress(
       events: Array(running.events.dropFirst(known)), last: running.forgotten + running.events.count)
   }
 
-  /// Ends it and takes its code back; for apps only while nobody else wants it.
+  /// Ends the sign-in and withdraws its code.
+  ///
+  /// With `forApps`, only if no other program has joined it.
   func withdraw(_ id: String, by user: UInt32, forApps: Bool = false) async throws(CommandError) {
     try hear(id, user)
     if forApps, running?.isOfApps == false { return }

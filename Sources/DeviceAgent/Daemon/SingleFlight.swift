@@ -1,13 +1,17 @@
 import CommandKit
 import RegentPlatform
 
-/// Makes questions that are asked several times at once only once: ten players that start together cost one call.
+/// Merges identical simultaneous requests into one.
+///
+/// Ten players that start together cause one call to the service.
 final class SingleFlight<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
   private let running = Locked<[Question: Task<Result<Answer, CommandError>, Never>]>([:])
 
-  /// The answer to that question; asked by whoever comes first, shared by all who come meanwhile.
+  /// The answer to a question.
   ///
-  /// Nobody who gives up takes the answer from the others.
+  /// The first caller's request is sent; callers that come meanwhile share its result.
+  ///
+  /// A cancelled caller does not cancel the request, because others may wait for it.
   func answer(
     _ question: Question, _ ask: @escaping @Sendable () async throws(CommandError) -> Answer
   ) async throws(CommandError) -> Answer {

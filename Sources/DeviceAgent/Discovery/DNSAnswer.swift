@@ -1,13 +1,13 @@
-/// A name of the domain name system: labels of bytes, in which letters of either case are the same.
+/// A DNS name: labels of bytes, compared without regard to the case of ASCII letters.
 struct DNSName: Hashable {
   let labels: [[UInt8]]
 
   init(labels: [[UInt8]]) { self.labels = labels }
 
-  /// A name that is written with dots between its labels.
+  /// Parses a name with dots between its labels.
   init(_ text: String) { labels = text.split(separator: ".").map { Array($0.utf8) } }
 
-  /// The name with all letters small: what is compared.
+  /// The labels in lower case, for comparison.
   private var folded: [[UInt8]] {
     labels.map { label in label.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
   }
@@ -19,47 +19,51 @@ struct DNSName: Hashable {
   /// The name without its first label.
   var parent: DNSName { DNSName(labels: Array(labels.dropFirst())) }
 
-  /// As it stands in a message, nothing left out.
+  /// The name in wire format, without compression.
   var bytes: [UInt8] { labels.flatMap { [UInt8($0.count)] + $0 } + [0] }
 }
 
-/// The kinds of records that tell of a service (RFC 6763).
+/// The record types of DNS service discovery (RFC 6763).
 enum DNSKind: UInt16 {
-  /// There is a service of that name.
+  /// PTR: names an instance of a service.
   case pointer = 12
-  /// What it says of itself.
+  /// TXT: the properties of an instance.
   case text = 16
-  /// Where it listens.
+  /// SRV: the host and port of an instance.
   case server = 33
 }
 
-/// One thing that an answer says; what is of no use here is not kept.
+/// A record of a response.
+///
+/// Records of other types are not kept.
 enum DNSRecord: Hashable {
   case pointer(of: DNSName, to: DNSName)
   case texts(of: DNSName, [[UInt8]])
   case port(of: DNSName, UInt16)
 }
 
-/// A datagram as an answer to a question of ours (RFC 1035, RFC 6762), read strictly: a stranger wrote it.
+/// Parses a response to one of our queries (RFC 1035, RFC 6762).
 ///
-/// A message that is not whole, has bytes behind its end or more than 64 records is none. A compressed name points
-/// backwards only, each time further than before, so that reading it ends.
+/// It is strict, because any machine on the network may have sent the datagram.
+///
+/// A message is refused if it is truncated, has extra bytes at the end, or has more than 64 records. A compression
+/// pointer must point further back than the one before, so that parsing always ends.
 struct DNSAnswer {
   let records: [DNSRecord]
 
-  /// More bytes are no answer: what one datagram of multicast DNS may have (RFC 6762, 17).
+  /// The longest response in bytes: the limit of a multicast DNS datagram (RFC 6762, 17).
   static let longest = 9_000
   private static let mostRecords = 64
 
-  /// Reads a datagram.
+  /// Parses a datagram.
   ///
   /// - Parameters:
-  ///   - bytes: what came.
-  ///   - id: what the question was called; an answer to another one is none.
+  ///   - bytes: the received datagram.
+  ///   - id: the id of the query. Responses with another id are refused.
   init?(_ bytes: [UInt8], to id: UInt16) {
     guard bytes.count <= Self.longest else { return nil }
     var reader = DNSReader(bytes)
-    // An answer without an error: the first bit and the last four of the flags; the four of the operation are zero.
+    // The flags must be those of a response (QR bit) to a standard query (opcode 0) without an error (RCODE 0).
     guard reader.number() == id, let flags = reader.number(), flags & 0xF80F == 0x8000,
       let questions = reader.number(), let answers = reader.number(), let authorities = reader.number(),
       let additional = reader.number()
@@ -78,7 +82,7 @@ struct DNSAnswer {
     self.records = records
   }
 
-  /// A question about one name, as a program asks that only listens for its own answers (RFC 6762, 5.1).
+  /// A one-shot query for one name, whose responses are sent to this program only (RFC 6762, 5.1).
   static func question(_ id: UInt16, _ name: DNSName, _ kinds: [DNSKind]) -> [UInt8] {
     let head: [UInt16] = [id, 0, UInt16(kinds.count), 0, 0, 0]
     return head.flatMap(\.bigEndianBytes)
@@ -92,7 +96,9 @@ extension UInt16 {
   fileprivate var bigEndianBytes: [UInt8] { [UInt8(self >> 8), UInt8(self & 0xFF)] }
 }
 
-/// Reads a message from its beginning on; everything gives nothing once something is wrong.
+/// Reads a message from start to end.
+///
+/// Each function returns `nil` if the message is malformed.
 private struct DNSReader {
   private let bytes: [UInt8]
   private var place = 0
@@ -111,7 +117,7 @@ private struct DNSReader {
     var labels: [[UInt8]] = []
     var (here, lowest) = (place, place)
     var end: Int?
-    // With its lengths a name has 255 bytes at most, the last zero among them.
+    // A name has at most 255 bytes in wire format, including the final zero.
     var length = 1
     while here < bytes.count {
       let first = Int(bytes[here])
@@ -136,9 +142,11 @@ private struct DNSReader {
     return nil
   }
 
-  /// A record; its `known` is nil when it is of a kind or class that nobody here asks for.
+  /// Reads a record.
+  ///
+  /// Its `known` part is `nil` for a type or class that is not used here.
   mutating func record() -> (known: DNSRecord?, Void)? {
-    // Of the class the first bit says that older answers are to be forgotten: nothing is kept here.
+    // The top bit of the class tells caches to drop older records. It is ignored, because nothing is cached.
     guard let owner = name(), let kind = number(), let place = number(), number() != nil, number() != nil,
       let length = number(), self.place + Int(length) <= bytes.count
     else { return nil }
@@ -149,7 +157,7 @@ private struct DNSReader {
       guard let target = name() else { return nil }
       record = .pointer(of: owner, to: target)
     case .server:
-      // Before the port come priority and weight; the machine behind it is not what is called.
+      // The port follows priority and weight. The target host is not used, because the TXT record contains the address.
       guard length >= 7, number() != nil, number() != nil, let port = number(), name() != nil else { return nil }
       record = .port(of: owner, port)
     case .text:

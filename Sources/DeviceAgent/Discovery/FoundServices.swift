@@ -1,14 +1,14 @@
 import RegentHTTPCodec
 import RegentPairing
 
-/// A service that somebody announces in the network.
+/// A service that a machine on the local network announces.
 struct FoundService: Hashable {
-  /// How it calls itself: a stranger's text.
+  /// The instance name, an untrusted text.
   let name: String
   let address: AbsoluteURL
 }
 
-/// What was heard of services so far, and what is still to be asked.
+/// Collects the services from the responses to the queries, and builds the next queries.
 struct FoundServices {
   private struct Instance {
     let name: DNSName
@@ -16,19 +16,21 @@ struct FoundServices {
     var texts: [[UInt8]]?
   }
 
-  /// Of more than this many the rest is not heard of.
+  /// The most instances that are kept.
+  ///
+  /// Further ones are ignored.
   static let most = 16
   private static let kind = DNSName("\(ServiceAnnouncement.kind).local")
 
   private let id: UInt16
   private var instances: [Instance] = []
 
-  /// - Parameter id: what the questions are called, so that only who heard them can answer.
+  /// - Parameter id: the random id of the queries, so that only a machine that received a query can answer it.
   init(id: UInt16) { self.id = id }
 
-  /// Hears one datagram, whatever it is.
+  /// Takes a received datagram, and ignores it if it is not a valid response.
   ///
-  /// Of two that say something else about one name the first is believed.
+  /// If two records of one instance differ, the first one is used.
   mutating func hear(_ datagram: [UInt8]) {
     guard let answer = DNSAnswer(datagram, to: id) else { return }
     for case .pointer(of: Self.kind, let name) in answer.records where name.parent == Self.kind {
@@ -44,7 +46,7 @@ struct FoundServices {
     }
   }
 
-  /// What to ask now: who is there, and of each that did not say so in the same breath, where.
+  /// The next queries: for instances of the service, and for SRV and TXT records of each instance that lacks them.
   var questions: [[UInt8]] {
     [DNSAnswer.question(id, Self.kind, [.pointer])]
       + instances.filter { $0.port == nil || $0.texts == nil }.map {
@@ -52,7 +54,7 @@ struct FoundServices {
       }
   }
 
-  /// Those whose address is one, each address once, in the order of their names.
+  /// The services with a valid address, each address once, sorted by name.
   var services: [FoundService] {
     var seen: Set<AbsoluteURL> = []
     return instances.compactMap(Self.service).filter { seen.insert($0.address).inserted }
@@ -69,7 +71,8 @@ struct FoundServices {
     guard let port = instance.port, let texts, texts.count == instance.texts?.count,
       let said = ServiceAnnouncement(port: port, texts: texts),
       let address = try? AbsoluteURL(parsing: said.address),
-      // What is shown must be what is called, and nothing that a text smuggled in.
+      // The address that the user sees must be exactly the one that the box calls, with nothing added by a crafted
+      // text.
       address.description == said.address, address.host.description == said.host,
       address.effectivePort == Int(port), address.query == nil, address.fragment == nil, !address.host.isLoopback
     else { return nil }

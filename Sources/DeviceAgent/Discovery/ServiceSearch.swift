@@ -4,28 +4,28 @@ import RegentHTTPCodec
 import RegentPairingWire
 import RegentPlatform
 
-/// Looks for services that announce themselves on the networks of this box, by multicast DNS.
+/// Finds services on the box's networks by multicast DNS.
 ///
-/// The question is asked three times, because datagrams get lost, above all on a wireless network; the answers come to
-/// this program alone, which needs nobody else's program for it.
+/// The query is sent three times, because datagrams get lost, especially on wireless networks. The responses come to
+/// this process, so no resolver such as Avahi is needed.
 enum ServiceSearch {
-  /// When it is asked again, and when the search is over; in milliseconds from its beginning.
+  /// When the query is sent, and the end of the search, in milliseconds from its start.
   private static let pauses: [UInt64] = [0, 250, 600, 1_200]
-  /// Whoever floods the box ends the search early, no more.
+  /// The most datagrams that are read, so that a machine that floods the box can only end the search early.
   private static let mostDatagrams = 256
 
-  /// Where those who answer listen (RFC 6762): a group of IPv4 and its port.
+  /// The IPv4 multicast address and port of multicast DNS (RFC 6762).
   static let everybody = (group: UInt32(0xE000_00FB), port: UInt16(5353))
 
-  /// Searches for a little more than a second.
+  /// Searches for 1.2 seconds.
   ///
-  /// - Returns: what was found; nothing where there is no network.
+  /// - Returns: the services, or an empty list if there is no network.
   static func services(
     at place: (group: UInt32, port: UInt16) = everybody
   ) throws(SystemError) -> [FoundService] {
     let bytes = Random.bytes(2)
     var found = FoundServices(id: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
-    let neighbours = try Neighbours(group: place.group, port: place.port)
+    let neighbours = try MulticastSocket(group: place.group, port: place.port)
     let begin = Clocks.bootNanoseconds()
     var heard = 0
     for end in pauses.dropFirst() {
@@ -43,21 +43,23 @@ enum ServiceSearch {
   }
 }
 
-/// Which service a box is enrolled at when nobody said its address.
+/// The service at which the box is enrolled.
 struct ServiceChoice {
   let address: AbsoluteURL
-  /// Whether somebody in the network said it, and not the person who types.
+  /// Whether the address came from an announcement on the network, and not from the user.
   let isFound: Bool
 
-  /// What was typed or stands in the settings, if nobody in the network said it.
+  /// A service whose address the user typed or the settings contain, unless `isFound` is set.
   init(_ address: AbsoluteURL, isFound: Bool = false) {
     self.address = address
     self.isFound = isFound
   }
 
-  /// The one that announces itself, the one of several that is picked, or the one that is typed.
+  /// Searches for services.
+  ///
+  /// Takes the only one, lets the user choose one of several, or asks for an address.
   init(_ call: Invocation) throws(CommandError) {
-    // A box without networks, or one that may not open a socket, has none to ask about.
+    // Without a network or a socket, the search counts as empty.
     let found = (try? ServiceSearch.services()) ?? []
     switch found.count {
     case 0: call.console.note("no service announces itself in this network")
@@ -83,11 +85,11 @@ struct ServiceChoice {
     }
   }
 
-  /// The address that goes into the settings.
+  /// The address to write into the settings.
   ///
-  /// Anybody can announce himself and hand on what the box sends. He reads none of it; but his address would be the
-  /// box's for good. So of an address that was found the service's own word counts, which only who made the code can
-  /// seal.
+  /// An attacker on the network can announce an address and forward the box's requests. The attacker cannot read them,
+  /// but the box would use the attacker's address from then on. For an address that was found, the box therefore stores
+  /// the one in the enrolment response, which only the service that made the code can encrypt.
   func kept(_ grant: EnrolmentGrant) throws(CommandError) -> AbsoluteURL {
     guard isFound else { return address }
     guard let own = try? AbsoluteURL(parsing: grant.service) else {

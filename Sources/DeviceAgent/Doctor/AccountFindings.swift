@@ -2,9 +2,11 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// What `doctor` says of the box's TV provider account and its apps; nothing for a box that has no app.
+/// The findings of `doctor` about the box's TV provider account and its apps.
+///
+/// Empty if the box has no app.
 enum AccountFindings {
-  /// An account that ends sooner than this is told, in milliseconds.
+  /// A sign-in that expires sooner than this gets a note, in milliseconds.
   private static let soon: Int64 = 3 * 86_400_000
 
   static func of(_ daemon: DaemonClient, now: Int64) async -> [Finding] {
@@ -12,7 +14,7 @@ enum AccountFindings {
     do throws(CommandError) {
       status = try await daemon.sso("status")
     } catch {
-      // Not for this user to know, or a daemon of an earlier version.
+      // This user may not ask, or the daemon is of an earlier version.
       guard !["not-allowed", "no-such-call"].contains(error.code) else { return [] }
       return [.bad("account", error)]
     }

@@ -5,14 +5,14 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// Everything that `doctor` looks at.
+/// All checks of `regent doctor`.
 struct DoctorChecks: Sendable {
   private let call: Invocation
   private let context: AgentContext
 
-  /// Signed calls are refused beyond that, in milliseconds.
+  /// The largest clock difference at which the service accepts signed requests, in milliseconds.
   private static let clockTolerance: Int64 = 300_000
-  /// How long a service has for its answer, in seconds.
+  /// How long to wait for the service's response, in seconds.
   private static let patience = 10
 
   init(_ call: Invocation, _ context: AgentContext) {
@@ -20,7 +20,9 @@ struct DoctorChecks: Sendable {
     self.context = context
   }
 
-  /// The findings; who sits at a terminal is told after a second what is waited for.
+  /// Runs the checks.
+  ///
+  /// On a terminal, a progress line appears after a second.
   func shownFindings() async -> [Finding] {
     await call.console.progress("asking each address of the service, for \(Self.patience) s at most") {
       await findings()
@@ -73,7 +75,7 @@ struct DoctorChecks: Sendable {
     return findings
   }
 
-  /// What a line of the allow list gives.
+  /// The finding about a line of agent.conf: what it allows.
   static func permissions(_ rule: AllowRule) -> Finding {
     let gifts = DaemonAction.allCases.compactMap { action -> String? in
       guard let names = rule.actions[action] else { return nil }
@@ -98,7 +100,7 @@ struct DoctorChecks: Sendable {
     }
   }
 
-  /// What is wrong with the disk that the state lies on.
+  /// A problem with the disk that holds the state folder, if there is one.
   static func disk(_ path: String, _ mount: MountPoint?, free: Int64?) -> Finding? {
     if let mount, mount.isReadOnly {
       return Finding(
@@ -160,7 +162,7 @@ struct DoctorChecks: Sendable {
     guard off.magnitude > Self.clockTolerance.magnitude else {
       return Finding(subject: "clock", verdict: .good, sentence: "it agrees with the service's")
     }
-    // Calls correct themselves by the service's clock; certificates and other programs do not.
+    // Only a note: signed requests use the service's clock. Certificate checks and other programs use the box's.
     return Finding(
       subject: "clock", verdict: .note,
       sentence: "it is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",
@@ -191,9 +193,11 @@ struct DoctorChecks: Sendable {
     }
   }
 
-  /// One signed call of our own: a daemon says what it knows, and may have heard nothing of a revoked key yet.
+  /// Sends a signed request from this process.
   ///
-  /// A software statement is not tried this way: each try would register another client.
+  /// A daemon answers from its cache, and may not know yet that a key was revoked.
+  ///
+  /// A software statement is not tried, because each try would register another client.
   private func tryKeyPair(_ settings: AgentSettings) async throws(CommandError) {
     guard case .keyPair = try settings.credentials() else { return }
     let enabler = try settings.enabler(leavesNoTrace: true, buildTime: context.buildTime)
@@ -209,7 +213,7 @@ struct DoctorChecks: Sendable {
     do throws(CommandError) {
       if case .found = search { try await tryKeyPair(settings) }
       let source = try await context.source(settings)
-      // Only a call that the service must answer shows that it takes the credentials.
+      // Only a request that the service must answer shows that it accepts the credentials.
       _ = try await source.providers()
       let status = try await source.status()
       guard let signIn = status.signIn else {

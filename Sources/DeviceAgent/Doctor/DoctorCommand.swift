@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// `regent doctor`: what is in order, what is not, and what to type.
+/// `regent doctor`: checks the box and says which command fixes a problem.
 enum DoctorCommand {
   static func command(_ context: AgentContext) -> Command {
     Command(
@@ -18,7 +18,7 @@ enum DoctorCommand {
   }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding: Sendable, Equatable {
   enum Verdict: String, Sendable { case good, note, bad }
 
@@ -26,7 +26,7 @@ struct Finding: Sendable, Equatable {
   let verdict: Verdict
   let sentence: String
   var hint: String?
-  /// How the program ends because of it.
+  /// The exit code of `doctor` because of this finding, if any.
   var exit: ExitCode?
 
   var document: JSONValue {

@@ -1,12 +1,14 @@
 import AccessEnabler
 import RegentPlatform
 
-/// A settings file that is changed: comments, line ends and what else stands there stay, as they are.
+/// The text of a settings file that is being changed.
+///
+/// Comments, line endings and unknown lines are kept.
 struct AgentConfText {
   private var lines: [ArraySlice<UInt8>]
-  /// LF, or CR LF when the first line has that.
+  /// The file's line ending: CR LF if the first line has it, and otherwise LF.
   private let lineEnd: String
-  /// The lines that are others now, as a difference shows them.
+  /// The changed lines, with `-` and `+` as in a diff.
   private(set) var difference: [String] = []
 
   init(_ bytes: [UInt8]) {
@@ -21,11 +23,11 @@ struct AgentConfText {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Gives a setting one value, or none.
+  /// Sets a setting, or removes it if `value` is `nil`.
   ///
-  /// The value takes the place of the last line that has one; else it comes behind a comment that shows how it is
-  /// written, or at the end. Other lines of the setting become comments, or go when there is such a comment already:
-  /// the file does not grow, however often a box is set up.
+  /// The new line replaces the last line that sets it. Without one, it is inserted below a comment that shows the
+  /// setting, or at the end. Further lines that set it become comments, or are deleted if the same comment exists. The
+  /// file therefore does not grow, however often a box is set up.
   mutating func set(_ name: String, _ value: String?) {
     let wanted = value.map { "\(name) = \($0)" }
     var places = lines.indices.filter { ConfLine(lines[$0]).name == name }
@@ -51,6 +53,6 @@ struct AgentConfText {
     String(decoding: TextLines.withoutReturn(lines[place]), as: UTF8.self)
   }
 
-  /// A line as this file has them, without the LF.
+  /// A line with the file's line ending, without the LF.
   private func ended(_ line: String) -> ArraySlice<UInt8> { Array((line + lineEnd).utf8).dropLast() }
 }

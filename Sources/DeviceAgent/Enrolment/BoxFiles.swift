@@ -4,17 +4,19 @@ import RegentHTTPCodec
 import RegentPairingWire
 import RegentPlatform
 
-/// Where a box's settings and its secret go, looked at and locked before the code is used: a code works once.
+/// The settings file and the secret file of a box.
+///
+/// They are checked and locked before the code is redeemed, because a code works only once.
 struct BoxFiles: ~Copyable {
   private let place: String
   private let secret: String
   private let authorities: String?
   private let lock: SettingsLock
-  /// The folder, when it was not there before.
+  /// The folder that this set-up created, if any.
   private let newFolder: String?
 
-  /// Makes sure that both can be written, that nobody else can put his own in their place, and that nobody else does
-  /// the same just now.
+  /// Checks that both files can be written and that no other user can replace them, and locks them against a second
+  /// set-up.
   init(_ place: String, authorities: String?) throws(CommandError) {
     let beside = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? "./"
     guard authorities?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
@@ -39,23 +41,26 @@ struct BoxFiles: ~Copyable {
   private static func ground(
     _ place: String, folder: String, isNew: Bool, secret: String
   ) throws(FileError) -> SettingsLock {
-    // A folder that is there keeps its mode; a new one of a user is the user's alone.
+    // An existing folder keeps its mode. A new one is accessible to its owner only.
     if isNew { try PrivateDirectory.ensure(folder) }
     try PrivateDirectory.requireOwn(folder)
     try PrivateFile.check(secret, widest: 0o7777)
     _ = try settings(place)
     let lock = try SettingsLock(place)
-    // What was cut off before.
+    // Removes temporary files of an interrupted set-up.
     for file in [place, secret] { try DurableFile.clearDrafts(of: file) }
     return lock
   }
 
-  /// Writes the secret first: settings that name a key pair whose secret is not there would keep the box from starting.
+  /// Writes the secret, then the settings.
   ///
-  /// - Returns: the lines that are others now.
+  /// In the other order, a crash could leave settings that name a key pair without a secret, and the box would not
+  /// start.
+  ///
+  /// - Returns: the changed lines of the settings, as in a diff.
   func write(_ grant: EnrolmentGrant, _ service: AbsoluteURL) throws(CommandError) -> [String] {
     do throws(FileError) {
-      // Once more: somebody may have changed them since, by hand.
+      // Read again, because an editor may have changed the file meanwhile.
       let settings = try Self.settings(place)
       let conf = changed(settings ?? [], grant, service)
       try DurableFile.write(Array("\(grant.secret)\n".utf8), to: secret)
@@ -71,7 +76,7 @@ struct BoxFiles: ~Copyable {
     }
   }
 
-  /// What the settings say now; nil when there are none.
+  /// The contents of the settings file, or `nil` if there is none.
   private static func settings(_ place: String) throws(FileError) -> [UInt8]? {
     guard try PrivateFile.check(place, widest: 0o644) else { return nil }
     return try DurableFile.read(place, limit: AgentConf.limit, widest: nil)
@@ -82,17 +87,17 @@ struct BoxFiles: ~Copyable {
     conf.set("service", service.description)
     conf.set("requestor", grant.requestor.text)
     conf.set("public-key", grant.publicKey.text)
-    // The secret stands beside the settings, where it is looked for.
+    // The secret is in the default place beside the settings, so no setting for it is needed.
     conf.set("secret-file", nil)
     conf.set("software-statement", nil)
     if let authorities { conf.set("ca-file", authorities) }
     return conf
   }
 
-  /// Lets others set the box up again.
+  /// Releases the lock.
   consuming func release() {}
 
-  /// The same when nothing came of it: a folder that was made for it goes, unless somebody has used it meanwhile.
+  /// Releases the lock after a failure, and removes the folder that was created if it is still empty.
   consuming func giveUp() {
     let made = newFolder
     release()

@@ -6,22 +6,22 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Redeems an enrolment code at a service: what goes over the wire tells neither the code nor what the answer gives.
+/// Redeems an enrolment code at a service, without revealing the code or the response to the network.
 ///
-/// Only who knows the code can have made the answer. So a machine in the middle, or one that gives itself out as the
-/// service, can keep a box from enrolling, and nothing else: it reads nothing and plants no credentials.
+/// Only a service that knows the code can make a valid response. A machine in the middle, or one that pretends to be
+/// the service, can therefore prevent the enrolment, but cannot read the credentials or insert its own.
 struct CodeRedemption: Sendable {
   private let code: EnrolmentCode
   private let key: CodeKey
   private let box: [UInt8]
 
-  /// How long a service has for its answer, in seconds.
+  /// How long to wait for the service's response, in seconds.
   static let patience = 20
 
   /// - Parameters:
-  ///   - code: what was typed.
-  ///   - place: what tells this box's settings from others of the same machine.
-  /// - Throws: when there is no memory for the slow hash.
+  ///   - code: the code that the user typed.
+  ///   - place: the path of the settings file, so that several boxes on one machine differ.
+  /// - Throws: `CommandError` if there is not enough memory for the slow hash.
   init(_ code: EnrolmentCode, place: String) throws(CommandError) {
     self.code = code
     guard let key = CodeKey(stretching: Secret(code.secret), salt: code.id.text, purpose: EnrolmentRequest.purpose)
@@ -30,20 +30,22 @@ struct CodeRedemption: Sendable {
     box = Self.name(of: place, key)
   }
 
-  /// What the box calls itself with this code: the same when it was cut off and asks again, and with another code
-  /// something else, which nobody who does not know the code can tell from any other.
+  /// The box's pseudonym for this code.
+  ///
+  /// It stays the same when the box retries. With another code it differs, and without the code it cannot be linked to
+  /// the box.
   private static func name(of place: String, _ key: CodeKey) -> [UInt8] {
     let machine = try? DurableFile.read("/etc/machine-id", limit: 256, widest: nil)
-    // A machine without an id cannot say that it is the same one: a code that it lost the answer to is used up.
+    // Without a machine id the pseudonym is random. If the response is lost, a retry then looks like another box, and
+    // the code is used up.
     let id = machine.flatMap { $0.isEmpty ? nil : $0 } ?? Random.bytes(32)
     var fields = FramedFields(purpose: "regent-enrolment-box", version: 1)
     fields.append(id)
-    // One box per folder; a path that is given relative to the working folder is the same folder as its whole path.
+    // Made absolute, so that a relative and an absolute path of the same file give the same pseudonym.
     fields.append(place.hasPrefix("/") ? place : "\(realPath(".") ?? ".")/\(place)")
     return key.proof(of: fields.bytes)
   }
 
-  /// Asks a service.
   func redeem(
     at service: AbsoluteURL, _ authorities: CertificateAuthorities, buildTime: Int64
   ) async throws(CommandError) -> EnrolmentGrant {

@@ -1,26 +1,30 @@
 import RegentCryptography
 
-/// Pauses between attempts: twice as long each time, up to ten seconds, and never the same for two boxes.
+/// Pauses between retries: each about twice as long as the one before, up to ten seconds, with a random part.
 ///
-/// Ten seconds, as the screen shows nothing useful meanwhile. A service that is busy asks for longer pauses by itself.
+/// The maximum is short because the screen shows nothing useful during a pause. A busy service asks for longer pauses
+/// itself.
 ///
-/// Without the random part all boxes of a street would call at the same moment when the power comes back.
+/// Without the random part, all boxes of a street would send requests at the same moment after a power cut.
 struct Backoff: Sendable {
   private var failures = 0
   private let random: @Sendable (Int) -> Int
 
   static let first = 1_000
   static let longest = 10_000
-  /// What a busy service may ask for at most.
+  /// The longest pause that a service may ask for; a longer one is shortened to this.
+  ///
+  /// All constants are milliseconds.
   static let longestAsked = 60_000
 
-  /// A fresh count; `random` gives a number below its argument.
+  /// - Parameter random: returns a random number from zero to below its argument.
   init(random: @escaping @Sendable (Int) -> Int = { Random.number(below: $0) }) {
     self.random = random
   }
 
-  /// The next pause: between half and the whole of what the count of failures says, or a little more than what the
-  /// service `asked` for, as far as that is within reason.
+  /// The next pause: between half of the current maximum and all of it.
+  ///
+  /// If the service `asked` for a pause, that one (within limits) plus a random part.
   mutating func next(asked: Duration? = nil) -> Duration {
     let whole = min(Self.longest, Self.first << min(failures, 16))
     failures += 1

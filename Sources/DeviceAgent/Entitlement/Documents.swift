@@ -1,7 +1,7 @@
 import CommandKit
 import RegentJSON
 
-// The documents of `--json` and of the daemon's socket: the same on both, written and read here.
+// JSON documents that `--json` and the daemon's socket have in common.
 
 extension AgentStatus {
   var document: JSONValue {
@@ -61,7 +61,7 @@ extension MediaGrant {
 }
 
 extension CommandError {
-  /// What travels over the daemon's socket.
+  /// The form of an error on the daemon's socket.
   var document: JSONValue {
     var error: JSONObject = [
       "code": .string(code), "message": .string(message),

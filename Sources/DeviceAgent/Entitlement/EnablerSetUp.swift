@@ -5,7 +5,7 @@ import RegentPairingWire
 import RegentPlatform
 
 extension AgentSettings {
-  /// The SDK with these settings.
+  /// Creates the SDK with these settings.
   func enabler(
     numberMatching: Bool = false, codeLifetime: Duration? = nil, leavesNoTrace: Bool = false,
     recovery: Recovery? = nil, buildTime: Int64
@@ -28,7 +28,7 @@ extension AgentSettings {
       configuration.buildTime = buildTime
       configuration.timing.longestPause = .seconds(8)
       if let recovery { configuration.onNetworkChange = { recovery.changed() } }
-      // For the box's own sign-in there is no account to ask: the daemon would ask itself.
+      // The box's own sign-in must not use the platform account, because the daemon would ask itself.
       configuration.platformAccount = .none
       if waitsBriefly {
         configuration.timing.configuration = .seconds(1)
@@ -47,7 +47,7 @@ extension AgentSettings {
 }
 
 extension CommandError {
-  /// A failure of the SDK as a sentence, a hint and an exit code.
+  /// Converts an error of the SDK into a message, a hint and an exit code.
   init(_ error: EntitlementError) {
     let (code, exit): (String, ExitCode) =
       switch error.kind {
@@ -83,7 +83,9 @@ extension CommandError {
 }
 
 extension CommandError {
-  /// A failure of a question about a resource: a no names the resource, who said it, and the next step.
+  /// Converts the error of a request for a resource.
+  ///
+  /// A refusal names the resource, the provider that decided, and the next step.
   init(_ error: EntitlementError, about resource: String, at provider: String?) {
     let plain = CommandError(error)
     let reason: String
@@ -106,19 +108,19 @@ extension CommandError {
 }
 
 extension EntitlementError {
-  /// How long the service wants to be left alone, in whole seconds.
+  /// The pause that the service asked for, in whole seconds.
   fileprivate var secondsAsked: Int64? { retryAfter.map(\.components.seconds) }
 
   fileprivate var patience: String? {
     kind == .throttled ? secondsAsked.map(Self.patience) : nil
   }
 
-  /// What a busy service asks for.
+  /// The hint with the pause that a busy service asked for.
   static func patience(_ seconds: Int64) -> String { "it asks to wait \(seconds) s" }
 }
 
 extension EntitlementError.Kind {
-  /// What to type.
+  /// A hint what to type.
   fileprivate var nextStep: String? {
     switch self {
     case .notAuthenticated: "sign in with: regent pair"
@@ -140,7 +142,7 @@ extension EntitlementError.Kind {
 }
 
 extension AgentFailure {
-  /// What a failure means to somebody in front of the screen.
+  /// Converts an error of the SDK for the pairing screen.
   init(_ error: EntitlementError, host: String) {
     let known = CommandError(error)
     let trouble: PairingObstacle =
@@ -158,10 +160,12 @@ extension AgentFailure {
 }
 
 extension EntitlementError {
-  /// Whether trying again helps: what this box itself lacks comes with a hint, and somebody has to mend it.
+  /// Whether retrying may help without an action of the user.
+  ///
+  /// An error with a hint needs an action on this box.
   var isWorthWaiting: Bool { isPassing && hint == nil }
 
-  /// Whether time may mend it.
+  /// Whether the problem may disappear by itself.
   var isPassing: Bool {
     switch kind {
     case .unreachable, .unsafeConnection, .clockWrong, .captivePortal, .throttled, .service: true

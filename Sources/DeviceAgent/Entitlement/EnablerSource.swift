@@ -7,21 +7,25 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Answers from the SDK in this process.
+/// Answers requests with the SDK in this process.
 actor EnablerSource: EntitlementSource {
   private let enabler: AccessEnabler
   private let requestor: String
   private let credentials: AgentCredentials
   private var providerList: [MVPD] = []
-  /// When the service was asked last, in nanoseconds since boot.
+  /// When the service last answered, in nanoseconds since boot.
   private var configuredAt: UInt64?
   private var configuring: Task<Result<[MVPD], EntitlementError>, Never>?
 
   private var telling: Task<Void, Never>?
 
-  /// Sign-ins and sign-outs of other processes are looked for that often, in nanoseconds.
+  /// How long the known state is used while the box is signed in, in nanoseconds.
+  ///
+  /// Then the service is asked whether another process has signed the box out or in.
   private static let longestTrust: UInt64 = 3_600_000_000_000
-  /// Somebody may be pairing in another process right now.
+  /// How long the known state is used while the box is signed out, in nanoseconds.
+  ///
+  /// It is short, because another process may be pairing.
   private static let trustWhileSignedOut: UInt64 = 2_000_000_000
 
   init(_ settings: AgentSettings, buildTime: Int64) throws(CommandError) {
@@ -31,7 +35,7 @@ actor EnablerSource: EntitlementSource {
   }
 
   func status() async throws(CommandError) -> AgentStatus {
-    // Offline, what is kept here is what there is to say.
+    // If the service cannot be reached, the stored state is reported.
     if let error = await configureIfNeeded(), !error.isPassing { throw CommandError(error) }
     let signIn = await enabler.currentSignIn()
     return AgentStatus(
@@ -44,10 +48,12 @@ actor EnablerSource: EntitlementSource {
       })
   }
 
-  /// Who is signed in as far as this box knows; no network, no waiting.
+  /// The stored sign-in.
+  ///
+  /// Sends no request.
   nonisolated func kept() async -> SignIn? { await enabler.keptSignIn(of: requestor) }
 
-  /// Asks the service something for the box's platform account.
+  /// Sends a request for the box's platform account.
   nonisolated func call(_ call: BoxCall) async throws(CommandError) -> BoxAnswer {
     do throws(EntitlementError) {
       return try await enabler.call(call, for: requestor)
@@ -107,10 +113,10 @@ actor EnablerSource: EntitlementSource {
       hint: "make room on the disk, then sign out again", code: "storage")
   }
 
-  /// Asks the service until it answers, when it does not know of a sign-out, also of one before a restart.
+  /// Retries in the background until the service has confirmed a sign-out, including one from before a restart.
   ///
-  /// The SDK tells it then, and the apps of the box's sign-in are out. A command that ends before leaves it to the
-  /// next one.
+  /// When the service answers, the SDK reports the sign-out, and the apps that used the box's sign-in are signed out.
+  /// If a command ends earlier, the next command continues.
   func tellOfSignOut() async {
     guard await enabler.unfinishedSignOut(of: requestor).isUntold else { return }
     telling?.cancel()
@@ -145,15 +151,17 @@ actor EnablerSource: EntitlementSource {
     if let error = await configureIfNeeded() { throw CommandError(error) }
   }
 
-  /// Asks the service for its providers, whenever that was done last, and tells it what it has not heard of.
+  /// Asks the service for its providers, regardless of when it was asked last.
   ///
-  /// - Returns: whether it answered.
+  /// The SDK also reports unconfirmed sign-outs.
+  ///
+  /// - Returns: whether the service answered.
   func configureAnew() async -> Bool {
     configuredAt = nil
     return await configureIfNeeded() == nil
   }
 
-  /// Asks the service for its providers and for this box's sign-in, unless that was done a moment ago.
+  /// Asks the service for its providers and the box's sign-in, unless it answered recently.
   private func configureIfNeeded() async -> EntitlementError? {
     let isSignedIn = configuredAt == nil ? false : await enabler.currentSignIn() != nil
     let trust = isSignedIn ? Self.longestTrust : Self.trustWhileSignedOut
@@ -199,7 +207,9 @@ extension MetadataValue {
 }
 
 extension SignedHeader {
-  /// The signed header of one call, for programs that make it themselves; a query is not signed.
+  /// The signed header for one request of another program.
+  ///
+  /// The signature does not cover the query.
   static func header(
     method: String, path: String, requestor: String, publicKey: String, secret: Secret, now: Int64
   ) throws(CommandError) -> String {
@@ -226,13 +236,13 @@ extension SignedHeader {
   }
 }
 
-/// The part of a call's address that its header signs.
+/// The part of a request's address that the signature covers.
 enum SignedHeaderPath {
-  /// nil for what is no path; a query is not signed.
+  /// Returns the path without the query, or `nil` if the text has no valid path.
   static func signed(_ path: String) -> String? {
     let whole = path.contains("://") ? try? AbsoluteURL(parsing: path) : nil
     let signed = String((whole?.path ?? path).prefix { $0 != "?" && $0 != "#" })
-    // A comma would begin another field of the header, a space another word.
+    // A comma would start another field of the header, and a space another word.
     guard signed.hasPrefix("/"), signed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ",") })
     else { return nil }
     return signed

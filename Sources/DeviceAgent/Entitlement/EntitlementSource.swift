@@ -1,9 +1,9 @@
 import CommandKit
 import RegentJSON
 
-/// Where commands get their answers: the daemon when it runs, else the SDK in this process.
+/// The source of answers for the commands: the daemon if it runs, and otherwise the SDK in this process.
 ///
-/// Errors are ``CommandError``s: code, sentence, hint and exit code travel through the daemon's socket unchanged.
+/// Errors are ``CommandError``s, so that code, message, hint and exit code pass through the daemon's socket unchanged.
 protocol EntitlementSource: Sendable {
   func status() async throws(CommandError) -> AgentStatus
   func providers() async throws(CommandError) -> [ProviderEntry]
@@ -11,18 +11,18 @@ protocol EntitlementSource: Sendable {
   func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant
   func metadata(_ key: String) async throws(CommandError) -> JSONValue
   func header(method: String, path: String) async throws(CommandError) -> String
-  /// Signs this box out.
-  ///
-  /// - Returns: whether somebody was signed in.
+  /// Signs this box out, and says whether it was signed in.
   func signOut() async throws(CommandError) -> SignOutEnd
 }
 
-/// What came of a sign-out.
+/// The result of a sign-out.
 enum SignOutEnd: Sendable, Equatable {
   case wasNotSignedIn
-  /// The service knows.
+  /// The service confirmed the sign-out.
   case told
-  /// The box is signed out, and the service did not answer in time: it is told later.
+  /// The box is signed out, but the service did not answer in time.
+  ///
+  /// A later request will report it.
   case untold
 
   var members: JSONObject {
@@ -30,31 +30,30 @@ enum SignOutEnd: Sendable, Equatable {
   }
 }
 
-/// Whether and how this box is signed in.
 struct AgentStatus: Sendable, Equatable {
   var requestor: String?
   var deviceID: String?
   var signIn: SignInFacts?
-  /// Whether the daemon said it.
+  /// Whether the daemon answered.
   var isFromDaemon = false
 }
 
-/// A sign-in as it is shown.
+/// The parts of a sign-in that commands show.
 struct SignInFacts: Sendable, Equatable {
   var provider: String
   var providerName: String
   var user: String
-  /// Epoch milliseconds.
+  /// In epoch milliseconds.
   var expires: Int64
   var source: String
 }
 
-/// The right to play one resource now.
+/// A media token for one resource.
 struct MediaGrant: Sendable, Equatable {
   var resource: String
-  /// What stream servers get: base64.
+  /// The base64 of the media token, as stream servers receive it.
   var token: String
-  /// Epoch milliseconds.
+  /// In epoch milliseconds.
   var expires: Int64
   var provider: String
 }

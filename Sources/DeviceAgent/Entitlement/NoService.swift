@@ -1,7 +1,9 @@
 import CommandKit
 import RegentJSON
 
-/// The answers of a daemon that keeps tokens of other services alone (`regent oauth`): there is no TV service to ask.
+/// Refuses all TV requests.
+///
+/// Used by a daemon that keeps only tokens of other OAuth servers (`regent oauth`).
 struct NoService: EntitlementSource {
   private func refuse<Answer>() throws(CommandError) -> Answer {
     throw CommandError(
@@ -20,9 +22,10 @@ struct NoService: EntitlementSource {
 }
 
 extension AgentSettings {
-  /// Whether nothing of a TV service is configured, not even a part, and the box has names of `regent oauth`.
+  /// Whether no TV service is configured at all, and the box has sign-ins of `regent oauth`.
   ///
-  /// Half of a configuration is a mistake, and is said; so is none at all where there is nothing else to do.
+  /// A partial configuration is a mistake and is reported. So is an empty one on a box without sign-ins of `regent
+  /// oauth`.
   func hasOAuthAlone() throws(CommandError) -> Bool {
     guard services.isEmpty, requestor == nil, publicKey == nil, statementFile == nil, appRules.isEmpty
     else { return false }

@@ -1,26 +1,29 @@
 import RegentCryptography
 import RegentPlatform
 
-/// Pauses between tries that end when something has changed that may let the next one succeed.
+/// Pauses between retries that end early when the network or the clock has changed.
 final class Recovery: Sendable {
-  private struct State: Sendable {
+  private struct RecoveryState: Sendable {
     var hasChanged = false
     var waiter: CheckedContinuation<Void, Never>?
-    /// When a change ended a pause last, in nanoseconds since boot.
+    /// When a change last ended a pause, in nanoseconds since boot.
     var ended: UInt64 = 0
   }
 
-  private let state = Locked(State())
+  private let state = Locked(RecoveryState())
   private let clock: @Sendable () -> UInt64
 
-  /// An address, a route and the name servers come one after the other; milliseconds.
+  /// The shortest wait after a change, in milliseconds, because address, route and name servers change one after the
+  /// other.
   private static let settling = 100
-  /// A network that comes and goes ends a pause once in this time; nanoseconds.
+  /// The shortest time between two pauses that a change ends early, in nanoseconds.
+  ///
+  /// It limits the retries when a network comes and goes.
   private static let rest: UInt64 = 1_000_000_000
 
   init(clock: @escaping @Sendable () -> UInt64 = { Clocks.bootNanoseconds() }) { self.clock = clock }
 
-  /// Ends the pause, or the next one: what changed while a try was under way may have come too late for it.
+  /// Ends the current pause, or the next one if a try is under way, which may have missed the change.
   func changed() {
     state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.hasChanged = true
@@ -28,7 +31,7 @@ final class Recovery: Sendable {
     }?.resume()
   }
 
-  /// Waits that long, or until something changes.
+  /// Waits for this time, or until something changes.
   func pause(_ span: Duration) async {
     let began = clock()
     await sleep(span)

@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import RegentJSON
 
 extension DaemonServer {
-  /// Tokens of other services for local programs; which names whose program may have is in `agent.conf`.
+  /// Gives local programs the tokens of other OAuth servers, as agent.conf allows it to their users.
   func mountOAuth(_ tokens: OAuthTokenSource, _ routes: inout Routes) {
     routes.post("/v1/oauth/token") { request, _ in
       guard let body = body(request), let name = body["name"]?.string, OAuthFolder.isName(name) else {

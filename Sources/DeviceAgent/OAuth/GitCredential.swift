@@ -1,10 +1,10 @@
 import CommandKit
 import RegentHTTPCodec
 
-/// What git asks a credential helper, one `name=value` a line (gitcredentials(7)).
+/// The input of a git credential helper, one `name=value` a line (gitcredentials(7)).
 ///
-/// git asks a helper for every server that it is set up for, and that is easily every server there is. So a token is
-/// given for one place alone, which somebody named, and never in the clear.
+/// git asks a helper for every server for which it is configured, often for all servers. A token is therefore given
+/// only for the one place that the user named, and only for an encrypted or local connection.
 struct GitCredential: Sendable, Equatable {
   private(set) var scheme = ""
   private(set) var host = ""
@@ -27,14 +27,14 @@ struct GitCredential: Sendable, Equatable {
     }
   }
 
-  /// Whether it asks for that place.
+  /// Whether git asks for this place, over TLS or on this machine.
   func isFor(_ place: AbsoluteURL) -> Bool {
     guard let asked = try? AbsoluteURL(parsing: "\(scheme)://\(host)") else { return false }
     let isSafe = asked.scheme == "https" || asked.host.isLoopback
     return isSafe && asked.origin == place.origin
   }
 
-  /// The answer.
+  /// The output of the helper.
   func lines(_ grant: OAuthGrant) -> [String] {
     var lines = ["username=\(user ?? "oauth2")", "password=\(grant.token)"]
     if let expires = grant.expires { lines.append("password_expiry_utc=\(expires / 1000)") }

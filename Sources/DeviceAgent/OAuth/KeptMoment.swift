@@ -1,16 +1,16 @@
 import RegentJSON
 import RegentPlatform
 
-/// A moment that is kept over restarts, by both clocks.
+/// A point in time on both clocks, which survives restarts.
 ///
-/// A box without a battery begins in 1970 and jumps when the network comes. While the machine runs, only the time since
-/// its start is believed; after a restart the wall clock is what there is.
+/// A box without a battery for its clock starts in 1970 and jumps when the network comes. During one boot, only the
+/// boot clock is used. After a restart, only the wall clock is available.
 struct KeptMoment: Sendable, Equatable {
-  /// Epoch milliseconds.
+  /// In epoch milliseconds.
   var wall: Int64
-  /// Milliseconds since the machine's start.
+  /// In milliseconds since boot.
   var boot: Int64
-  /// The kernel's name for this run of the machine.
+  /// The kernel's boot id.
   var run: String
 
   static func now() -> KeptMoment {
@@ -20,7 +20,8 @@ struct KeptMoment: Sendable, Equatable {
       run: String(decoding: run.prefix { $0 > 0x20 }, as: UTF8.self))
   }
 
-  /// How many milliseconds passed until then; nil when nobody can say: another run, and a wall clock that went back.
+  /// The milliseconds from this point until `now`, or `nil` if they are unknown: after a restart, with a wall clock
+  /// that went back.
   func elapsed(until now: KeptMoment) -> Int64? {
     if run == now.run, !run.isEmpty, now.boot >= boot { return now.boot - boot }
     return now.wall >= wall ? now.wall - wall : nil

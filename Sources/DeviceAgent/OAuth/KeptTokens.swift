@@ -1,27 +1,29 @@
 import RegentJSON
 import RegentOAuth
 
-/// The tokens of one sign-in at a server of OAuth, as they lie on the box's disk.
+/// The tokens of one sign-in at an OAuth server, as stored on the box's disk.
 struct KeptTokens: Sendable, Equatable {
   var answer: TokenAnswer
   var received: KeptMoment
 
-  /// What a token is taken to last whose server does not say, in seconds, when there is another to be had.
+  /// The assumed lifetime in seconds if the server does not say one and the token can be renewed.
   static let usualLifetime: Int64 = 3_600
-  /// A token is renewed so long before its end, in milliseconds, that a call it was fetched for still succeeds; one
-  /// that lives shorter than ten times that, when a tenth of its life is left.
+  /// How long before its end a token is renewed, in milliseconds, so that the request for which a program fetched it
+  /// still succeeds.
+  ///
+  /// A token that lives less than ten times as long is renewed when a tenth of its life is left.
   static let margin: Int64 = 60_000
 
-  /// Milliseconds that it is good for; nil when nobody knows.
+  /// The milliseconds until the token expires, or `nil` if unknown.
   func remaining(at now: KeptMoment) -> Int64? {
     guard let lifetime, let elapsed = received.elapsed(until: now) else { return nil }
     return lifetime * 1000 - elapsed
   }
 
-  /// How many seconds the server gives it, as far as one reckons with them: it may have said any number.
+  /// The lifetime in seconds, clamped because the server may send any number.
   private var lifetime: Int64? { answer.lifetime.map { min(max($0, 0), 100_000_000) } }
 
-  /// Whether it may be handed out as it is.
+  /// Whether the token may be handed out without renewing it.
   func isFresh(at now: KeptMoment) -> Bool {
     let canRenew = answer.refreshToken != nil
     guard let lifetime else {
@@ -49,7 +51,9 @@ struct KeptTokens: Sendable, Equatable {
   }
 }
 
-/// A code that waits for somebody's yes: kept, so that a power cut costs nobody a second walk to the phone.
+/// A code that waits for the viewer's approval.
+///
+/// It is stored so that the same code is still shown after a power cut.
 struct PendingCode: Sendable, Equatable {
   var answer: JSONObject
   var begun: KeptMoment

@@ -8,13 +8,15 @@ import RegentOAuth
 import RegentPairing
 import RegentPlatform
 
-/// Why a call to a server of OAuth brought nothing.
+/// Why a request to an OAuth server failed.
 enum OAuthTrouble: Error {
-  /// The server says no, with a word of the standard.
+  /// The server refused the request with an OAuth error code.
   case refused(code: String, CommandError)
-  /// It is away or busy: time may mend it.
+  /// The server is unreachable or busy.
+  ///
+  /// A retry may succeed.
   case away(CommandError, asked: Duration?, fault: ClientError.TLSFault? = nil)
-  /// What answers is no server of OAuth, or not to be trusted.
+  /// The response is not an OAuth response, or the server's certificate is not trusted.
   case broken(CommandError, fault: ClientError.TLSFault? = nil)
 
   var error: CommandError {
@@ -24,14 +26,14 @@ enum OAuthTrouble: Error {
   }
 }
 
-/// Calls one server of OAuth as one client: says who it is, and proves that it has its key.
+/// Sends requests to one OAuth server as one client, with its credentials and DPoP proofs.
 ///
-/// What is sent are secrets, so nothing is sent anywhere else: no redirect is followed, no address is called that the
-/// server's document does not have.
+/// The requests contain secrets, so they go only to addresses in the server's discovery document. Redirects are not
+/// followed.
 final class OAuthCaller: Sendable {
   let http: Client
   private let authorities: CertificateAuthorities
-  /// The server's nonce for proofs, and how far its clock is ahead of ours, in milliseconds.
+  /// The server's latest DPoP nonce, and how far its clock is ahead of this box, in milliseconds.
   private let learned = Locked<(nonce: String?, ahead: Int64)>((nil, 0))
 
   private static let deadline = Duration.seconds(30)
@@ -44,9 +46,9 @@ final class OAuthCaller: Sendable {
     http = Client(configuration)
   }
 
-  // MARK: Documents
+  // MARK: Discovery documents
 
-  /// The server's document, from the first place that has one.
+  /// Fetches the discovery document, from the first well-known address that has one.
   func document(of issuer: String) async throws(OAuthTrouble) -> JSONObject {
     let places = DiscoveredServer.documents(of: issuer)
     guard !places.isEmpty else {
@@ -68,9 +70,9 @@ final class OAuthCaller: Sendable {
         hint: "check --issuer: the address that the server's operator calls \"issuer\"", code: "oauth-server"))
   }
 
-  // MARK: Forms
+  // MARK: Form requests
 
-  /// Sends a form to one of the server's addresses, as that client.
+  /// Sends a form to one of the server's endpoints, with the client's credentials and a DPoP proof if there is a key.
   func post(
     _ address: String, _ form: [(name: String, value: String)], as client: OAuthClient, at server: DiscoveredServer,
     key: SigningKey?, hold: Int? = nil, deadline: Duration = OAuthCaller.deadline, isEmptyAllowed: Bool = false
@@ -97,7 +99,8 @@ final class OAuthCaller: Sendable {
       do throws(OAuthTrouble) {
         return try Self.answer(response)
       } catch {
-        // A box without a clock, or a nonce that ended: what the answer brought makes the next proof a good one.
+        // If the box's clock is wrong or the nonce expired, the response contained the time or the nonce for a valid
+        // proof.
         guard case .refused(let code, _) = error, key != nil, hasLearned, !isRepeated,
           code == "use_dpop_nonce" || code == "invalid_dpop_proof"
         else { throw error }
@@ -106,7 +109,9 @@ final class OAuthCaller: Sendable {
     throw .broken(CommandError("the server takes no proof", code: "oauth-server"))
   }
 
-  /// Tells the server that a token ends (RFC 7009); whether it heard that.
+  /// Revokes a token (RFC 7009).
+  ///
+  /// Returns whether the server confirmed it.
   func revoke(
     _ token: String, _ kind: String, at address: String, as client: OAuthClient, _ server: DiscoveredServer
   ) async -> Bool {
@@ -133,9 +138,9 @@ final class OAuthCaller: Sendable {
     }
   }
 
-  /// Takes nonce and time over from an answer.
+  /// Stores the nonce and the clock difference of a response.
   ///
-  /// - Returns: whether a proof made now would be another one.
+  /// - Returns: whether a new proof would differ from the last one.
   private func learn(_ response: ClientResponse) -> Bool {
     let nonce = response.header(Self.nonceHeader).flatMap { text in
       (1...Self.longestNonce).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -145,13 +150,13 @@ final class OAuthCaller: Sendable {
     return learned.withLock { learned in
       let isNews = nonce != nil && nonce != learned.nonce || ahead.map { abs($0 - learned.ahead) > 5_000 } ?? false
       if let nonce { learned.nonce = nonce }
-      // Small differences are the network's.
+      // Differences up to five seconds are network delay.
       if let ahead { learned.ahead = abs(ahead) > 5_000 ? ahead : 0 }
       return isNews
     }
   }
 
-  // MARK: The wire
+  // MARK: HTTP
 
   private func send(
     _ method: RegentHTTPCodec.Method, _ address: String, body: [UInt8], headers: [(HeaderName, String)],
@@ -191,9 +196,10 @@ final class OAuthCaller: Sendable {
     (try? JSONValue(reading: response.body, limits: DiscoveredServer.limits))?.object
   }
 
-  /// An answer as an object, or why it is none.
+  /// The JSON object of a response, or the error.
   ///
-  /// The word of a refusal counts, not the status beside it: some say "not yet" with 428 or even 200.
+  /// The OAuth error code counts, not the HTTP status: some servers send `authorization_pending` with status 428 or
+  /// even 200.
   private static func answer(_ response: ClientResponse) throws(OAuthTrouble) -> JSONObject {
     let object = object(response)
     if let code = object?["error"]?.string, response.status.rawValue < 500 {
@@ -210,7 +216,7 @@ final class OAuthCaller: Sendable {
     return object
   }
 
-  /// What time mends.
+  /// The error if the status is one that a retry may resolve.
   private static func passing(_ response: ClientResponse) -> OAuthTrouble? {
     guard response.status.rawValue >= 500 || [408, 429].contains(response.status.rawValue) else { return nil }
     let asked = response.header(HeaderName(literal: "Retry-After")).flatMap { Int64($0) }
@@ -235,7 +241,7 @@ final class OAuthCaller: Sendable {
 }
 
 extension DPoPProof {
-  /// A proof for a call, or why there is none.
+  /// Creates a DPoP proof for a request.
   static func text(
     _ method: String, _ address: String, token: String?, nonce: String?, key: SigningKey, at wall: Int64
   ) throws(CommandError) -> String {

@@ -4,20 +4,23 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentOAuth
 
-/// What a box is at a server of OAuth: written by `regent oauth add`, the secret with it, since the file is 0600.
+/// The box as a client of one OAuth server, as `regent oauth add` stores it.
+///
+/// The file has mode 0600, because it may contain the client's secret.
 struct OAuthClient: Sendable, Equatable {
   var issuer: String
   var id: String
   var secret: String?
   var scopes: [String] = []
-  /// Whom the tokens are for, where a server wants to be told: `audience` as many have it, `resource` as RFC 8707 has.
+  /// The audience of the tokens, for servers that need it: as `audience`, which many servers use, or as `resource` (RFC
+  /// 8707).
   var audience: String?
   var resource: String?
   var refusesDPoP = false
-  /// The server's own document, as it was read last.
+  /// The server's discovery document, as last read.
   var server: JSONObject
 
-  /// Whether tokens are bound to a key of the box.
+  /// Whether tokens are bound to a key of the box (DPoP).
   func isBound(at server: DiscoveredServer) -> Bool { server.hasDPoP && !refusesDPoP }
 
   func discovered() throws(CommandError) -> DiscoveredServer { try Self.read(server, issuer) }
@@ -30,12 +33,12 @@ struct OAuthClient: Sendable, Equatable {
     }
   }
 
-  /// What goes with a request for a code and with each for tokens.
+  /// The parameters for the audience, which go with each request for a code or tokens.
   var target: [(name: String, value: String)] {
     [("audience", audience), ("resource", resource)].compactMap { name, value in value.map { (name, $0) } }
   }
 
-  /// What people call the server.
+  /// The server's name as people know it.
   var host: String { ForeignAddress.callable(issuer, allowsLoopback: true).map { "\($0.host)" } ?? "" }
 
   var document: JSONValue {
@@ -61,7 +64,7 @@ extension OAuthClient {
       resource: document["resource"]?.string, refusesDPoP: document["refusesDPoP"]?.bool ?? false, server: server)
   }
 
-  /// A text of somebody else's in a sentence of ours: visible ASCII, and not much of it.
+  /// Untrusted text made safe for messages: visible ASCII, at most 200 bytes.
   static func shown(_ text: String) -> String {
     String(decoding: text.utf8.filter { (0x20...0x7E).contains($0) }.prefix(200), as: UTF8.self)
   }

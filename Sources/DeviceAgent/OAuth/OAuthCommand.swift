@@ -6,7 +6,7 @@ import RegentJSON
 import RegentOAuth
 import RegentPlatform
 
-/// `regent oauth`: this box as a client of any server that has OAuth's device grant.
+/// `regent oauth`: manages sign-ins at any server with OAuth's device grant.
 enum OAuthCommand {
   static let name = Input.argument("NAME", .oauthName, "what the sign-in is called on this box")
 
@@ -48,7 +48,7 @@ enum OAuthCommand {
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
-      // Read before this process becomes somebody who may not.
+      // Read before this process becomes the daemon's user, who may not be allowed to read the file.
       let secret = try call[secretFile].map { try file($0, "--client-secret-file", widest: 0o600).trimmingEnd }
       let authorities = try call[AgentOptions.authorities].map { try file($0, "--ca-file", widest: nil) }
       let caller = OAuthCaller(
@@ -85,7 +85,7 @@ enum OAuthCommand {
     }
     try folder.create()
     if let authorities { try folder.keep(authorities: authorities) }
-    // The client's file last: with it the name is there.
+    // The client's file is written last, because its existence marks the name as added.
     try folder.keep(client)
   }
 
@@ -134,7 +134,7 @@ enum OAuthCommand {
       let home = try await AgentSettings(call).inDaemonsFolder()
       let folder = OAuthFolder(call[name], in: home.state)
       let client = try folder.client()
-      // Nobody may get tokens meanwhile.
+      // Locked, so that no program gets tokens meanwhile.
       let pairing = try folder.pairingLock()
       let lock = try await folder.lock()
       let isRevoked = await revoke(client, folder, context)
@@ -149,7 +149,9 @@ enum OAuthCommand {
     }
   }
 
-  /// Tells the server that the tokens end (RFC 7009); best effort, since they are forgotten here in any case.
+  /// Revokes the tokens at the server (RFC 7009).
+  ///
+  /// A failure is ignored, because the box forgets the tokens in any case.
   private static func revoke(_ client: OAuthClient, _ folder: OAuthFolder, _ context: AgentContext) async -> Bool {
     guard let server = try? client.discovered(), let address = server.revocation,
       let tokens = (try? folder.tokens()) ?? nil
@@ -162,7 +164,7 @@ enum OAuthCommand {
 }
 
 extension ValueKind where Value == String {
-  /// What a sign-in of `regent oauth` is called.
+  /// The name of a sign-in of `regent oauth`.
   static var oauthName: ValueKind {
     ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in
       guard OAuthFolder.isName(text) else {
@@ -174,7 +176,7 @@ extension ValueKind where Value == String {
 }
 
 extension [UInt8] {
-  /// Without line ends and spaces behind it, as editors leave them.
+  /// The bytes without trailing whitespace, which editors add.
   fileprivate var trimmingEnd: [UInt8] {
     var bytes = self
     while let last = bytes.last, last <= 0x20 { bytes.removeLast() }

@@ -4,19 +4,23 @@ import RegentHTTPClient
 import RegentJSON
 import RegentPlatform
 
-/// Where one name of `regent oauth` is kept: a folder of mode 0700 with files of mode 0600, each written whole or not
-/// at all.
+/// The files of one sign-in of `regent oauth`: a folder of mode 0700 with files of mode 0600, which are written
+/// atomically.
 ///
-/// The key that tokens are bound to has a file of its own: it outlives them, and nothing else is ever written there.
+/// The key to which tokens are bound has its own file, because it outlives the tokens.
 struct OAuthFolder: Sendable {
   let name: String
   private let path: String
   private let parent: String
 
-  /// How many names a box may have: each costs a folder, and a list is read whole.
+  /// The most sign-ins of a box.
+  ///
+  /// Each needs a folder, and a list reads all of them.
   static let most = 64
   private static let limit = 262_144
-  /// Longer than a refresh may take.
+  /// How long to wait for the lock.
+  ///
+  /// It exceeds the time that a refresh may take.
   private static let patience = Duration.seconds(45)
 
   init(_ name: String, in state: String) {
@@ -25,7 +29,7 @@ struct OAuthFolder: Sendable {
     path = "\(parent)/\(name)"
   }
 
-  /// The names there are.
+  /// The names of all sign-ins.
   static func names(in state: String) throws(CommandError) -> [String] {
     do throws(FileError) {
       return try FolderTree.names(in: "\(state)/oauth").filter(isName).sorted()
@@ -35,7 +39,7 @@ struct OAuthFolder: Sendable {
     }
   }
 
-  /// A name is one step of a path and a word on a command line.
+  /// Whether the text is a valid name: safe as a path component and as a command-line argument.
   static func isName(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
       && text.utf8.first != UInt8(ascii: "-")
@@ -51,7 +55,7 @@ struct OAuthFolder: Sendable {
     do throws(FileError) { try PrivateDirectory.ensure(path) } catch { throw Self.trouble(error) }
   }
 
-  // MARK: What is kept
+  // MARK: Contents
 
   func client() throws(CommandError) -> OAuthClient {
     guard OAuthFolder.isName(name), let document = try read("client") else {
@@ -75,14 +79,18 @@ struct OAuthFolder: Sendable {
 
   func forgetTokens() throws(CommandError) { try remove("tokens") }
 
-  /// A file that cannot be read is as good as none: another code costs a walk to the phone and no more.
+  /// The stored code.
+  ///
+  /// An unreadable file counts as none: the viewer only has to approve another code.
   func pendingCode() -> PendingCode? { ((try? read("pending")) ?? nil).flatMap(PendingCode.init) }
 
   func keep(_ code: PendingCode) throws(CommandError) { try write(code.document, "pending") }
 
   func forgetPendingCode() { try? remove("pending") }
 
-  /// The key that tokens are bound to, made when there is none.
+  /// The key to which tokens are bound.
+  ///
+  /// It is generated at the first use.
   func key() throws(CommandError) -> SigningKey {
     let bytes: [UInt8]
     do throws(FileError) {
@@ -103,14 +111,14 @@ struct OAuthFolder: Sendable {
     return key
   }
 
-  /// The authorities that are trusted for this server.
+  /// The certificate authorities for this server.
   var authorities: CertificateAuthorities { isFile("\(path)/ca.pem") ? .file("\(path)/ca.pem") : .system }
 
   func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
 
-  // MARK: One at a time
+  // MARK: Locks
 
-  /// Held while tokens are renewed or replaced, so that no two processes show the same refresh token.
+  /// Locks the tokens while they are renewed or replaced, so that no two processes send the same refresh token.
   func lock() async throws(CommandError) -> FileLock {
     let end = Clocks.bootNanoseconds() + Self.patience.wholeNanoseconds
     while true {
@@ -125,7 +133,9 @@ struct OAuthFolder: Sendable {
     }
   }
 
-  /// Held by whoever shows a code: two screens would redeem each other's.
+  /// Locks the pairing while a code is shown.
+  ///
+  /// Two screens would otherwise redeem each other's codes.
   func pairingLock() throws(CommandError) -> FileLock {
     do throws(FileError) {
       return try FileLock(at: "\(path)/pair.lock")
@@ -137,7 +147,9 @@ struct OAuthFolder: Sendable {
     }
   }
 
-  /// Forgets all of it; the client's file last, so that what was cut off can be done again.
+  /// Deletes all files.
+  ///
+  /// The client's file is deleted last, so that an interrupted removal can be repeated.
   func removeAll() throws(CommandError) {
     for file in ["tokens", "pending", "key", "ca.pem", "lock", "pair.lock", "client"] { try remove(file) }
     do throws(FileError) { try PrivateDirectory.remove(path) } catch { throw Self.trouble(error) }

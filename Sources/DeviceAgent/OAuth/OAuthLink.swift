@@ -6,9 +6,9 @@ import RegentJSON
 import RegentOAuth
 import RegentPlatform
 
-/// A sign-in at any server that has OAuth's device grant (RFC 8628): asks for a code, then whether it was approved.
+/// A sign-in at any server with OAuth's device grant (RFC 8628): requests a code, then polls until it is approved.
 ///
-/// The code lies on the box's disk before it is shown, so that it goes on after a power cut.
+/// The code is stored on the box's disk before it is shown, so that the same code is still shown after a power cut.
 final class OAuthLink: PairLink {
   private let folder: OAuthFolder
   private let client: OAuthClient
@@ -17,7 +17,7 @@ final class OAuthLink: PairLink {
   private let lock: FileLock
   private let work = LinkWork()
 
-  /// How long a server may hold a question that knows how to, in seconds.
+  /// How long to ask a server to hold a poll, in seconds, if it supports long polling.
   private static let hold = 20
 
   init(_ name: String, in state: String, isForced: Bool, buildTime: Int64) throws(CommandError) {
@@ -34,11 +34,13 @@ final class OAuthLink: PairLink {
 
   func withdraw() async {
     await work.end()
-    // OAuth has no word for taking a code back: it is forgotten here, and ends by itself there.
+    // OAuth cannot withdraw a code. The box forgets it, and it expires at the server.
     folder.forgetPendingCode()
   }
 
-  /// One sign-in after the other; whoever asks again wants another code.
+  /// Runs one sign-in at a time.
+  ///
+  /// Each further request replaces the code.
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
     var running: Task<Void, Never>?
     var isFirst = true
@@ -78,7 +80,7 @@ final class OAuthLink: PairLink {
     }
   }
 
-  /// The server's document, read anew: it may have moved its addresses since this name was added.
+  /// Fetches the discovery document again, because the server may have changed its endpoints.
   private func server() async throws(OAuthTrouble) -> DiscoveredServer {
     let document = try await caller.document(of: client.issuer)
     return try onDisk { () throws(CommandError) in
@@ -97,12 +99,12 @@ final class OAuthLink: PairLink {
     let shown: ShownCode
   }
 
-  /// The code that was shown before the power went, as long as it lives, else a new one.
+  /// The code that was shown before a power cut, if it is still valid, or else a new one.
   private func code(
     _ server: DiscoveredServer, _ key: SigningKey?, resumes: Bool
   ) async throws(OAuthTrouble) -> Code {
     if resumes, let kept = folder.pendingCode(), let offer = try? DeviceOffer(kept.answer) {
-      // With a clock that cannot be believed the server says whether it is over.
+      // If the elapsed time is unknown, the stored code is polled anyway, and the server says whether it expired.
       let left = offer.lifetime * 1000 - (kept.begun.elapsed(until: .now()) ?? 0)
       if left > 0 { return Code(offer: offer, shown: ShownCode(offer, left: left)) }
     }
@@ -119,7 +121,7 @@ final class OAuthLink: PairLink {
     return Code(offer: offer, shown: ShownCode(offer, left: offer.lifetime * 1000))
   }
 
-  /// Asks until there is an answer (RFC 8628 §3.5).
+  /// Polls until the server approves or refuses the code (RFC 8628 §3.5).
   private func ask(
     _ code: Code, _ server: DiscoveredServer, _ key: SigningKey?, _ sink: AsyncStream<LinkEvent>.Continuation
   ) async {
@@ -147,7 +149,7 @@ final class OAuthLink: PairLink {
           pause = schedule.afterSlowDown()
         case .refused("access_denied", _): return end(.denied, sink)
         case .refused("expired_token", _): return end(.expired, sink)
-        // Given up over there, or answered before a power cut took the answer.
+        // The server dropped the code, or its response to an earlier poll was lost in a power cut.
         case .refused("invalid_grant", _): return end(.withdrawn, sink)
         case .away:
           sink.yield(.trouble(failure(error)))
@@ -163,7 +165,9 @@ final class OAuthLink: PairLink {
     sink.yield(event)
   }
 
-  /// Keeps what was given; a full disk is told, and tried again while this program lives.
+  /// Stores the tokens.
+  ///
+  /// If the disk is full, the screen says so, and storing is retried while this program runs.
   private func keep(_ answer: TokenAnswer, _ sink: AsyncStream<LinkEvent>.Continuation) async {
     let tokens = KeptTokens(answer, at: .now())
     var backoff = Backoff()
@@ -203,7 +207,7 @@ final class OAuthLink: PairLink {
 }
 
 extension ShownCode {
-  /// A code of somebody else's server that may be shown, and lives so many milliseconds more.
+  /// A code of another OAuth server, which is valid for `left` more milliseconds.
   fileprivate init(_ offer: DeviceOffer, left: Int64) {
     self.init(
       code: offer.answer.userCode, display: offer.answer.userCode, address: AddressCheck.words(offer.address),

@@ -1,7 +1,7 @@
 import CommandKit
 import RegentPlatform
 
-/// `regent oauth pair NAME`: the same screen and the same events as `regent pair`.
+/// `regent oauth pair NAME`: signs in with the same screen and events as `regent pair`.
 enum OAuthPairCommand {
   private static let unattended = Input.flag(
     "unattended", "nobody presses keys: an expired code is replaced, at most 12 an hour")

@@ -2,12 +2,12 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// How a token is printed.
+/// The output format of a token.
 enum OAuthFormat: String, CaseIterable, Sendable {
   case raw, header, git
 }
 
-/// `regent oauth token NAME`: a token that is good now, from the daemon when it runs.
+/// `regent oauth token NAME`: prints a valid token, from the daemon if it runs.
 enum OAuthTokenCommand {
   private static let format = Input.option(
     "format", ValueKind<OAuthFormat>.cases, default: .raw,
@@ -75,7 +75,7 @@ enum OAuthTokenCommand {
         hint: "write it as --url https://git.example.org")
     }
     let asked = GitCredential(try StandardStreams.input(limit: GitCredential.limit))
-    // For another server: git asks its next helper.
+    // The request is for another server. Without output, git asks its next helper.
     guard asked.isFor(place), call[operation] != "store" else { return }
     guard call[operation] == "erase" else {
       let grant = try await grant(call, settings, context)
@@ -85,7 +85,7 @@ enum OAuthTokenCommand {
       }
       return call.console.print(lines: asked.lines(grant))
     }
-    // git says that the server did not take it: the next one is fetched now.
+    // `erase` means that the server refused the token, so a new one is fetched.
     guard let password = asked.password else { return }
     _ = try await grant(call, settings, context, refused: password)
   }

@@ -5,23 +5,23 @@ import RegentJSON
 import RegentOAuth
 import RegentPlatform
 
-/// What a program asks of one sign-in: a token, and perhaps that another one be fetched because that one was refused.
+/// A program's request for a token of one sign-in.
 struct OAuthQuestion: Hashable, Sendable {
   var name: String
-  /// A token that a server did not take.
+  /// A token that a server refused, so that a new one is fetched.
   var refused: String?
 }
 
-/// An access token that may be used now.
+/// A valid access token.
 struct OAuthGrant: Sendable, Equatable {
   var name: String
   var token: String
-  /// `Bearer` or `DPoP`.
+  /// The token type, `Bearer` or `DPoP`.
   var kind: String
-  /// Epoch milliseconds; nil when the server did not say.
+  /// In epoch milliseconds, or `nil` if the server did not say.
   var expires: Int64?
   var scope: String?
-  /// The header that goes with a bound token, for one call.
+  /// The DPoP proof for one request, if the token is bound to the box's key.
   var proof: String?
 
   var document: JSONValue {
@@ -44,22 +44,23 @@ extension OAuthGrant {
   }
 }
 
-/// The call that a token is wanted for, where the token is bound to the box's key.
+/// The request for which a program needs a DPoP proof.
 struct OAuthProofOrder: Sendable, Equatable {
   var method: String
   var url: String
-  /// What the called server gave for its proofs.
+  /// The nonce of the server that the program calls.
   var nonce: String?
 }
 
-/// Hands tokens out, and renews them in time.
+/// Returns access tokens, and renews them before they expire.
 struct OAuthTokenSource: Sendable {
   let state: String
   let buildTime: Int64
   private let flights = SingleFlight<OAuthQuestion, OAuthGrant>()
 
-  /// A token that was refused is exchanged no more often than that, in milliseconds: a program that takes every answer
-  /// for a refusal must not become a load for the server.
+  /// The shortest time between two renewals because of a refused token, in milliseconds.
+  ///
+  /// A program that takes every response for a refusal must not overload the server.
   static let refusalPause: Int64 = 10_000
 
   init(state: String, buildTime: Int64) {
@@ -67,7 +68,9 @@ struct OAuthTokenSource: Sendable {
     self.buildTime = buildTime
   }
 
-  /// A token that is good for a while; renewed first where it is not, once for all who ask meanwhile.
+  /// Returns a valid token.
+  ///
+  /// Renews it first if necessary; identical simultaneous requests share one renewal.
   func token(_ question: OAuthQuestion, for call: OAuthProofOrder? = nil) async throws(CommandError) -> OAuthGrant {
     var grant = try await flights.answer(question) { () throws(CommandError) in try await fetch(question) }
     guard let call, grant.isBound else { return grant }
@@ -82,7 +85,7 @@ struct OAuthTokenSource: Sendable {
     let client = try folder.client()
     if let fresh = try freshGrant(folder, question) { return fresh }
     let lock = try await folder.lock()
-    // Somebody else may have renewed it meanwhile.
+    // Another process may have renewed it while this one waited for the lock.
     if let fresh = try freshGrant(folder, question) { return fresh }
     guard let tokens = try folder.tokens() else { throw Self.notSignedIn(question.name) }
     let fresh = try await renewed(tokens, folder, client)
@@ -108,7 +111,7 @@ struct OAuthTokenSource: Sendable {
     }
     let server = try client.discovered()
     let key = client.isBound(at: server) ? try folder.key() : nil
-    // A disk that takes nothing is noticed before the server has put a new token in the old one's place.
+    // Writes the old tokens first, so that a full disk is noticed before the server replaces the refresh token.
     try folder.keep(tokens)
     let caller = OAuthCaller(authorities: folder.authorities, buildTime: buildTime)
     do throws(OAuthTrouble) {
@@ -119,7 +122,7 @@ struct OAuthTokenSource: Sendable {
       answer.refreshToken = answer.refreshToken ?? refreshToken
       answer.scope = answer.scope ?? tokens.answer.scope
       let fresh = KeptTokens(answer, at: .now())
-      // On the disk before anybody has it: after a power cut the old refresh token would be worth nothing.
+      // Stored before any program gets the token: after a power cut, the old refresh token would be invalid.
       do throws(CommandError) { try folder.keep(fresh) } catch { throw .broken(error) }
       return fresh
     } catch {
@@ -128,7 +131,7 @@ struct OAuthTokenSource: Sendable {
         try folder.forgetTokens()
         throw Self.notSignedIn(folder.name)
       case .away where (tokens.remaining(at: .now()) ?? 0) > 0: return tokens
-      // Also when it is switched off over there for a while: the refresh token stays, and stays good.
+      // Also if the server was switched off for a while: the refresh token is kept, because it may still be valid.
       case .away(let away, _, _):
         throw CommandError(
           away.message, hint: "the sign-in is kept: \(away.hint ?? "try again later")", code: away.code, exit: away.exit
@@ -146,7 +149,7 @@ struct OAuthTokenSource: Sendable {
 }
 
 extension OAuthClient {
-  /// The tokens that its server gave.
+  /// Parses the server's token response.
   func tokens(in reply: JSONObject) throws(OAuthTrouble) -> TokenAnswer {
     do throws(ForeignAnswerError) {
       return try TokenAnswer(foreign: reply)
@@ -157,7 +160,7 @@ extension OAuthClient {
 }
 
 extension OAuthGrant {
-  /// Whether it is worth nothing without the box's key.
+  /// Whether the token is useless without a proof of the box's key.
   var isBound: Bool { kind == "DPoP" }
 
   fileprivate init(_ name: String, _ tokens: KeptTokens, at now: KeptMoment) {

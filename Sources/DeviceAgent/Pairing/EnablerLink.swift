@@ -5,7 +5,9 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform
 
-/// A sign-in over the SDK: keeps trying while the network, the service or the clock is in the way.
+/// A sign-in with the SDK.
+///
+/// Retries while the network, the service or the clock prevents it.
 final class EnablerLink: PairLink {
   private let enabler: AccessEnabler
   private let recovery: Recovery
@@ -15,14 +17,16 @@ final class EnablerLink: PairLink {
   private let isForced: Bool
   private let data: [String: String]
   private let work = LinkWork()
-  /// The sign-in under way; its value is whether it succeeded.
+  /// The running sign-in.
+  ///
+  /// Its value says whether it succeeded.
   private let signingIn = Locked<Task<Bool, Never>?>(nil)
-  /// The choice whose code the service has been asked for and has not answered yet.
+  /// The choice for which a code was requested, until the service has answered.
   private let asking = Locked<ProviderChoice?>(nil)
 
-  /// A link over the SDK with these settings.
+  /// Creates a sign-in with the SDK and these settings.
   ///
-  /// An order that is forced signs in anew even if that is done already.
+  /// With a forced order, the box signs in again even if it is signed in.
   init(
     _ enabler: AccessEnabler, _ settings: AgentSettings, _ order: PairOrder, _ recovery: Recovery
   ) throws(CommandError) {
@@ -41,14 +45,15 @@ final class EnablerLink: PairLink {
 
   func withdraw() async {
     work.cancel()
-    // Whatever is asked now comes after the cancelling.
+    // The SDK processes its calls in order, so this one returns after the cancellation. The pause gives the SDK time to
+    // tell the service.
     _ = await enabler.currentSignIn()
     try? await Task.sleep(for: .milliseconds(300))
   }
 
-  /// Asks for the provider list until somebody answers.
+  /// Fetches the provider list, with retries until the service answers.
   ///
-  /// - Returns: false when something is in the way that does not pass by itself.
+  /// - Returns: false if the box is signed in already, or if retrying cannot help.
   private func configure(_ sink: AsyncStream<LinkEvent>.Continuation) async -> Bool {
     var backoff = Backoff()
     while !Task.isCancelled {
@@ -68,7 +73,7 @@ final class EnablerLink: PairLink {
           sink.yield(.failed(failure))
           return false
         }
-        // What is kept here says so without the service.
+        // If the stored state says that the box is signed in, the service is not needed.
         if await tellSignedIn(sink) { return false }
         sink.yield(.trouble(failure))
         await pause(&backoff, error)
@@ -80,14 +85,14 @@ final class EnablerLink: PairLink {
   private func pause(_ backoff: inout Backoff, _ error: EntitlementError) async {
     let span = backoff.next(asked: error.retryAfter)
     guard error.retryAfter == nil else {
-      // A service that wants to be left alone is, whatever the network does.
+      // If the service asked for a pause, a change of the network does not shorten it.
       try? await Task.sleep(for: span)
       return
     }
     await recovery.pause(span)
   }
 
-  /// Says that this box is signed in, if it is and nobody wants it anew.
+  /// Reports that the box is signed in, unless the sign-in is forced.
   private func tellSignedIn(_ sink: AsyncStream<LinkEvent>.Continuation) async -> Bool {
     guard !isForced, let signIn = await enabler.currentSignIn() else { return false }
     sink.yield(
@@ -95,9 +100,11 @@ final class EnablerLink: PairLink {
     return true
   }
 
-  /// One sign-in after the other, each begun by somebody who asks for a code.
+  /// Runs one sign-in at a time.
+  ///
+  /// Each request for a code starts one.
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
-    // Cancelling must reach the sign-in under way while this waits for the next request for a code.
+    // A cancellation must reach the running sign-in while this function waits for the next request.
     await withTaskCancellationHandler {
       await serveCodeRequests(sink)
     } onCancel: {
@@ -109,17 +116,18 @@ final class EnablerLink: PairLink {
     var isConfigured = false
     for await provider in work.codeRequests {
       if !isConfigured { isConfigured = await configure(sink) }
-      // Somebody who asks again has changed something: begin again.
+      // The viewer may have fixed the problem before asking again, so the next request starts with the provider list
+      // again.
       guard isConfigured else { continue }
-      // The same choice again while a code is shown means: another code.
+      // A repeated request for the same provider while a code is shown means that a new code is wanted.
       let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
-      // Two questions at once could reach the service in either order, and each code withdraws the one before: the
-      // answer under way is as good.
+      // Two requests could reach the service in either order, and each code withdraws the one before. The response to
+      // the running request serves both.
       if asking.withLock({ $0 == choice }) { continue }
       let running = signingIn.withLock { $0 }
       if running == nil, await tellSignedIn(sink) { continue }
       running?.cancel()
-      // A request that came too late asks for a code for a screen that is signed in.
+      // If the running sign-in succeeded meanwhile, no further code is needed.
       if await running?.value == true { continue }
       if Task.isCancelled { return }
       signingIn.withLock { $0 = Task { await self.signIn(choice, sink) } }
@@ -216,11 +224,13 @@ final class EnablerLink: PairLink {
         lifetime: remaining))
   }
 
-  /// How long a code lives from now on; a clock that cannot be right is not believed.
+  /// How long a code is valid from now on, in milliseconds.
   ///
-  /// The service says when a code ends by its own clock, and its answer says what that clock shows. A code of an
-  /// earlier run that is shown before the service has answered is compared with the box's clock, which may be years
-  /// off: then the usual half hour is assumed, and the service says when it is really over.
+  /// Implausible values are replaced by half an hour.
+  ///
+  /// The expiry is a time of the service's clock, and the service's response contains that clock's time. A stored code
+  /// that is shown before the service has answered can only be compared with the box's clock, which may be years off.
+  /// The service then reports when the code really expires.
   static func remaining(_ expires: Int64, now: Int64) -> Int64 {
     let remaining = Instant(milliseconds: expires).since(Instant(milliseconds: now))
       .wholeMilliseconds
@@ -230,7 +240,9 @@ final class EnablerLink: PairLink {
 }
 
 extension SignIn {
-  /// The viewer's name when it looks like one: many providers give an opaque id instead.
+  /// The viewer's name if the user id looks like a name.
+  ///
+  /// Many providers use an opaque id instead.
   fileprivate var shownName: String? {
     guard source == .regular, userID.utf8.count <= 32, !userID.isEmpty else { return nil }
     let isNumber = userID.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2d }
@@ -239,7 +251,7 @@ extension SignIn {
 }
 
 extension EntitlementError {
-  /// Why the service cannot be asked about a code that is shown.
+  /// Why the service cannot be polled for a code that is on the screen.
   fileprivate init(_ status: EntitlementStatus) {
     let word = status.extras["fault"]
     let fault = word.flatMap(ClientError.TLSFault.init)

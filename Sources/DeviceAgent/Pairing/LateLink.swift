@@ -1,7 +1,9 @@
 import CommandKit
 import RegentPlatform
 
-/// A sign-in on a box whose state cannot be written yet: the screen says so, and the sign-in begins as soon as it can.
+/// A sign-in on a box whose disk is full or read-only.
+///
+/// The screen says so, and the sign-in starts as soon as the disk can be written.
 final class LateLink: PairLink {
   typealias NewLink = @Sendable () throws(CommandError) -> any PairLink
 
@@ -10,7 +12,7 @@ final class LateLink: PairLink {
   private let work = LinkWork()
   private let link = Locked<(any PairLink)?>(nil)
 
-  /// The sign-in itself where it can begin now.
+  /// Returns the sign-in itself if it can start now, and otherwise a link that waits for the disk.
   static func link(_ newLink: @escaping NewLink) throws(CommandError) -> any PairLink {
     do throws(CommandError) {
       return try newLink()
@@ -62,7 +64,9 @@ final class LateLink: PairLink {
 }
 
 extension CommandError {
-  /// What the disk that a box's state lies on refuses, and may take later.
+  /// An error about the disk that holds the state.
+  ///
+  /// It may be full, or mounted read-only.
   init(state error: FileError) {
     var code = "failed"
     if case .system(let system) = error.kind {

@@ -1,10 +1,9 @@
 import RegentHTTPClient
 import RegentJSON
 
-// What happens in a sign-in that the daemon does for another program, as it travels over the daemon's socket.
+// The events of a sign-in that the daemon does for another program, in the form of the daemon's socket.
 
 extension LinkEvent {
-  /// The document on the socket.
   var document: JSONValue {
     switch self {
     case .providers(let entries, let last):
@@ -19,7 +18,7 @@ extension LinkEvent {
       [
         "event": "code", "code": .string(code.code), "display": .string(code.display),
         "address": .string(code.address), "link": .string(code.link), "expires": .integer(code.expires),
-        // Both ends are on one machine, so that the time since its boot is one.
+        // A time since boot is valid for both processes, because they run on one machine.
         "deadline": .integer(code.deadline), "lifetime": .integer(code.lifetime),
       ]
     case .opened: ["event": "opened"]

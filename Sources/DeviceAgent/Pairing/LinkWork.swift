@@ -1,8 +1,10 @@
 import RegentPlatform
 
-/// What every link has: requests for codes come in, events go out, and the work between them ends when it is told to.
+/// The common part of all links: a stream of requests for codes, a stream of events, and the task that serves them.
 final class LinkWork: Sendable {
-  /// The providers that codes are wanted for; none lets the viewer choose on the phone.
+  /// The provider of each requested code.
+  ///
+  /// With `nil`, the viewer chooses the provider on the phone.
   let codeRequests: AsyncStream<String?>
   private let newCodeRequests: AsyncStream<String?>.Continuation
   private let work = Locked<Task<Void, Never>?>(nil)
@@ -11,7 +13,9 @@ final class LinkWork: Sendable {
 
   func requestCode(provider: String?) { newCodeRequests.yield(provider) }
 
-  /// The events of what serves the requests; called once.
+  /// Starts the task that serves the requests, and returns its events.
+  ///
+  /// Call it once.
   func events(
     of serve: @escaping @Sendable (AsyncStream<LinkEvent>.Continuation) async -> Void
   ) -> AsyncStream<LinkEvent> {
@@ -26,7 +30,7 @@ final class LinkWork: Sendable {
 
   func cancel() { work.withLock { $0 }?.cancel() }
 
-  /// Returns when nothing is done any more.
+  /// Cancels the task and waits until it has ended.
   func end() async {
     let work = work.withLock { $0 }
     work?.cancel()

@@ -1,37 +1,37 @@
 import CommandKit
 import RegentJSON
 
-/// What `regent pair` tells a launcher, one line each.
+/// An event that `regent pair` prints as one line, for a launcher or a person.
 enum PairEvent: Sendable, Equatable {
   case code(ShownCode)
   case opened
   case match(Int)
   case authenticated(name: String?, provider: String?)
-  /// For launchers the same as `authenticated`.
+  /// Printed like `authenticated` in JSON.
   case alreadySignedIn(name: String?, provider: String?)
   case denied
-  /// For launchers the same as `denied`.
+  /// Printed like `denied` in JSON.
   case deniedAtNumber
   case expired
   case error(AgentFailure)
 }
 
-/// Something that went wrong, for people and for programs.
+/// An error, in forms for people and for programs.
 struct AgentFailure: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A word for programs.
+  /// An identifier for programs.
   let code: String
-  /// A sentence.
+  /// A sentence for people.
   let message: String
-  /// What to do.
+  /// What the person can do.
   let hint: String?
-  /// What the screen says about it.
+  /// The problem that the screen shows.
   let trouble: PairingObstacle
 
   var description: String { message }
 }
 
 extension PairEvent {
-  /// The line of `--json`.
+  /// The JSON object of the event.
   var document: JSONValue {
     switch self {
     case .code(let code):
@@ -63,7 +63,7 @@ extension PairEvent {
     }
   }
 
-  /// The lines for people whose terminal cannot be drawn on.
+  /// The lines for a terminal on which no screen can be drawn.
   func lines(_ texts: Texts) -> [String] {
     switch self {
     case .code(let code):

@@ -1,70 +1,73 @@
 import CommandKit
 import RegentPlatform
 
-/// What happens between the box and the service while it signs in.
+/// An event of the sign-in at the service.
 enum LinkEvent: Sendable, Equatable {
-  /// The service has these providers.
+  /// The service offers these providers; `last` is the one that was used before.
   case providers([ProviderEntry], last: String?)
-  /// A code to show.
   case code(ShownCode)
-  /// A phone has it open.
+  /// A phone has opened the code.
   case opened
-  /// The phone asks for this number.
+  /// The viewer must type this number on the phone.
   case match(Int)
-  /// It is done.
+  /// The box was signed in.
   case authenticated(name: String?, provider: String?)
-  /// It was done before: nothing has to be shown on a phone.
+  /// The box was signed in before.
+  ///
+  /// No code is needed.
   case alreadySignedIn(name: String?, provider: String?)
-  /// It was refused on the phone.
+  /// The viewer denied the code on the phone.
   case denied
-  /// The code is over.
   case expired
-  /// The service gave the code up before its time.
+  /// The service withdrew the code before it expired.
   case withdrawn
-  /// Something is in the way; the same code, or the same request for one, goes on.
+  /// A problem that may pass.
+  ///
+  /// The same code, or the same request for one, stays in effect.
   case trouble(AgentFailure)
-  /// It is out of the way.
+  /// The problem has passed.
   case recovered
-  /// Nothing goes on by itself.
+  /// An error after which nothing is retried automatically.
   case failed(AgentFailure)
 }
 
-/// Everything that a sign-in reacts to.
+/// An input of ``PairModel``.
 enum PairInput: Sendable, Equatable {
   case link(LinkEvent)
   case key(Key)
-  /// Somebody pressed a button that sends a signal.
+  /// A request for a new code from outside, such as a button that sends SIGUSR1.
   case renew
-  /// The terminal has another size, or was given back after Ctrl-Z.
+  /// The screen must be drawn again: its size changed, or the program continues after Ctrl-Z.
   case redraw
-  /// The terminal is gone: no key will come.
+  /// The terminal was closed, so no more keys will come.
   case keysEnded
-  /// Somebody wants the program to end.
+  /// A signal asks the program to end.
   case stop
-  /// Nobody reads the lines any more: the launcher is gone.
+  /// The output cannot be written any more, because the launcher has ended.
   case unheard
-  /// Time passed.
+  /// The time of the next deadline has come.
   case tick
 }
 
-/// What a sign-in wants done.
+/// An output of ``PairModel``, for ``PairSession`` to perform.
 enum PairEffect: Sendable, Equatable {
-  /// Ask for a code; an earlier one of this box is withdrawn by that.
+  /// Request a code.
+  ///
+  /// The service then withdraws the box's earlier code.
   case requestCode(provider: String?)
-  /// Take the code back: whoever quits does not want it approved any more.
+  /// Withdraw the code, so that it cannot be approved after the viewer has quit.
   case withdraw
-  /// Tell the launcher.
+  /// Print the event for the launcher.
   case tell(PairEvent)
-  /// End the program.
   case end(ExitCode)
 }
 
-/// Who is there to press keys.
+/// How the program is operated.
 enum PairMode: Sendable, Equatable {
-  /// Somebody at a keyboard.
+  /// A person is at the keyboard.
   case attended
-  /// Nobody: expired codes are replaced.
+  /// There is no keyboard: expired codes are replaced automatically.
   case unattended
-  /// A launcher reads lines: one code, one answer.
+  /// A launcher reads lines: one code and one outcome, then the program ends.
   case once
 }

@@ -1,36 +1,37 @@
 import CommandKit
 import RegentPlatform
 
-/// The life of the screen as a pure machine: input and time in, view and effects out.
+/// The state machine of the pairing screen.
+///
+/// It takes inputs and the time, and returns effects; it does no I/O.
 struct PairModel: Sendable {
   var view = PairView()
   let mode: PairMode
   var provider: String?
   var providers: [ProviderEntry] = []
   var lastProvider: String?
-  /// The stage that a picker covers.
+  /// The stage behind the provider picker, while the picker is open.
   var covered: PairStage?
   var budget = CodeBudget()
   var renewAt: Int64?
   var endAt: Int64?
-  /// When a code was asked for last, and when the next is, if somebody asked for one too soon after it.
+  /// When a code was last requested, and when to send the next request if one came within ``askingPause``.
   var askedAt: Int64?
   var askAgainAt: Int64?
 
-  /// A denied or expired code that somebody had open stays to be read for so long.
+  /// How long a denied or expired code that a phone had opened stays on the screen, in milliseconds.
   static let readingTime: Int64 = 60_000
-  /// A code that nobody had open is replaced after so long.
+  /// The pause before a code that no phone had opened is replaced, in milliseconds.
   ///
-  /// Not at once: another program of this box may have taken its place with a code of its own. That one is on disk by
-  /// then, and is shown here, too; two programs that make codes at once would take them from each other for ever.
+  /// Another program of this box may have replaced the code with its own. After the pause that code is stored on disk,
+  /// and is shown here too. Without the pause, two programs would withdraw each other's codes for ever.
   static let settlingTime: Int64 = 1_000
-  /// A key that is held down, or a signal that comes again and again, makes one code in this time; the last request
-  /// counts.
+  /// The shortest time between two requested codes, in milliseconds, so that a key that is held down requests one code.
   static let askingPause: Int64 = 1_000
-  /// The good news stays on the screen for so long.
+  /// How long the success message stays on the screen, in milliseconds.
   static let farewellTime: Int64 = 4_000
 
-  /// A sign-in that has not begun, with the provider that was settled beforehand.
+  /// A sign-in that has not started, with the provider if it is already known.
   init(mode: PairMode, provider: String? = nil, product: String = "Regent") {
     self.mode = mode
     self.provider = provider
@@ -38,7 +39,7 @@ struct PairModel: Sendable {
     view.hasKeys = mode == .attended
   }
 
-  /// Where the picture goes and whether keys can come, known once the terminal is.
+  /// Sets where the QR code is drawn and whether keys can come, once the terminal is known.
   mutating func show(picture: PictureMode, hasKeys: Bool) {
     view.picture = picture
     view.hasKeys = hasKeys
@@ -52,7 +53,7 @@ struct PairModel: Sendable {
     case .key(let key): handle(key, now: now)
     case .renew: renew(now: now, isAsked: true)
     case .stop: [.end(codeForQuitting)]
-    // The code stays good: the launcher that comes back gets it again.
+    // The code stays valid, and a launcher that restarts gets it again.
     case .unheard: [.end(.failed)]
     case .tick: tick(now: now)
     case .redraw: []
@@ -60,12 +61,12 @@ struct PairModel: Sendable {
     }
   }
 
-  /// When time alone changes something, besides the bar.
+  /// The next time at which the state changes without an input, except for the time bar.
   func nextDeadline() -> Int64? {
     [renewAt, endAt, askAgainAt, view.stage.code?.deadline].compactMap(\.self).min()
   }
 
-  /// How the program ends when it ends now.
+  /// The exit code if the program ends now.
   var codeForQuitting: ExitCode {
     switch view.stage {
     case .signedIn: .done
@@ -105,7 +106,8 @@ extension PairModel {
         name, provider, .authenticated(name: name, provider: provider), endsAtOnce: mode == .once,
         now: now)
     case .alreadySignedIn(let name, let provider):
-      // Whoever typed the command reads the lines; a screen without a keyboard shows that all is well.
+      // A person who typed the command reads the line, so the program ends. On an unattended screen the message stays
+      // for a while.
       return signedIn(
         name, provider, .alreadySignedIn(name: name, provider: provider),
         endsAtOnce: mode != .unattended, now: now)
@@ -150,15 +152,15 @@ extension PairModel {
     let wasOpen = isOpen
     guard currentCode != nil else { return [] }
     let effects = end(with: .expired, .tell(.expired), code: .expired, now: now)
-    // Nobody had it open, so nobody has to be told.
+    // No phone had opened the code, so no message is needed.
     if mode == .unattended, !wasOpen { renewAt = now + Self.settlingTime }
     return effects
   }
 
-  /// Replaces a code that was taken back before anybody opened it, without a word.
+  /// Replaces a code that was withdrawn before a phone opened it, without a message.
   ///
-  /// A request for a code that was given up may have reached the service last. Bounded as all codes that nobody asked
-  /// for.
+  /// The service may have handled a cancelled request for a code last. These codes count against the budget for
+  /// automatic codes.
   private mutating func codeWithdrawn(now: Int64) -> [PairEffect] {
     guard currentCode != nil, !isOpen, budget.allowsAnother(at: now) else {
       return codeExpired(now: now)
@@ -210,7 +212,7 @@ extension PairModel {
     if let endAt, now >= endAt { return [.end(.done)] }
     if let askAgainAt, now >= askAgainAt { return requestCode(now: now) }
     if let renewAt, now >= renewAt { return renew(now: now, isAsked: false) }
-    // The service may be out of reach: a code whose time is over is not shown as if it worked.
+    // The service may be unreachable, so the screen must not go on showing an expired code.
     if let code = currentCode, now >= code.deadline { return codeExpired(now: now) }
     return []
   }
@@ -222,7 +224,7 @@ extension PairModel {
 
   private var currentCode: ShownCode? { stage.code }
 
-  /// The stage itself, also while a picker covers it.
+  /// The current stage, even while a provider picker covers it.
   var stage: PairStage { covered ?? view.stage }
 
   private var isOpen: Bool {
@@ -234,7 +236,7 @@ extension PairModel {
     }
   }
 
-  /// A new stage; it takes the place of a picker too, except that codes come and go behind one.
+  /// Shows a new stage and closes an open picker, unless only the code behind the picker changes.
   private mutating func uncover(_ new: PairStage) {
     switch new {
     case .waiting where covered != nil, .starting where covered != nil: covered = new

@@ -1,37 +1,41 @@
 import CommandKit
 import RegentPlatform
 
-/// The conversation with the service that a sign-in needs.
+/// The connection to the service for one sign-in.
 protocol PairLink: Sendable {
-  /// What the service says; asked for once.
-  func events() -> AsyncStream<LinkEvent>
-  /// Asks for a code; an earlier one is withdrawn by that.
-  func requestCode(provider: String?)
-  /// Takes the code back, as far as that can be done in a moment.
+  /// The events of the sign-in.
   ///
-  /// Without it the code stays good: after a restart the same one goes on.
+  /// Call it once.
+  func events() -> AsyncStream<LinkEvent>
+  /// Requests a code.
+  ///
+  /// The service then withdraws the box's earlier code.
+  func requestCode(provider: String?)
+  /// Withdraws the code, as far as this is possible within a moment.
+  ///
+  /// Without it, the code stays valid and is shown again after a restart.
   func withdraw() async
 }
 
-/// Runs a sign-in: inputs go into the machine, what it wants is done, and the screen follows.
+/// Runs a sign-in: passes inputs to the state machine, performs its effects and updates the screen.
 struct PairSession: Sendable {
   let link: any PairLink
   let surface: any PairSurface
   let picture: PictureOutput
-  /// Milliseconds since boot.
+  /// Returns the milliseconds since boot.
   var clock: @Sendable () -> Int64 = { Int64(Clocks.bootNanoseconds() / 1_000_000) }
 
-  /// How often the bar is looked at while a code is shown.
+  /// How often the time bar is redrawn while a code is shown, in milliseconds.
   static let redrawPause: Int64 = 10_000
-  /// How often a terminal is asked for that another program has.
+  /// How often to check whether another program has returned the terminal, in milliseconds.
   static let absencePause: Int64 = 1_000
 
-  /// Runs to the end.
+  /// Runs the sign-in to its end.
   ///
   /// - Parameters:
-  ///   - model: the machine, not started.
+  ///   - model: the state machine, not started yet.
   ///   - inputs: keys and signals.
-  /// - Returns: how the program ends.
+  /// - Returns: the exit code.
   func run(_ model: PairModel, inputs: AsyncStream<PairInput>) async -> ExitCode {
     var model = model
     let (merged, sink) = AsyncStream.makeStream(of: PairInput.self)
@@ -70,7 +74,7 @@ struct PairSession: Sendable {
       }
     }
     var view = model.view
-    // Without the picture the screen has room for it.
+    // If the picture cannot be drawn elsewhere, the QR code is drawn with characters.
     if !picture.show(view.stage.code?.link) { view.picture = .characters }
     if end == nil { surface.show(view, now: clock()) }
     return end
@@ -88,7 +92,7 @@ struct PairSession: Sendable {
     }
     guard let due else { return nil }
     return Task {
-      // Short of a day, so that no addition overflows; a tick too early does no harm.
+      // Limited to a day, so that no addition overflows. A tick that comes too early is harmless.
       try? await Task.sleep(for: .milliseconds(min(max(0, due - now), 86_400_000)))
       if !Task.isCancelled { sink.yield(.tick) }
     }

@@ -1,28 +1,30 @@
 import CommandKit
 import RegentPlatform
 
-/// Where a sign-in is shown.
+/// Displays a sign-in.
 protocol PairSurface: Sendable {
-  /// Whether time left is drawn, so that it has to be drawn again.
+  /// Whether the display shows the remaining time, and so must be redrawn regularly.
   var showsTime: Bool { get }
-  /// Whether another program has the terminal, so that it has to be asked for soon.
+  /// Whether another program has the terminal, so that this must be checked again soon.
   var isElsewhere: Bool { get }
-  /// Shows the state; called after everything that happens.
+  /// Displays the current state.
+  ///
+  /// Called after every input.
   func show(_ view: PairView, now: Int64)
-  /// Says what happened, once.
+  /// Reports an event once.
   func tell(_ event: PairEvent)
-  /// Draws everything anew with the next `show`.
+  /// Makes the next `show` redraw everything.
   func invalidate()
 }
 
-/// A line for each thing that happens: for pipes, logs and launchers.
+/// Prints a line for each event, for pipes, logs and launchers.
 final class LineSurface: PairSurface {
   private let console: Console
   private let texts: Texts
   private let wantsJSON: Bool
   private let onLoss: @Sendable () -> Void
 
-  /// Lines on that console; `onLoss` hears of each that could not be written.
+  /// Prints lines on `console`; `onLoss` is called for each line that could not be written.
   init(
     _ console: Console, _ language: Language, wantsJSON: Bool,
     onLoss: @escaping @Sendable () -> Void = {}
@@ -46,12 +48,12 @@ final class LineSurface: PairSurface {
     } else {
       console.print(lines: event.lines(texts))
     }
-    // A launcher waits for the line, not for a full buffer.
+    // A launcher must get the line at once, not when the buffer is full.
     if !console.flush() { onLoss() }
   }
 }
 
-/// The whole screen.
+/// Draws the sign-in on the whole terminal.
 final class ScreenSurface: PairSurface {
   private let stream: OutputStream
   private let capabilities: TerminalCapabilities
@@ -61,9 +63,11 @@ final class ScreenSurface: PairSurface {
   private let absence = Locked(false)
   private let drawn = Locked<Canvas?>(nil)
 
-  /// Bytes to write before the first drawing: another screen, no cursor, no wrapping at the edge.
+  /// The bytes to write first: they switch to the alternate screen, hide the cursor and turn off wrapping.
   static let greeting = Array("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[0m\u{1b}[2J".utf8)
-  /// Bytes that undo it; a console without another screen is cleared.
+  /// The bytes that undo ``greeting``.
+  ///
+  /// A console without an alternate screen is cleared.
   static let farewell = Array("\u{1b}[0m\u{1b}[2J\u{1b}[H\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l".utf8)
 
   init(
@@ -95,7 +99,7 @@ final class ScreenSurface: PairSurface {
       defer { drawn = canvas }
       return ScreenDiff.bytes(from: drawn, to: canvas, depth: capabilities.depth)
     }
-    // A terminal that is gone is noticed by its signal, not here.
+    // A closed terminal is noticed by its signal, so a write error is ignored here.
     if !bytes.isEmpty { _ = stream.write(bytes) }
   }
 }

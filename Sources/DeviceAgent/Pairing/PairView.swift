@@ -1,23 +1,24 @@
 import RegentHTTPClient
 
-/// A registration code as the screen shows it; its address was checked before this value was made.
+/// A registration code for the screen.
+///
+/// ``AddressCheck`` has accepted its address before this value is created.
 struct ShownCode: Sendable, Equatable {
-  /// The wire form, without dash.
+  /// The code in wire form, without a dash.
   let code: String
-  /// The form for people: `XXXX-XXXX`.
+  /// The code for people: `XXXX-XXXX`.
   let display: String
-  /// Where to type it, as people type addresses.
+  /// The address to type, without `https://`.
   let address: String
-  /// What the QR code says.
+  /// The text of the QR code.
   let link: String
-  /// When it ends for the clocks of people, in epoch milliseconds.
+  /// The expiry on the wall clock, in epoch milliseconds.
   let expires: Int64
-  /// When it ends on the clock that never jumps, in milliseconds since boot.
+  /// The expiry on the boot clock, which never jumps, in milliseconds since boot.
   let deadline: Int64
-  /// How long it lived when it was made, in milliseconds.
+  /// The lifetime of the code when it was created, in milliseconds.
   let lifetime: Int64
 
-  /// A code with its checked address.
   init(
     code: String, display: String, address: String, link: String, expires: Int64, deadline: Int64,
     lifetime: Int64
@@ -31,7 +32,7 @@ struct ShownCode: Sendable, Equatable {
     self.lifetime = max(1, lifetime)
   }
 
-  /// How much of its life is left: 0 to 1.
+  /// The fraction of the lifetime that is left, from 0 to 1.
   func fractionLeft(at now: Int64) -> Double {
     min(1, Double(millisecondsLeft(at: now)) / Double(lifetime))
   }
@@ -39,63 +40,69 @@ struct ShownCode: Sendable, Equatable {
   func millisecondsLeft(at now: Int64) -> Int64 { max(0, deadline - now) }
 }
 
-/// Something that keeps the box from going on, in words that its viewer can use.
+/// A problem that prevents the sign-in, in the terms of the viewer.
 enum PairingObstacle: Sendable, Equatable {
-  /// The service cannot be reached.
   case offline(host: String)
-  /// Good certificates look expired or not yet valid: the clock is wrong.
+  /// The box's clock is wrong: valid certificates look expired or not yet valid.
   case clock
-  /// The service's certificate or the TLS handshake.
+  /// The service's certificate or the TLS handshake failed.
   case certificate(ClientError.TLSFault)
-  /// Something else answered in the service's place.
+  /// Another server answered in place of the service, such as a captive portal.
   case portal
-  /// The service is reached and refuses the box.
+  /// The service refuses the box's credentials.
   case refused
-  /// The service named an address that is not its own.
+  /// The service sent an address that is not its own.
   case foreignAddress
-  /// The service is busy, and may say for how long.
+  /// The service is busy, and may say how long to wait.
   case busy(seconds: Int64? = nil)
-  /// The service failed.
+  /// The service reported an error.
   case service
-  /// The disk takes nothing: a sign-in would be forgotten.
+  /// The disk is full, so a sign-in could not be stored.
   case storage
-  /// The same, because it is mounted so.
+  /// The disk is mounted read-only, so a sign-in could not be stored.
   case readOnly
 }
 
 extension PairingObstacle {
-  /// Whether there is nothing new to tell: a busy service may name another time with each answer.
+  /// Whether the problem is the same, so that it need not be reported again.
+  ///
+  /// A busy service may name another time with each response.
   func isSameKind(as other: PairingObstacle) -> Bool {
     if case (.busy, .busy) = (self, other) { true } else { self == other }
   }
 }
 
-/// What the box is doing.
+/// What the screen currently shows.
 enum PairStage: Sendable, Equatable {
-  /// A code is being asked for.
+  /// A code was requested.
   case starting
-  /// Somebody chooses a provider.
+  /// The viewer chooses a provider.
   case choosing(ProviderPicker)
-  /// The code is shown, nobody has opened it.
+  /// The code is shown, and no phone has opened it.
   case waiting(ShownCode)
-  /// A phone has the code open.
+  /// A phone has opened the code.
   case connected(ShownCode)
-  /// The phone asks for this number.
+  /// The viewer must type this number on the phone.
   case number(ShownCode, Int)
-  /// The box is signed in.
   case signedIn(name: String?, provider: String?)
-  /// Refused on the phone.
+  /// The viewer denied the code on the phone.
   case denied
-  /// Refused while the phone asked for the number: the service does not say whether the wrong one was picked.
+  /// The code was denied while the phone asked for the number.
+  ///
+  /// The service does not say whether the number was wrong.
   case deniedAtNumber
-  /// Time ran out.
+  /// The code expired.
   case expired
-  /// The hour's codes are used up; a key or a signal brings a new one.
+  /// The automatic codes of this hour are used up.
+  ///
+  /// A key or a signal requests a new one.
   case resting
-  /// Nothing can be shown until this is mended, perhaps so.
+  /// An error that must be fixed first.
+  ///
+  /// The hint may say how.
   case failed(PairingObstacle, hint: String? = nil)
 
-  /// The code that is on the screen.
+  /// The code on the screen, if any.
   var code: ShownCode? {
     switch self {
     case .waiting(let code), .connected(let code), .number(let code, _): code
@@ -104,36 +111,32 @@ enum PairStage: Sendable, Equatable {
   }
 }
 
-/// Where the QR code goes.
+/// How the QR code is drawn.
 enum PictureMode: Sendable, Equatable {
-  /// Drawn with characters.
+  /// With characters.
   case characters
-  /// Drawn over the middle of the screen, behind the terminal's back.
+  /// With pixels over the middle of the screen, in the framebuffer.
   case framebuffer
-  /// Written to a file.
+  /// Into an image file.
   case file(String)
-  /// Nowhere.
+  /// The QR code is not drawn.
   case none
 }
 
 /// Everything that the screen shows.
 struct PairView: Sendable, Equatable {
-  /// What the screen says of itself when nobody gave it a name.
+  /// The product name when the command names none.
   static let usualProduct = "Regent"
 
-  /// What this is: the product's name.
   var product = Self.usualProduct
-  /// What the box is doing.
   var stage = PairStage.starting
-  /// What is in its way meanwhile.
+  /// A problem that is shown beside the stage.
   var trouble: PairingObstacle?
-  /// Whether keys can be pressed.
+  /// Whether the viewer can press keys.
   var hasKeys = true
-  /// Whether there is a provider to choose.
+  /// Whether there is more than one provider.
   var canChooseProvider = false
-  /// Where the QR code goes.
   var picture = PictureMode.characters
 
-  /// The first view: asking for a code.
   init() {}
 }

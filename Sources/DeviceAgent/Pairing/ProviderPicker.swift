@@ -1,12 +1,11 @@
 import RegentPlatform
 
-/// A provider as a viewer knows it.
+/// A provider in the picker.
 struct ProviderEntry: Sendable, Equatable {
-  /// What the service calls it.
   let id: String
-  /// What people call it.
+  /// The name that viewers know.
   let name: String
-  /// Whether it is shown before the others.
+  /// Whether it is listed before the others.
   let isFeatured: Bool
 
   init(id: String, name: String, isFeatured: Bool = false) {
@@ -16,28 +15,34 @@ struct ProviderEntry: Sendable, Equatable {
   }
 }
 
-/// A list to choose from: typing narrows it, arrows move, Enter takes.
+/// A list to choose a provider from.
+///
+/// Typing filters it, the arrow keys move the selection, and Enter chooses.
 struct ProviderPicker: Sendable, Equatable {
-  /// All of them, those featured first.
+  /// All providers, featured ones first.
   let providers: [ProviderEntry]
-  /// What was typed.
+  /// The filter text that was typed.
   private(set) var query = ""
-  /// Which of the matching ones is marked.
+  /// The index of the selected provider in ``matching``.
   private(set) var selection = 0
 
-  /// What a key led to.
+  /// The effect of a key.
   enum Outcome: Equatable { case stays, chosen(String), cancelled }
 
-  /// More than anybody types; a stuck key must not fill the memory.
+  /// Limits the text, so that a stuck key does not fill the memory.
   private static let longestQuery = 40
 
-  /// A list with nothing typed yet; `last` is marked first when it is there.
+  /// A list without a filter.
+  ///
+  /// The provider `last` is selected first if it is in the list.
   init(_ providers: [ProviderEntry], last: String? = nil) {
     self.providers = providers.filter(\.isFeatured) + providers.filter { !$0.isFeatured }
     selection = self.providers.firstIndex { $0.id.utf8.elementsEqual((last ?? "").utf8) } ?? 0
   }
 
-  /// Those that fit what was typed, names that begin with it first.
+  /// The providers that match the filter.
+  ///
+  /// Names that begin with it come first.
   var matching: [ProviderEntry] {
     let wanted = searchForm(of: query)
     guard !wanted.isEmpty else { return providers }

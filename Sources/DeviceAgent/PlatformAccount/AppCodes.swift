@@ -1,12 +1,14 @@
 import CommandKit
 
-/// How many codes apps may have the box show: so few that there are always some for whoever signs the box in.
+/// Limits how many codes the apps of the box may request, so that some always remain for a person who signs the box in.
 struct AppCodes: Sendable {
-  /// In an hour: of one app, and of all of them; the rest of ``PairHost/codesAnHour`` is no app's.
+  /// The most codes in an hour, for one app and for all apps.
+  ///
+  /// The rest of ``PairHost/codesAnHour`` is reserved for others.
   static let mostOfOne = 6
   static let mostOfAll = 30
 
-  /// Nanoseconds since boot, and whose.
+  /// The app and the time of each code, in nanoseconds since boot.
   private var times: [(app: String, at: UInt64)] = []
 
   mutating func take(_ app: String, now: UInt64) throws(CommandError) {

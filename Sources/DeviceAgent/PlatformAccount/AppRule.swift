@@ -3,21 +3,22 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// A line of `agent.conf` that says who is an app of the box's platform account.
+/// A line of `agent.conf` that defines an app of the box's platform account.
 ///
 ///     app = NAME user:kodi requestor:acme socket:NAME
 ///
-/// All that is named must hold; `requestor:` may repeat. An app is a user, a group or a socket of its own, never an
-/// executable: the daemon cannot read another user's, add-ons share one, and process ids are used again.
+/// The caller must match the user, the group and the socket that the line names; `requestor:` may repeat. An app is
+/// never identified by its executable: the daemon cannot read the executable of another user's process, add-ons share
+/// one, and process ids are reused.
 struct AppRule: Sendable, Equatable {
   let name: String
   private(set) var user: UInt32?
   private(set) var group: UInt32?
   private(set) var requestors: [String] = []
-  /// The socket that this app alone listens to the daemon on.
+  /// The name of the socket that only this app may use.
   private(set) var socket: String?
 
-  /// More lines are something else than a box.
+  /// The most lines; a box needs far fewer.
   static let most = 256
 
   init(parsing text: String, in place: String) throws(CommandError) {
@@ -58,7 +59,9 @@ struct AppRule: Sendable, Equatable {
 }
 
 extension AppRule {
-  /// All lines of a settings file; none of them is nobody's.
+  /// Parses all app lines of a settings file.
+  ///
+  /// Refuses a line that no caller could match, or whose callers all match an earlier line.
   static func all(
     _ lines: [(text: String, place: String)], overflow: Set<UInt32>? = nil
   ) throws(CommandError) -> [AppRule] {
@@ -86,7 +89,7 @@ extension AppRule {
     return rules
   }
 
-  /// A requestor for which this line, which comes first, means everybody whom another one does.
+  /// A requestor for which every caller that matches `later` already matches this earlier line, if there is one.
   private func hides(_ later: AppRule) -> String? {
     guard socket == later.socket, user == nil || user == later.user, group == nil || group == later.group else {
       return nil
@@ -95,11 +98,12 @@ extension AppRule {
   }
 }
 
-/// Who of the local programs is an app.
+/// Identifies the apps among the local programs.
 struct AppBook: Sendable {
   let rules: [AppRule]
-  /// What the kernel calls users and groups that this process's user namespace does not know: nobody, even when a line
-  /// names it.
+  /// The ids that the kernel shows for users and groups outside of this process's user namespace.
+  ///
+  /// A caller with such an id is never an app, because the id stands for many users.
   private let overflow: Set<UInt32>
 
   init(_ rules: [AppRule], overflow: Set<UInt32> = AppBook.overflowIDs()) {
@@ -107,12 +111,12 @@ struct AppBook: Sendable {
     self.overflow = overflow
   }
 
-  /// The sockets of their own that apps have, each once.
+  /// The names of the sockets that belong to one app each.
   var sockets: [String] { Set(rules.compactMap(\.socket)).sorted() }
 
-  /// The app that asks for a requestor; the first line that fits.
+  /// The app that a caller is for a requestor, by the first matching line.
   ///
-  /// On an app's own socket that app's lines alone count, and on the common one the lines without a socket.
+  /// On an app's own socket only the lines with that socket count, and on the common socket only the lines without one.
   func app(of caller: UnixCredentials, on socket: String?, requestor: String) -> String? {
     guard !overflow.contains(caller.user) else { return nil }
     return rules.first { rule in
@@ -125,14 +129,14 @@ struct AppBook: Sendable {
     }?.name
   }
 
-  /// Whether a line fits at all, whatever the requestor: for the doctor.
+  /// Whether any line matches the caller, whatever the requestor.
   func knows(_ caller: UnixCredentials, on socket: String?) -> Bool {
     rules.contains { rule in
       rule.requestors.first.map { app(of: caller, on: socket, requestor: $0) == rule.name } ?? false
     }
   }
 
-  /// The usual number, and the kernel's own where the sandbox lets it be read.
+  /// The usual overflow id, and the kernel's setting if the sandbox allows reading it.
   static func overflowIDs() -> Set<UInt32> {
     var ids: Set<UInt32> = [65_534]
     for name in ["overflowuid", "overflowgid"] {

@@ -3,44 +3,48 @@ import CommandKit
 import RegentCryptography
 import RegentEncodings
 
-/// The box's own sign-in at the box maker's requestor: the platform account.
+/// The platform account: the box's own sign-in, at the requestor of the box's maker.
 protocol BoxAccount: Sendable {
-  /// Who is signed in, as far as this box knows; never the network.
+  /// The stored sign-in.
+  ///
+  /// Sends no request.
   func kept() async throws(CommandError) -> SignInFacts?
-  /// What the platform's picker lists.
+  /// The providers for the platform's provider picker.
   func picker() async throws(CommandError) -> [ProviderEntry]
-  /// The box's word about its sign-in, in answer to a service's profile request.
+  /// The signed answer to a service's profile request.
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String
-  /// Tells the service what the viewer decided, or that an app asks.
+  /// Reports a viewer's decision, or that an app waits for one, to the service.
   func tell(_ decision: BoxDecision) async throws(CommandError)
-  /// What the service says was decided, here and on "my screens"; held for so long while it is what the tag names.
+  /// The decisions that the service has, including those made on the page "my screens".
   ///
-  /// - Returns: nil when nothing is new.
+  /// The service holds the request while its list still has this tag, for `wait` at most.
+  ///
+  /// - Returns: `nil` if the list has not changed.
   func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions?
-  /// Signs the box out, here and at the service.
+  /// Signs the box out, locally and at the service.
   ///
-  /// - Throws: when it is signed out, and may not be after a restart, as well.
+  /// - Throws: `CommandError` if the sign-out could not be stored, so that a restart may undo it.
   func signOut() async throws(CommandError) -> SignOutEnd
-  /// Asks the service whether it knows the sign-in still; what it does not know ends here.
+  /// Asks the service whether the sign-in is still valid, and removes it if it is not.
   ///
-  /// - Returns: whether it answered.
+  /// - Returns: whether the service answered.
   func lookAgain() async -> Bool
 }
 
 extension SignInFacts {
-  /// Tells one viewer from another, over sign-ins.
+  /// A hash that identifies the viewer across sign-ins.
   var viewerMark: String {
     Hex.encode(SHA256.hash("regent platform viewer\n" + [provider, user].joined(separator: "\n")))
   }
 }
 
-/// How an app stands.
+/// An app's permission and the account that it may use.
 struct AppStanding: Sendable, Equatable {
   let who: AppRequestor
   let permission: PlatformPermission
   var signIn: SignInFacts?
-  /// Why the account cannot be used although somebody may be signed in.
+  /// Why the account cannot be used, even if the box is signed in.
   var failure: String?
 }

@@ -4,19 +4,23 @@ import RegentEncodings
 import RegentJSON
 import RegentPlatform
 
-/// The box's key for the platform account: made with one sign-in, and good for that one alone.
+/// The box's key for the platform account.
 ///
-/// The file (0600) holds its private half sealed with a key that the machine's id makes: the state folder alone, copied
-/// to another machine, is worth nothing. Whoever copies the whole disk has the id as well; no TPM is asked for.
+/// A key belongs to one sign-in and is not used for another.
 ///
-/// What the file held when it was read last stays open: each app's first start asks for the key, and opening one takes
-/// OpenSSL as long as all the rest of the answer. Whoever reads this process's memory reads the file, too.
+/// The file (mode 0600) holds the private key encrypted with a key derived from the machine id. A copy of the state
+/// folder alone is therefore useless on another machine. An attacker who copies the whole disk also has the machine id;
+/// a TPM is not used.
+///
+/// The decrypted key stays in memory until the file changes, because each app needs it at its first start, and
+/// decrypting it takes OpenSSL as long as the rest of the response. This adds no risk: an attacker who can read this
+/// process's memory can also read the file.
 final class BoxKeyFile: Sendable {
-  /// A key, and the mark of the sign-in that it was enrolled with.
+  /// A key and the hash of the sign-in for which it was registered.
   struct Kept: Sendable {
     let key: SigningKey
     let signIn: String
-    /// What the service calls the box.
+    /// The id that the service gave the box.
     let box: String
   }
 
@@ -29,20 +33,22 @@ final class BoxKeyFile: Sendable {
   private let sealing: SealingKey?
   private let opened = Locked<Opened?>(nil)
 
-  /// The file's name for the sealed value: what was sealed for something else does not open.
+  /// The associated data of the encryption, so that a value that was encrypted for another purpose is not accepted.
   private static let purpose = Array("regent box key".utf8)
 
   init(folder: String, machineIDFile: String = "/etc/machine-id") throws(FileError) {
     path = "\(folder)/key"
     let id = (try? DurableFile.read(machineIDFile, limit: 4_096, widest: nil)) ?? []
     let text = Array(id.prefix { $0 > 0x20 })
-    // A machine without an id cannot be told from another one.
+    // Without a machine id, the key could not be bound to this machine.
     sealing =
       text.isEmpty
       ? nil : SealingKey(id: 1, HKDF.derive(from: Secret(copying: text), info: "regent box key of this machine"))
   }
 
-  /// The key of that sign-in; none when it was made for another one, on another machine, or is not there.
+  /// The key of this sign-in.
+  ///
+  /// Returns `nil` if there is none, or if it belongs to another sign-in or another machine.
   func key(of signIn: String) throws(CommandError) -> Kept? {
     let bytes: [UInt8]
     do throws(FileError) {
@@ -65,7 +71,9 @@ final class BoxKeyFile: Sendable {
     return kept
   }
 
-  /// A new key; it counts when it is kept.
+  /// Generates a key.
+  ///
+  /// The caller must register it at the service and then call ``keep(_:)``.
   func newKey() throws(CommandError) -> SigningKey {
     guard sealing != nil else {
       throw CommandError(

@@ -2,12 +2,14 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// The box's own sign-in on the screens of its apps: one code, whoever asked for it first.
+/// The box's own sign-in, started by apps and shown on their screens.
 ///
-/// The daemon does it as for a launcher (``PairHost``). It ends when nobody waits any more: an app that leaves takes
-/// the code back only when it was the last.
+/// All apps share one code.
+///
+/// The daemon runs it as it does for a launcher (``PairHost``). An app that leaves withdraws the code only if no other
+/// app waits for it.
 actor BoxSignIn {
-  /// A sign-in and the code to show.
+  /// A started sign-in and the code to show.
   struct Begun: Sendable {
     let id: String
     let after: Int
@@ -19,8 +21,8 @@ actor BoxSignIn {
     }
   }
 
-  /// What happened since the last question.
-  struct News: Sendable {
+  /// The changes since the last poll.
+  struct SignInProgress: Sendable {
     var last: Int
     var isOpened = false
     var match: Int?
@@ -35,12 +37,12 @@ actor BoxSignIn {
   }
 
   private let pairing: PairHost
-  /// As whom the daemon signs itself in: nobody else's sign-in is joined.
+  /// The daemon's own user id, so that no other user's sign-in is joined.
   private let owner: UInt32
   private var id: String?
   private var waiting: Set<AppRequestor> = []
 
-  /// How long the service may take to give a code.
+  /// How long to wait until the service has returned a code.
   private static let patience = Duration.seconds(20)
 
   init(_ pairing: PairHost, owner: UInt32) {
@@ -77,9 +79,9 @@ actor BoxSignIn {
 
   func news(
     of id: String, after last: Int, wait: Duration, _ who: AppRequestor
-  ) async throws(CommandError) -> News {
+  ) async throws(CommandError) -> SignInProgress {
     let heard = try await pairing.news(of: id, after: last, wait: wait, by: owner)
-    var news = News(last: heard.last)
+    var news = SignInProgress(last: heard.last)
     for event in heard.events {
       switch event {
       case .opened: news.isOpened = true
@@ -97,7 +99,9 @@ actor BoxSignIn {
     return news
   }
 
-  /// This app does not wait any more; the last one takes the code back.
+  /// Notes that an app no longer waits.
+  ///
+  /// When the last app leaves, the code is withdrawn.
   func leave(_ id: String, _ who: AppRequestor) async {
     waiting.remove(who)
     guard waiting.isEmpty, self.id == id else { return }

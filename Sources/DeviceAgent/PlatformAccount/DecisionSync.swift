@@ -4,36 +4,36 @@ import RegentJSON
 import RegentPairingWire
 import RegentPlatform
 
-/// Keeps the decisions of this box and those of "my screens" the same.
+/// Synchronizes the viewer's decisions about apps between this box and the service's page "my screens".
 ///
-/// What was decided here is told until the service has heard it, over restarts. What is decided there comes by one held
-/// call, so that the box hears of it at once and has no other wake-up. Of two decisions about an app the later one
-/// holds, which the service says; while it has not heard of one that was made here, that one holds here.
+/// Decisions made on the box are sent until the service has confirmed them, even after a restart. Decisions made at the
+/// service arrive by one long poll, so that the box learns of them at once and does not wake up otherwise. The service
+/// keeps the later of two decisions about an app; until it has confirmed a decision of the box, the box uses its own.
 actor DecisionSync {
   private let permissions: PermissionStore
   private let account: any BoxAccount
-  /// How long the service holds a call.
+  /// How long the service may hold a poll.
   private let hold: Duration
-  /// With nobody signed in the service is asked that often at most, while apps or people ask.
+  /// While the box is signed out, the shortest time between two requests that ask whether it was signed in.
   private let askPause: Duration
   private var tag: String?
   private var following: Task<Void, Never>?
-  /// Which of the loops is the one that goes on.
+  /// The number of the current loop; a loop with another number was replaced.
   private var round = 0
-  /// The sign-in that was there when last looked.
+  /// The sign-in at the latest check.
   private var known: SignInFacts?
   private var telling: Task<Void, Never>?
-  /// The question whether somebody is signed in after all, and when the next one may be.
+  /// The request whether the box was signed in meanwhile, and the earliest time of the next one.
   private var asking: Task<Void, Never>?
   private var nextAsk: UInt64 = 0
-  /// Why the service lets no app use the account, as it last said.
+  /// Why the service lets no app use the account, according to its latest response.
   private(set) var refusal: String?
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
   private var ended: (@Sendable () async -> Void)?
 
-  /// A service that refuses is asked again after that, when an app asks again.
+  /// The pause after a refusal of the service; a new request of an app can end it.
   private static let refusedPause = Duration.seconds(600)
-  /// Two decisions come at least so far apart: who changes them without end makes no storm of calls.
+  /// The shortest time between two polls, so that a viewer who keeps changing decisions causes no flood of requests.
   private static let shortestPause = Duration.milliseconds(250)
 
   init(
@@ -46,7 +46,7 @@ actor DecisionSync {
     self.askPause = askPause
   }
 
-  /// What is to be done when apps stand otherwise without a decision here, and when nobody is signed in any more.
+  /// Sets the work to do when decisions of the service changed the permission of apps, and when the box is signed out.
   func onNews(
     _ work: @escaping @Sendable ([AppRequestor]) async -> Void, end: (@Sendable () async -> Void)? = nil
   ) {
@@ -54,9 +54,9 @@ actor DecisionSync {
     ended = end
   }
 
-  /// Who is signed in; what another viewer allowed before is taken back first.
+  /// The current sign-in, after revoking the permissions of an earlier viewer if it belongs to another one.
   ///
-  /// Who signed in since, here or in another process, is listened for without a pause that an earlier sign-in led to.
+  /// A new sign-in starts the synchronization at once, even if an earlier one led to a pause.
   func current() async throws(CommandError) -> SignInFacts? {
     let before = known
     guard let signIn = try await look() else {
@@ -78,9 +78,9 @@ actor DecisionSync {
     return signIn
   }
 
-  /// Asks the service whether somebody is signed in after all, as when an account was switched off for a while.
+  /// Asks the service in the background whether the box is signed in after all, as when an account was enabled again.
   ///
-  /// Whoever asks now is answered without it: apps wait for no network.
+  /// The caller does not wait for the answer, because apps must not wait for the network.
   private func askService() {
     let now = Clocks.bootNanoseconds()
     guard asking == nil, now >= nextAsk else { return }
@@ -92,31 +92,31 @@ actor DecisionSync {
     }
   }
 
-  /// Waits until the service has said whether somebody is signed in after all, if nobody is here.
+  /// Asks the service whether the box is signed in after all, and waits for the answer.
   func lookAgain() async {
     _ = try? await current()
     await asking?.value
   }
 
-  /// Begins to tell and to listen, unless that is under way; it ends when nobody is signed in on the box.
+  /// Starts the synchronization unless it is running; it ends when the box is signed out.
   func begin() {
     if following == nil { beginAnew() }
   }
 
-  /// The same without the pause that an earlier sign-in, or a service that was away, may have led to.
+  /// Restarts the synchronization, and so ends a pause after an error.
   func beginAnew() {
     following?.cancel()
     round += 1
     following = Task { [round] in await follow(round) }
   }
 
-  /// Tells what the service has not heard of.
+  /// Sends the decisions that the service has not confirmed.
   func tell() {
     guard telling == nil else { return }
     telling = Task { await tellAll() }
   }
 
-  /// Lets "my screens" show that an app asks; when that is not heard, the question is on the box alone.
+  /// Reports that an app waits for a decision; if this fails, only the box shows the question, not "my screens".
   func tell(question who: AppRequestor) {
     Task { try? await account.tell(BoxDecision(who: who, word: .asked)) }
   }
@@ -136,7 +136,7 @@ actor DecisionSync {
           BoxDecision(who: next.who, word: .permission(next.permission), age: next.age(at: Clocks.wallMilliseconds())))
         permissions.told(next)
       } catch {
-        // Nobody is signed in, or the service wants none of it: the next beginning tries again.
+        // The box is signed out, or the service refuses the decision. The next start tries again.
         guard error.exit == .unreachable else {
           refused.insert(next.who)
           continue
@@ -157,14 +157,15 @@ actor DecisionSync {
       let asOf = permissions.revision
       do throws(CommandError) {
         guard let news = try await account.decisions(unless: tag, wait: hold) else {
-          // Answered at once although nothing is new: a service that stops, or something between that holds no call.
+          // An immediate response without news means that the service is stopping, or that a proxy does not hold
+          // requests.
           let wasHeld = Clocks.bootNanoseconds(since: began) > 1_000_000_000
           if wasHeld { backoff.reset() } else { try? await Task.sleep(for: backoff.next()) }
           continue
         }
         refusal = nil
         let changed = try permissions.takeOver(news.decisions, asOf: asOf)
-        // Only now: what could not be written is asked for again.
+        // Stored only now, so that decisions that could not be written are requested again.
         tag = news.tag
         backoff.reset()
         if !changed.isEmpty { await takenOver?(changed) }
@@ -173,11 +174,12 @@ actor DecisionSync {
       } catch {
         var isPassing = error.exit == .unreachable || error.code == "storage"
         if error.exit == .notSignedIn {
-          // Ended at the service, which ended the call with it: what is kept here ends, unless it says otherwise.
+          // The sign-in was ended at the service, and with it the poll. Removes the local sign-in, unless the service
+          // says that it is valid.
           let before = known
           let isAnswered = await account.lookAgain()
           if isAnswered, await !isSignedIn() { break }
-          // Somebody signed in meanwhile: it was not about that one.
+          // The box was signed in again meanwhile. The response was about the earlier sign-in.
           if known != before { continue }
           isPassing = !isAnswered
         }
@@ -201,11 +203,11 @@ extension DecisionSync {
   }
 }
 
-/// A decision as the box tells it.
+/// A decision as the box reports it.
 struct BoxDecision: Sendable, Equatable {
   enum Word: Sendable, Equatable {
     case permission(PlatformPermission)
-    /// Nobody decided: an app wants the viewer to be asked.
+    /// The viewer has not decided: an app waits for a decision.
     case asked
 
     var text: String {
@@ -218,11 +220,11 @@ struct BoxDecision: Sendable, Equatable {
 
   let who: AppRequestor
   let word: Word
-  /// How long ago it was made.
+  /// How long ago the viewer decided.
   var age = Duration.zero
 }
 
-/// What the service says was decided.
+/// The decisions that the service has.
 struct ServiceDecisions: Sendable, Equatable {
   let decisions: [AppRequestor: PlatformPermission]
   let tag: String
@@ -231,7 +233,7 @@ struct ServiceDecisions: Sendable, Equatable {
 extension ServiceDecisions {
   private static let limits = JSONLimits(depth: 4, bytes: 1_048_576)
 
-  /// Nothing when any of it is not understood: half a list could leave out a no.
+  /// Returns `nil` if any entry is not understood, because a partial list could lack a refusal.
   init?(reading body: [UInt8], tag: String?) {
     guard let tag, let entries = (try? JSONValue(reading: body, limits: Self.limits))?["permissions"]?.array
     else { return nil }

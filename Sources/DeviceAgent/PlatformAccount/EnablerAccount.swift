@@ -6,7 +6,7 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// The box's account over the SDK's tokens, with the box's key.
+/// The platform account, with the SDK's sign-in and the box's key.
 actor EnablerAccount: BoxAccount {
   private let source: EnablerSource
   private let keys: BoxKeyFile
@@ -18,7 +18,7 @@ actor EnablerAccount: BoxAccount {
   }
 
   func kept() async throws(CommandError) -> SignInFacts? {
-    // A pass and a provider that is out of order sign nobody in whom apps could share.
+    // Temporary passes and sign-ins by degradation do not identify a viewer, so apps cannot share them.
     guard let signIn = await source.kept(), signIn.source == .regular else { return nil }
     return SignInFacts(
       provider: signIn.provider.id, providerName: signIn.provider.displayName, user: signIn.userID,
@@ -58,7 +58,7 @@ actor EnablerAccount: BoxAccount {
       throw CommandError("nobody is signed in on this box", code: "not-signed-in")
     }
     let kept = try await enrolledKey(of: signIn)
-    return try BoxWord(
+    return try BoxAssertion(
       request: profileRequest, box: kept, provider: provider, who: who,
       now: Instant(milliseconds: Clocks.wallMilliseconds())
     ).signed()
@@ -66,15 +66,18 @@ actor EnablerAccount: BoxAccount {
 
   // MARK: The key
 
-  /// Makes the key of the sign-in that is there, so that no app waits for it and operators see the box at once.
+  /// Creates and registers the key of the current sign-in in advance, so that no app has to wait for it and operators
+  /// see the box at once.
   ///
-  /// What goes wrong is told whom asks for the box's word: the next one tries again.
+  /// Errors are ignored here. The first app that needs the key retries, and gets the error if there is one.
   func prepareKey() async {
     guard let signIn = try? await kept() else { return }
     _ = try? await enrolledKey(of: signIn)
   }
 
-  /// The key of this sign-in; made and enrolled when there is none, once for all that ask meanwhile.
+  /// The key of this sign-in.
+  ///
+  /// Creates and registers one if there is none; simultaneous callers share one registration.
   private func enrolledKey(of signIn: SignInFacts) async throws(CommandError) -> BoxKeyFile.Kept {
     let mark = Self.mark(signIn)
     if let kept = try keys.key(of: mark) { return kept }
@@ -113,7 +116,7 @@ actor EnablerAccount: BoxAccount {
     return kept
   }
 
-  /// Tells one sign-in from the next: another viewer, provider or end.
+  /// A hash that identifies a sign-in: it changes with the viewer, the provider and the expiry.
   private static func mark(_ signIn: SignInFacts) -> String {
     let text = [signIn.provider, signIn.user, String(signIn.expires)].joined(separator: "\n")
     return Hex.encode(SHA256.hash("regent platform sign-in\n" + text))

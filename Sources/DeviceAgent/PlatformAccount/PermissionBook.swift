@@ -1,7 +1,7 @@
 import AccessEnabler
 import RegentJSON
 
-/// An app, and whom it signs in for.
+/// An app and the requestor for which it signs in.
 struct AppRequestor: Hashable, Sendable, Comparable {
   let app: String
   let requestor: String
@@ -11,60 +11,70 @@ struct AppRequestor: Hashable, Sendable, Comparable {
   }
 }
 
-/// A decision that was made on the box and that the service has not heard of.
+/// A decision that was made on the box and that the service has not confirmed.
 struct UntoldDecision: Sendable, Equatable {
   let who: AppRequestor
   let permission: PlatformPermission
-  /// When, in milliseconds since 1970 by the box's clock.
+  /// The time of the decision on the box's clock, in milliseconds since 1970.
   let decided: Int64
 
-  /// A box that had no clock yet when the viewer decided shows a time before this: 2020.
+  /// The start of 2020.
+  ///
+  /// A decision with an earlier time was made before the box's clock was set.
   private static let clockIsSet: Int64 = 1_577_836_800_000
 
-  /// How long ago it was made, by the clock that also said when: it need not be right for that.
+  /// How long ago the viewer decided.
   ///
-  /// Where it was set in between, nobody knows; a no is then taken for new, and anything else for old.
+  /// A wrong clock does no harm, because both times come from it. If the clock was set in between, the real age is
+  /// unknown. A refusal is then treated as new and anything else as old, so that the refusal wins.
   func age(at now: Int64) -> Duration {
     if decided < Self.clockIsSet, now >= Self.clockIsSet, permission == .denied { return .zero }
     return .milliseconds(max(0, now - decided))
   }
 }
 
-/// The viewer's decisions, as values.
+/// The viewer's decisions about apps, as a value.
 struct PermissionBook: Sendable, Equatable {
   private(set) var decisions: [AppRequestor: PlatformPermission] = [:]
-  /// When those were made that the service has not heard of; one that was taken back is among them.
+  /// The unconfirmed decisions with their times.
+  ///
+  /// A decision that was reset is among them.
   private(set) var untold: [AppRequestor: Int64] = [:]
-  /// Whose account it was when the yes were said; none before anybody signed in.
+  /// The viewer who granted the permissions, as a hash, or `nil` before the first sign-in.
   private(set) var viewer: String?
-  /// Whether an earlier book was lost: a yes that the service kept may be older than a no that was in it.
+  /// Whether the decisions of an earlier run were lost.
+  ///
+  /// A permission that the service has may then be older than a lost refusal.
   var isLost = false
 
-  /// The daemon's lines name fewer; a file with more is none of its own.
+  /// The most decisions: more than agent.conf can name apps, so a larger file was not written by the daemon.
   static let most = 4_096
 
   subscript(_ who: AppRequestor) -> PlatformPermission { decisions[who] ?? .undetermined }
 
-  /// The decisions to tell, in the order in which they were made.
+  /// The unconfirmed decisions, oldest first.
   var toTell: [UntoldDecision] {
     untold.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { who, decided in
       UntoldDecision(who: who, permission: self[who], decided: decided)
     }
   }
 
-  /// The book with one decision more, or less: undetermined is none.
+  /// Returns the book with a decision, which must then be sent to the service.
   ///
-  /// The service is to be told of it.
-  /// - Returns: nil when the book is full; somebody has to take a decision back first.
+  /// `undetermined` removes the decision.
+  ///
+  /// - Returns: `nil` if the book is full. A decision must be reset first.
   func deciding(_ permission: PlatformPermission, _ who: AppRequestor, at now: Int64) -> PermissionBook? {
     var book = self
     book.decisions[who] = permission == .undetermined ? nil : permission
-    // Also when it is the same again: another one, from "my screens", may be under way.
+    // Also if it does not change anything, because an opposite decision from "my screens" may be on its way.
     book.untold[who] = now
     return book.isInBounds ? book : nil
   }
 
-  /// The book after the service heard of a decision; another one of the same app is still to be told.
+  /// Returns the book after the service has confirmed a decision.
+  ///
+  /// A newer decision about the same app stays unconfirmed.
   func telling(_ decision: UntoldDecision) -> PermissionBook {
     var book = self
     if untold[decision.who] == decision.decided, self[decision.who] == decision.permission {
@@ -73,10 +83,12 @@ struct PermissionBook: Sendable, Equatable {
     return book
   }
 
-  /// The book with what the service says about apps; nothing changes about one of which it has not heard what was
-  /// decided here.
+  /// Returns the book with the service's decisions.
   ///
-  /// After a loss no yes of the service's counts: it is taken back there as well, and the viewer is asked again.
+  /// An app with an unconfirmed decision keeps that one.
+  ///
+  /// If earlier decisions were lost, permissions from the service are not accepted. They are revoked at the service as
+  /// well, and the viewer is asked again.
   func takingOver(_ news: [AppRequestor: PlatformPermission], at now: Int64) -> PermissionBook {
     news.reduce(self) { book, said in
       let (who, permission) = said
@@ -91,16 +103,18 @@ struct PermissionBook: Sendable, Equatable {
     }
   }
 
-  /// The book for the account of that viewer: what another one allowed is taken back, there too, and a no stays.
+  /// Returns the book for this viewer's account.
   ///
-  /// What was allowed before anybody signed in is for who does so first.
+  /// Permissions that another viewer granted are revoked, also at the service; refusals stay.
+  ///
+  /// Permissions that were granted before the first sign-in belong to the first viewer who signs in.
   func belonging(to viewer: String, at now: Int64) -> PermissionBook {
     var book = self
     book.viewer = viewer
     guard let before = self.viewer, before != viewer else { return book }
     for (who, permission) in decisions where permission == .granted {
       book.decisions[who] = nil
-      // Untold is no harm: the box gives no word.
+      // If it is not sent to the service, no harm is done, because the box no longer signs answers for the app.
       if book.untold.count < Self.most { book.untold[who] = now }
     }
     return book
@@ -129,8 +143,9 @@ struct PermissionBook: Sendable, Equatable {
 
   init() {}
 
-  /// Reads what was written; nothing when any of it is not understood: half a list of decisions could grant what a
-  /// lost line denies.
+  /// Parses the stored decisions.
+  ///
+  /// Returns `nil` if any entry is not understood, because a partial list could lack a refusal.
   init?(reading bytes: [UInt8]) {
     let limits = JSONLimits(depth: 4, bytes: 1_048_576)
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,

@@ -3,18 +3,22 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// The viewer's decisions on disk: durable before they count, at once for everybody afterwards.
+/// Stores the viewer's decisions on disk.
 ///
-/// A yes that could not be written does not count: the app is asked about again, never let in. A no counts
-/// nevertheless, and the service hears of it; a restart finds what is on the disk. A file that cannot be read, or that
-/// is another user's or open to others, is taken for no decisions at all: the no that the service knows hold, its yes
-/// do not. A disk that fails is another matter: what it holds is not given up.
+/// A decision takes effect once it is durable.
+///
+/// A permission that could not be written does not take effect, and the viewer is asked again. A refusal takes effect
+/// even if it could not be written, and is sent to the service; after a restart the stored decision applies. A file
+/// that is malformed, belongs to another user or is accessible to others counts as lost: refusals that the service has
+/// still apply, permissions do not. If the disk fails, opening throws, because the file may still be intact.
 final class PermissionStore: Sendable {
-  private struct State: Sendable {
+  private struct PermissionStoreState: Sendable {
     var book: PermissionBook
-    /// Counts what was decided and told here.
+    /// Counts the decisions and confirmations of this process.
     var revision = 0
-    /// As of which of them an app's decision is: an older list of the service's says nothing about it.
+    /// The revision of each app's latest decision.
+    ///
+    /// A list that the service made before that revision is ignored for that app.
     var revisions: [AppRequestor: Int] = [:]
 
     mutating func note(_ who: AppRequestor) {
@@ -24,12 +28,12 @@ final class PermissionStore: Sendable {
   }
 
   private let path: String
-  private let state: Locked<State>
+  private let state: Locked<PermissionStoreState>
   private let wallClock: @Sendable () -> Int64
-  /// Why the decisions of an earlier run are gone, if they are.
+  /// Why the decisions of an earlier run were lost, if they were.
   let trouble: String?
 
-  /// Opens the file in a folder that is there and private.
+  /// Opens the store in an existing private folder.
   init(
     folder: String, wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
   ) throws(FileError) {
@@ -56,7 +60,7 @@ final class PermissionStore: Sendable {
       book = read ?? book
       book.isLost = read?.isLost ?? true
     }
-    state = Locked(State(book: book))
+    state = Locked(PermissionStoreState(book: book))
     trouble = book.isLost ? "\(why): every app is asked about again that may use the account" : nil
   }
 
@@ -66,12 +70,16 @@ final class PermissionStore: Sendable {
 
   var untold: [UntoldDecision] { state.withLock { $0.book.toTell } }
 
-  /// To be read before the service is asked what it knows.
+  /// The current revision.
+  ///
+  /// Read it before requesting the service's decisions.
   var revision: Int { state.withLock { $0.revision } }
 
-  /// Decides; when this returns, a power cut does not change it any more.
+  /// Makes a decision.
   ///
-  /// - Returns: what was so before.
+  /// When this returns, the decision survives a power cut.
+  ///
+  /// - Returns: the permission before.
   @discardableResult
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) throws(CommandError) -> PlatformPermission {
     let result = state.withLock { state -> Result<PlatformPermission, CommandError> in
@@ -92,20 +100,21 @@ final class PermissionStore: Sendable {
     return try result.get()
   }
 
-  /// The service has heard of a decision.
+  /// Notes that the service has confirmed a decision.
   func told(_ decision: UntoldDecision) {
     state.withLock { state in
       state.note(decision.who)
       let next = state.book.telling(decision)
-      // Where that cannot be written it is told again after a restart, with its time, and changes nothing.
+      // If it cannot be written, the decision is sent again after a restart. Its time shows that it is old, so it
+      // changes nothing.
       _ = write(next, over: state.book)
       state.book = next
     }
   }
 
-  /// Takes over what the service says, where it knows as much as this box did at a revision.
+  /// Takes over the service's decisions, except about apps that were decided about after `revision`.
   ///
-  /// - Returns: the apps whose permission is another one now.
+  /// - Returns: the apps whose permission has changed.
   func takeOver(
     _ news: [AppRequestor: PlatformPermission], asOf revision: Int
   ) throws(CommandError) -> [AppRequestor] {
@@ -124,9 +133,9 @@ final class PermissionStore: Sendable {
     return try result.get()
   }
 
-  /// The account is that viewer's now; also where that cannot be written.
+  /// Assigns the account to this viewer, even if that cannot be written.
   ///
-  /// - Returns: the apps that another viewer had let in, and that are asked about again.
+  /// - Returns: the apps whose permission by another viewer was revoked.
   func belong(to viewer: String) -> [AppRequestor] {
     state.withLock { state in
       guard state.book.viewer != viewer else { return [] }
@@ -145,7 +154,8 @@ final class PermissionStore: Sendable {
       try DurableFile.write(next.document.bytes(), to: path)
       return nil
     } catch {
-      // When only the folder could not be forced the new file is there, with a fate that nobody knows.
+      // If only the sync of the folder failed, the new file exists but may not survive a power cut. The old contents
+      // are written again.
       try? DurableFile.write(book.document.bytes(), to: path)
       return CommandError("the decision could not be kept: \(error.description)", hint: error.hint, code: "storage")
     }

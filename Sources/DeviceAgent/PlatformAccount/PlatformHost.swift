@@ -2,17 +2,20 @@ import AccessEnabler
 import CommandKit
 import RegentPlatform
 
-/// The platform account in the daemon: how each app stands, what the viewer is asked, and the box's word.
+/// The platform account in the daemon: the apps' permissions, the questions to the viewer, and the signed answers to
+/// profile requests.
 ///
-/// What an app may is decided by ``PermissionStore``, what it is asked about by ``PromptBook``; this waits and
-/// performs.
+/// ``PermissionStore`` decides what an app may do, and ``PromptBook`` when the viewer is asked. This actor waits for
+/// the viewer and performs the requests.
 actor PlatformHost {
-  /// How an app's question to the viewer went.
+  /// The state of an app's question to the viewer.
   enum Asked: String, Sendable { case open, another, tooSoon = "too-soon", decided }
 
-  /// Apps that wait for the viewer, and launchers that wait for a question; more are answered at once.
+  /// The most held requests of apps and launchers.
+  ///
+  /// Further ones are answered at once.
   static let mostWaiting = 64
-  /// Of them for all apps together, so that launchers have places, and for one app.
+  /// The most held requests of all apps together, so that some remain for launchers, and of one app.
   static let mostOfApps = 48
   static let mostOfOneApp = 4
 
@@ -35,7 +38,9 @@ actor PlatformHost {
     sync = DecisionSync(permissions, account)
   }
 
-  /// Listens for what is decided on "my screens"; again at each question, once somebody is signed in on the box.
+  /// Starts the synchronization with "my screens".
+  ///
+  /// Every later request restarts it once the box is signed in.
   func followDecisions() async { _ = try? await current() }
 
   private func current() async throws(CommandError) -> SignInFacts? {
@@ -47,7 +52,9 @@ actor PlatformHost {
     return try await sync.current()
   }
 
-  /// Has the service say whether somebody is signed in after all, when nobody is here; waits for so long at most.
+  /// Asks the service whether the box is signed in after all, if it seems signed out.
+  ///
+  /// Waits for `patience` at most.
   func lookAgain(within patience: Duration) async {
     if (try? await current()) != nil { return }
     let (waiting, end) = AsyncStream.makeStream(of: Void.self)
@@ -63,10 +70,10 @@ actor PlatformHost {
     alarm.cancel()
   }
 
-  /// Why the service lets no app use the account, as it last said.
+  /// Why the service lets no app use the account, according to its latest response.
   var refusal: String? { get async { await sync.refusal } }
 
-  /// Ends what goes on without a question.
+  /// Stops the background work.
   func stop() async { await sync.stop() }
 
   private func tookOver(_ changed: [AppRequestor]) {
@@ -79,7 +86,7 @@ actor PlatformHost {
     wake()
   }
 
-  // MARK: What apps ask
+  // MARK: Requests of apps
 
   func standing(of who: AppRequestor) async -> AppStanding {
     let account = await account()
@@ -87,12 +94,14 @@ actor PlatformHost {
       who: who, permission: permissions.permission(of: who), signIn: account.signIn, failure: account.failure)
   }
 
-  /// Asks the viewer when nobody has decided, and waits for the answer for at most so long.
+  /// Asks the viewer about an app if there is no decision yet, and waits for the answer for `wait` at most.
   func ask(_ who: AppRequestor, wait: Duration) async -> Asked {
     await ask(who, .access, wait: wait)
   }
 
-  /// Asks the viewer to sign the box out, for an app that is in by its account, and waits for at most so long.
+  /// Asks the viewer to sign the box out, for an app that uses its account.
+  ///
+  /// Waits for the answer for `wait` at most.
   func askToSignOut(_ who: AppRequestor, wait: Duration) async throws(CommandError) -> Asked {
     guard try await current() != nil else { return .decided }
     return await ask(who, .signOut, wait: wait)
@@ -112,7 +121,7 @@ actor PlatformHost {
     }
   }
 
-  /// Waits until a question is off the screen.
+  /// Waits until a question has been answered, dismissed or has expired.
   private func answered(_ question: PromptBook.Question, _ wait: Duration) async {
     let end = clock() + UInt64(max(0, wait.components.seconds)) * 1_000_000_000
     while book.open?.id == question.id {
@@ -121,19 +130,19 @@ actor PlatformHost {
     }
   }
 
-  /// The viewer leaves a question open.
+  /// The viewer dismisses a question without a decision.
   func dismiss(_ question: Int) {
     book.dismiss(question)
     wake()
   }
 
-  /// The box's word for an app that may have it.
+  /// The signed answer to a profile request, for an app with a permission.
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> (signIn: SignInFacts, assertion: String) {
     try require(who)
     let current = try await current()
-    // The account may be another viewer's now.
+    // The account may belong to another viewer since then, so the permission is checked again.
     try require(who)
     guard let signIn = current else {
       throw CommandError("nobody is signed in on this box", hint: "type: regent sso sign-in", code: "not-signed-in")
@@ -142,12 +151,12 @@ actor PlatformHost {
       throw CommandError("the box is signed in with another provider", code: "no-assertion")
     }
     let assertion = try await account.assertion(to: profileRequest, provider: provider, for: who)
-    // The viewer may have taken it away meanwhile.
+    // The viewer may have revoked the permission meanwhile.
     try require(who)
     return (signIn, assertion)
   }
 
-  /// Throws unless the viewer lets an app use the account.
+  /// Throws unless the viewer lets this app use the account.
   func check(_ who: AppRequestor) async throws(CommandError) {
     _ = try await current()
     try require(who)
@@ -164,9 +173,9 @@ actor PlatformHost {
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }
 
-  // MARK: What the viewer and the box's owner do
+  // MARK: Actions of the viewer and the box's owner
 
-  /// Who is signed in on the box, or why that cannot be said.
+  /// The current sign-in, or the reason why it is not known.
   func account() async -> (signIn: SignInFacts?, failure: String?) {
     do throws(CommandError) {
       return (try await current(), nil)
@@ -177,19 +186,23 @@ actor PlatformHost {
 
   var decisions: [AppRequestor: PlatformPermission] { permissions.decisions }
 
-  /// Decides, durably, and at once for everybody.
+  /// Makes a decision.
+  ///
+  /// It is durable and effective when this returns.
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) async throws(CommandError) {
-    // What is decided is about the account that is there now.
+    // The decision is about the account that is signed in now, so a change of the viewer is processed first.
     _ = try? await current()
     let kept = Result { () throws(CommandError) in try permissions.decide(permission, who) }
     book.decided(who)
     wake()
-    // Also a no that could not be kept: the service keeps it.
+    // A refusal that could not be stored is sent, too, because the service stores it.
     await sync.tell()
     _ = try kept.get()
   }
 
-  /// The question on the screen; held until there is another one than that, or for so long.
+  /// The open question, unless it is `last`.
+  ///
+  /// Waits for another one for `wait` at most.
   func prompt(after last: Int, wait: Duration) async -> PromptBook.Question? {
     let end = clock() + UInt64(max(0, wait.components.seconds)) * 1_000_000_000
     while true {
@@ -200,22 +213,24 @@ actor PlatformHost {
     }
   }
 
-  /// Signs the box out; every app that came in by it is out at its next check.
+  /// Signs the box out.
+  ///
+  /// Every app that used its account is signed out at its next check.
   func signOut() async throws(CommandError) -> SignOutEnd {
     defer { signedOut() }
     return try await account.signOut()
   }
 
-  // MARK: Who was refused
+  // MARK: Refused programs
 
   func note(refused user: UInt32, _ requestor: String) { refusals.note(user, requestor) }
   var refused: [RefusalBook.Refusal] { refusals.latest }
 
-  // MARK: Waiting
+  // MARK: Held requests
 
-  /// Sleeps until something is decided or asked, for so long at most.
+  /// Waits for the next decision or question, for `longest` at most.
   ///
-  /// - Returns: false when too many wait already.
+  /// - Returns: false if too many requests are held already.
   private func sleep(_ longest: Duration, for app: String? = nil) async -> Bool {
     guard waiting.count < Self.mostWaiting else { return false }
     if let app {
@@ -242,13 +257,13 @@ actor PlatformHost {
   }
 
   private struct Waiter {
-    /// The app whose answer is held; none for a launcher's.
+    /// The app whose request is held, or `nil` for a launcher's.
     let app: String?
     let end: CheckedContinuation<Void, Never>
   }
 }
 
-/// The programs that were no app, as values: the latest few, for the doctor.
+/// The latest programs that asked for the account and are no apps, for `regent doctor`.
 struct RefusalBook: Sendable {
   struct Refusal: Sendable, Equatable {
     let user: UInt32

@@ -1,12 +1,12 @@
 import CommandKit
 import RegentPlatform
 
-/// The daemon's part for apps, put together.
+/// The parts of the daemon that serve apps.
 struct PlatformParts: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
-  /// What the owner should know of earlier decisions.
+  /// A problem with earlier decisions, for the log.
   let trouble: String?
   private let folder: String?
   private let beginning: @Sendable () async -> Void
@@ -48,7 +48,9 @@ struct PlatformParts: Sendable {
     }
   }
 
-  /// Takes the folder for this daemon alone: two would each keep decisions that the other does not know.
+  /// Locks the folder for this daemon.
+  ///
+  /// Two daemons would each keep decisions that the other does not know.
   func claim() throws(CommandError) -> FolderClaim? {
     guard let folder else { return nil }
     do throws(FileError) {
@@ -62,7 +64,7 @@ struct PlatformParts: Sendable {
     }
   }
 
-  /// What goes on without a question.
+  /// Starts the background work.
   func begin() async { await beginning() }
 
   func routes(_ socket: String?, _ lines: CappedLines) -> PlatformRoutes {
@@ -70,7 +72,7 @@ struct PlatformParts: Sendable {
   }
 }
 
-/// A folder that is one daemon's, as long as this lives.
+/// A lock on a folder, held for the lifetime of this object.
 final class FolderClaim: Sendable {
   private let lock: FileLock
 

@@ -6,16 +6,18 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// The socket's calls for apps, which `docs/socket.md` describes; `docs/box-account.md` says which programs are apps.
+/// The daemon's routes for apps.
+///
+/// `docs/socket.md` describes them, and `docs/box-account.md` says which programs are apps.
 struct PlatformRoutes: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
-  /// The app's own socket that this is; none on the common one.
+  /// The name of the app's own socket, or `nil` for the common socket.
   let socket: String?
   let lines: CappedLines
 
-  /// What a body may be: an object of texts.
+  /// The limits of a request body, which must be an object of texts.
   private static let limits = JSONLimits(depth: 3, bytes: 65_536)
   private static let longestWait: Int64 = 55
 
@@ -30,7 +32,7 @@ struct PlatformRoutes: Sendable {
           guard let prompt = prompt.bool else { return .malformed }
           if prompt { asked = await host.ask(who, wait: .seconds(wait(request))) }
         }
-        // Who was decided about is asked nobody about.
+        // If there is a decision already, the viewer is not asked.
         if let asked, asked != .decided {
           report("asks the viewer: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
         }
@@ -52,7 +54,7 @@ struct PlatformRoutes: Sendable {
     routes.post("/v1/platform/picker") { request, _ in reply(request, picker) }
   }
 
-  // MARK: The calls
+  // MARK: Handlers
 
   private func account(_ who: AppRequestor, _ body: JSONObject) async throws(CommandError) -> Outcome {
     guard let text = body["profileRequest"]?.string else {
@@ -99,7 +101,7 @@ struct PlatformRoutes: Sendable {
       "permission": .string(standing.permission.rawValue),
       "signedIn": .bool(standing.signIn != nil || standing.failure != nil),
     ]
-    // Who it is, and at whom, is for apps that the viewer let in.
+    // The viewer and the provider are shown only to apps with a permission.
     guard standing.permission == .granted else { return object }
     if let failure = standing.failure { object["failure"] = .string(failure) }
     if let signIn = standing.signIn {
@@ -111,14 +113,14 @@ struct PlatformRoutes: Sendable {
     return object
   }
 
-  // MARK: Who asks
+  // MARK: Identifying the app
 
   private enum Outcome {
     case ok(JSONObject)
     case malformed
   }
 
-  /// Who this is, is decided first: a stranger hears the same whatever the box has.
+  /// Identifies the app first, so that a program that is no app gets the same response whatever the box's state is.
   private func reply(
     _ request: Request,
     _ ask: @escaping @Sendable (AppRequestor, JSONObject) async throws(CommandError) -> Outcome
@@ -146,7 +148,7 @@ struct PlatformRoutes: Sendable {
     }
   }
 
-  /// How long the caller wants to wait, in seconds: `Prefer: wait=N` as at the service.
+  /// The time in seconds that the caller wants to wait, from `Prefer: wait=N`.
   private func wait(_ request: Request) -> Int64 {
     let asked = request.headers(.prefer).lazy.flatMap { $0.split(separator: ",") }.compactMap { word -> Int64? in
       let word = word.filter { $0 != " " }.lowercased()

@@ -1,18 +1,19 @@
 import AccessEnabler
 
-/// Which app is asked about on the box, as values: one question at a time, each app once a minute for each kind of
-/// question, and never one that was denied.
+/// Decides when the viewer is asked about an app: one question at a time, each app at most once a minute for each kind
+/// of question, and never for a permission that was denied.
 ///
-/// Nothing here grows: one question, and two times for each app of `agent.conf`.
+/// The state is bounded: one question, and two times for each app of `agent.conf`.
 struct PromptBook: Sendable, Equatable {
-  /// What an app wants of the viewer.
+  /// What an app asks of the viewer.
   enum Kind: String, Sendable, Hashable {
     /// To use the box's account.
     case access
-    /// That the box be signed out: an app that is in by it cannot do that itself.
+    /// To sign the box out, which an app that uses its account cannot do itself.
     case signOut = "sign-out"
 
-    /// Only who may use the account has a reason to want its end, and only who may not to ask for it.
+    /// Whether an app with this permission may ask: only an app with a permission may ask for a sign-out, and only an
+    /// app without a decision may ask for access.
     func isOpen(to permission: PlatformPermission) -> Bool {
       permission == (self == .access ? .undetermined : .granted)
     }
@@ -22,23 +23,24 @@ struct PromptBook: Sendable, Equatable {
     let id: Int
     let who: AppRequestor
     let kind: Kind
-    /// When nobody has answered it until then it is over, and nothing is decided.
+    /// When the question expires without a decision, in nanoseconds since boot.
     let deadline: UInt64
   }
 
   enum Asked: Sendable, Equatable {
-    /// It is, or was already, on the screen.
+    /// The question is open now.
     case open(Question)
-    /// Another app's question is on the screen.
+    /// Another app's question is open.
     case another
     /// This app asked less than a minute ago.
     case tooSoon
-    /// There is nothing to ask.
+    /// There is a decision already.
     case decided
   }
 
-  /// In nanoseconds: how long a question stays, and how long an app waits for the next one after the end of one that
-  /// nobody answered: else one app could have the only place for ever.
+  /// How long a question stays open, and how long an app must wait after its question expired, in nanoseconds.
+  ///
+  /// Without the pause, one app could keep all others from asking.
   static let patience: UInt64 = 60_000_000_000
   static let pause: UInt64 = 60_000_000_000
 
@@ -46,7 +48,7 @@ struct PromptBook: Sendable, Equatable {
   private var lastAsked: [Asker: UInt64] = [:]
   private var lastID = 0
 
-  /// An app wants the viewer to be asked; `now` is the time since the machine's start.
+  /// An app asks a question; `now` is the time since boot.
   mutating func ask(
     _ who: AppRequestor, _ permission: PlatformPermission, _ kind: Kind = .access, now: UInt64
   ) -> Asked {
@@ -62,17 +64,17 @@ struct PromptBook: Sendable, Equatable {
     return .open(question)
   }
 
-  /// Somebody decided about that app, in answer to the question or by themselves.
+  /// Closes the app's question because the viewer decided about the app.
   mutating func decided(_ who: AppRequestor) {
     if open?.who == who { open = nil }
   }
 
-  /// The box was signed out: whoever wanted that has it.
+  /// Closes a question about signing out because the box was signed out.
   mutating func signedOut() {
     if open?.kind == .signOut { open = nil }
   }
 
-  /// The viewer does not want to answer that question.
+  /// Closes a question because the viewer dismissed it.
   mutating func dismiss(_ id: Int) {
     if open?.id == id { open = nil }
   }
@@ -82,7 +84,7 @@ struct PromptBook: Sendable, Equatable {
     let kind: Kind
   }
 
-  /// Takes a question away whose time is over.
+  /// Closes a question that has expired.
   mutating func forget(now: UInt64) {
     guard let open, now >= open.deadline else { return }
     lastAsked[Asker(app: open.who.app, kind: open.kind)] = open.deadline

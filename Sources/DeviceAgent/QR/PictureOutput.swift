@@ -2,7 +2,7 @@ import CommandKit
 import RegentPlatform
 import QRCode
 
-/// Keeps the QR code as a picture somewhere else than among the characters: a file, or the framebuffer.
+/// Draws the QR code as an image: in a file or in the framebuffer.
 final class PictureOutput: Sendable {
   enum Target: Sendable, Equatable {
     case none
@@ -13,28 +13,30 @@ final class PictureOutput: Sendable {
 
   private let target: Target
   private let onFailure: @Sendable (CommandError) -> Void
-  private let state = Locked(State())
+  private let state = Locked(PictureOutputState())
 
-  private struct State: Sendable {
+  private struct PictureOutputState: Sendable {
     var link: String?
-    /// The last picture could not be made.
+    /// Whether the latest picture could not be drawn.
     var hasFailed = false
-    var covered: Framebuffer.Saved?
+    var covered: Framebuffer.SavedArea?
   }
 
-  /// One that has drawn nothing yet.
+  /// Creates an output that has drawn nothing yet.
   ///
   /// - Parameters:
-  ///   - target: where the picture goes.
-  ///   - onFailure: told when it cannot be made; the sign-in goes on without it.
+  ///   - target: the file or framebuffer.
+  ///   - onFailure: called if the picture cannot be drawn. The sign-in continues without it.
   init(_ target: Target, onFailure: @escaping @Sendable (CommandError) -> Void = { _ in }) {
     self.target = target
     self.onFailure = onFailure
   }
 
-  /// Shows this link, or nothing; the same again does nothing.
+  /// Draws this link, or removes the picture.
   ///
-  /// - Returns: false when the picture of this link could not be made.
+  /// Does nothing if the link is the same.
+  ///
+  /// - Returns: false if the picture could not be drawn.
   @discardableResult
   func show(_ link: String?) -> Bool {
     state.withLock { state in
@@ -46,21 +48,20 @@ final class PictureOutput: Sendable {
     }
   }
 
-  /// Draws again what something else may have covered.
+  /// Redraws the picture, because another program may have drawn over it.
   func invalidate() {
     guard case .framebuffer = target else { return }
     state.withLock { state in
-      // Drawn over, not saved again: what may cover the picture now is not what stood there before it.
+      // The saved background is kept, because what covers the picture now is not what was there before it.
       if state.link != nil { update(&state) }
     }
   }
 
-  /// Takes the picture away.
   func remove() { show(nil) }
 
-  private func update(_ state: inout State) {
+  private func update(_ state: inout PictureOutputState) {
     do throws(CommandError) {
-      // The drawing had failed: there is no picture to take away.
+      // The drawing had failed, so there is no picture to remove.
       if state.link == nil, state.hasFailed {
         state.hasFailed = false
         return
@@ -85,12 +86,12 @@ final class PictureOutput: Sendable {
   ) throws(CommandError) {
     do throws(FileError) {
       guard let link else {
-        // A picture of a code that is over would only mislead.
+        // The file is deleted, because an expired code would mislead the viewer.
         try DurableFile.remove(path)
         return
       }
       guard let code = try? QRCode(link) else { return }
-      // Launchers that show it run as other users.
+      // The file is readable for all users, because the launchers that show it run as other users.
       try DurableFile.write(encode(code), to: path, mode: 0o644)
     } catch {
       throw CommandError(error.description, hint: error.hint)
@@ -99,7 +100,7 @@ final class PictureOutput: Sendable {
 
   private func draw(
     _ link: String?, on path: String, _ geometry: FramebufferGeometry?,
-    _ covered: inout Framebuffer.Saved?
+    _ covered: inout Framebuffer.SavedArea?
   ) throws(CommandError) {
     do throws(SystemError) {
       let screen = try Framebuffer(path: path, geometry: geometry)

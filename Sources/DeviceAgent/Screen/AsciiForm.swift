@@ -1,6 +1,6 @@
 import CommandKit
 
-/// The text in ASCII, each character as wide as it was: for terminals whose locale is not UTF-8.
+/// Converts text to ASCII without changing its width, for terminals whose locale is not UTF-8.
 func asciiForm(of text: String) -> String {
   if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
   var result = ""
@@ -16,7 +16,7 @@ func asciiForm(of text: String) -> String {
   return result
 }
 
-/// The text without case and accents: what a search compares.
+/// The text without case and accents, for searching.
 func searchForm(of text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
@@ -27,7 +27,7 @@ func searchForm(of text: String) -> String {
   return result
 }
 
-/// Letters of our languages and their neighbours without what stands above or below them, and our punctuation.
+/// The letters of the screen's languages and of related ones without diacritics, and the punctuation in ASCII.
 private let bareLetters: [Unicode.Scalar: Unicode.Scalar] = {
   let groups: [(String, Unicode.Scalar)] = [
     ("ÀÁÂÃÄÅĀĂĄ", "A"), ("àáâãäåāăąª", "a"), ("ÇĆĈĊČ", "C"), ("çćĉċč", "c"), ("ĎĐ", "D"),

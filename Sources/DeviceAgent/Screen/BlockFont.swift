@@ -1,23 +1,25 @@
 import CommandKit
 
-/// Letters of five by seven dots for codes and numbers that are read from the sofa.
+/// A font of five by seven dots, for codes and numbers that can be read from a distance.
 enum BlockFont {
   static let width = 5
   static let height = 7
-  /// Columns of dots between two letters.
+  /// The dots between two letters.
   static let gap = 1
 
-  /// The dots of a character: seven rows, bit 4 is the leftmost dot; `nil` for what no code and no number has.
+  /// The dots of a character as seven rows, in which bit 4 is the leftmost dot.
+  ///
+  /// `nil` for a character that no code or number contains.
   static func rows(of character: Character) -> [UInt8]? {
     glyphs[character]
   }
 
-  /// How many dots a text is wide; characters without dots count as a gap of their own.
+  /// The width of a text in dots.
   static func width(of text: String) -> Int {
     text.isEmpty ? 0 : text.reduce(-gap) { $0 + advance(of: $1) + gap }
   }
 
-  /// The dots of a text: its columns that are inked in one row of dots.
+  /// The dots of a text in one row; true for a dot that is drawn.
   static func dots(of text: String, row: Int) -> [Bool] {
     var dots: [Bool] = []
     for character in text {
@@ -29,7 +31,7 @@ enum BlockFont {
     return dots
   }
 
-  /// The dash is narrower than a letter.
+  /// The dash is narrower than the other characters.
   private static func advance(of character: Character) -> Int {
     character == "-" ? 3 : width
   }

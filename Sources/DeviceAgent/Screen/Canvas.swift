@@ -1,12 +1,16 @@
 import CommandKit
 
-/// A screen full of cells, drawn from nothing each time; what reaches the terminal is only what changed.
+/// A grid of cells for the whole screen.
+///
+/// Each screen is drawn on a new canvas, and ``ScreenDiff`` sends only the changes to the terminal.
 struct Canvas: Sendable, Equatable {
   let columns: Int
   let rows: Int
   let charset: Charset
   private(set) var cells: [Cell]
-  /// Where the invisible cursor rests: braille displays and screen readers look there.
+  /// The position of the invisible cursor.
+  ///
+  /// Braille displays and screen readers follow it.
   var cursor = (row: 0, column: 0)
 
   init(columns: Int, rows: Int, charset: Charset = .unicode) {
@@ -23,17 +27,18 @@ struct Canvas: Sendable, Equatable {
 
   subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
 
-  /// Takes the colours off the words; what has a ground of its own, as a QR code, keeps them.
+  /// Removes the text colours.
+  ///
+  /// Cells with a background colour, such as those of the QR code, keep theirs.
   mutating func dropTints() {
     for place in cells.indices where cells[place].style.ground == nil {
       cells[place].style.ink = nil
     }
   }
 
-  /// Writes one line of text and gives the columns it took; what does not fit is cut.
+  /// Writes one line of text, truncated if necessary, and returns the number of columns it took.
   ///
-  /// The text may come from strangers (provider and viewer names): it is made harmless here, before it gets into any
-  /// cell.
+  /// The text may be untrusted (names of providers and viewers), so control characters are replaced here.
   @discardableResult
   mutating func write(
     _ text: String, row: Int, column: Int, style: Style = .plain, width: Int = .max
@@ -56,13 +61,15 @@ struct Canvas: Sendable, Equatable {
     return place - column
   }
 
-  /// Sets one cell; places outside the screen are left out.
+  /// Sets a cell.
+  ///
+  /// A position outside the canvas is ignored.
   mutating func put(_ cell: Cell, row: Int, column: Int) {
     guard (0..<rows).contains(row), (0..<columns).contains(column) else { return }
     cells[row * columns + column] = cell
   }
 
-  /// The text as this screen can show it, cut to the room there is.
+  /// The text as this canvas can show it, truncated to `room` columns.
   func shown(_ text: String, in room: Int) -> String {
     let cut = truncated(harmless(text), to: room)
     return charset == .ascii ? asciiForm(of: cut) : cut
@@ -76,7 +83,7 @@ struct Canvas: Sendable, Equatable {
 }
 
 extension Canvas {
-  /// The characters of one row, for tests and for terminals that are only photographed.
+  /// The text of one row, for tests.
   func text(row: Int) -> String {
     var text = ""
     for column in 0..<columns {
@@ -88,6 +95,5 @@ extension Canvas {
     return text
   }
 
-  /// All rows.
   var lines: [String] { (0..<rows).map(text(row:)) }
 }

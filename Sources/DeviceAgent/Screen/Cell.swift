@@ -1,4 +1,4 @@
-/// A colour that is told to the terminal, whatever its theme is.
+/// A colour that is set explicitly, independent of the terminal's theme.
 enum Colour: Sendable, Equatable {
   case black
   case white
@@ -8,7 +8,9 @@ enum Colour: Sendable, Equatable {
   case cyan
 }
 
-/// How a character is shown; without colours it takes those of the terminal's theme, dark or light.
+/// The appearance of a character.
+///
+/// Without colours it uses those of the terminal's theme, which may be dark or light.
 struct Style: Sendable, Equatable {
   var ink: Colour?
   var ground: Colour?
@@ -26,21 +28,21 @@ struct Style: Sendable, Equatable {
   static let accent = Style(ink: .cyan, isBold: true)
 }
 
-/// One place on the screen.
+/// A character position on the screen.
 struct Cell: Sendable, Equatable {
-  /// What stands there, one scalar; `nil` for the second half of a character two columns wide.
+  /// The character, or `nil` for the right half of a character that is two columns wide.
   var glyph: Unicode.Scalar?
-  /// Accents that belong to the glyph: rare, so most cells have none.
+  /// Combining marks of the character, usually none.
   var marks = ""
   var style = Style.plain
 
   static let blank = Cell(glyph: " ")
 }
 
-/// Which characters can be drawn.
+/// The characters that the terminal can show.
 enum Charset: Sendable, Equatable {
-  /// Only ASCII: the locale is not UTF-8, or the keyboard and screen are not in Unicode mode.
+  /// Only ASCII, because the locale is not UTF-8 or the console is not in Unicode mode.
   case ascii
-  /// Whatever the font has.
+  /// Every character of the terminal's font.
   case unicode
 }

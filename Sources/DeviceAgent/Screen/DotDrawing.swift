@@ -1,18 +1,21 @@
 import CommandKit
 
-/// Dots of equal size on a screen of cells, which are twice as high as wide.
+/// Draws square dots with cells that are twice as high as wide.
 ///
-/// A dot of scale 1 is one column wide and half a row high. Without half blocks only even scales can be drawn.
+/// A dot of scale 1 is one column wide and half a row high. Without half-block characters, only even scales are
+/// possible.
 struct DotDrawing {
   let glyphs: DotGlyphs
   let scale: Int
 
-  /// The cells that so many dots take.
+  /// The number of cells for this number of dots.
   func size(width: Int, height: Int) -> (columns: Int, rows: Int) {
     (width * scale, (height * scale + 1) / 2)
   }
 
-  /// Draws dots; `isDark` is asked for each, and nothing outside is painted.
+  /// Draws a grid of dots, of which `isDark` returns the colour.
+  ///
+  /// Cells outside of the grid stay as they are.
   func draw(
     width: Int, height: Int, on canvas: inout Canvas, row: Int, column: Int, paint: Paint,
     isDark: (Int, Int) -> Bool
@@ -30,11 +33,11 @@ struct DotDrawing {
   }
 }
 
-/// What makes dots visible.
+/// The colours of the dots.
 enum Paint {
-  /// Black on white, said explicitly: a scanner must not depend on the terminal's theme.
+  /// Black on white, set explicitly, because a scanner must not depend on the terminal's theme.
   case paper
-  /// The theme's own text colour, for letters that people read.
+  /// The text colour of the theme, for letters that people read.
   case ink(Style)
 
   fileprivate func cell(upper: Bool, lower: Bool, _ glyphs: DotGlyphs) -> Cell {
@@ -47,9 +50,9 @@ enum Paint {
   private func paperCell(_ upper: Bool, _ lower: Bool, _ glyphs: DotGlyphs) -> Cell {
     let dark = Style(ink: .black, ground: .black)
     let light = Style(ink: .black, ground: .white)
-    // The colours make it solid; the characters stay when somebody copies the text.
+    // The colours form the picture. The characters remain if the viewer copies the text.
     if glyphs == .ascii { return Cell(glyph: upper ? "#" : " ", style: upper ? dark : light) }
-    // Equal halves need no glyph: a coloured space is drawn right by every font.
+    // If both halves are equal, a coloured space is enough, which every font can show.
     if upper == lower { return Cell(glyph: " ", style: upper ? dark : light) }
     return Cell(glyph: upper ? "▀" : "▄", style: light)
   }

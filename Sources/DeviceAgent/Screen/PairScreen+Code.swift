@@ -2,7 +2,7 @@ import CommandKit
 import RegentPlatform
 import QRCode
 
-/// Where the QR code and the words about it go.
+/// The positions of the QR code and of the text beside it.
 struct CodeLayout {
   var picture: Area?
   var drawing: DotDrawing
@@ -13,7 +13,9 @@ struct CodeLayout {
 }
 
 extension PairScreen {
-  /// Draws QR code and words; without room for the code nothing.
+  /// Draws the QR code and the text.
+  ///
+  /// Draws nothing and returns false if there is no room for the code.
   func drawCode(
     _ code: ShownCode, _ view: PairView, _ now: Int64, on canvas: inout Canvas, in area: Area
   ) -> Bool {
@@ -33,7 +35,9 @@ extension PairScreen {
     return true
   }
 
-  /// The words alone; a framebuffer's picture covers the middle, so that they stay below it.
+  /// Draws only the text.
+  ///
+  /// A framebuffer picture covers the middle of the screen, so the text then stays below it.
   func drawWords(of view: PairView, _ now: Int64, on canvas: inout Canvas, in area: Area) {
     let panel = panel(for: view, now, withPicture: false)
     guard view.picture == .framebuffer else {
@@ -47,9 +51,9 @@ extension PairScreen {
     drawCentred(panel, on: &canvas, in: low)
   }
 
-  /// The largest QR code that leaves room for the words; beside them, or above them on a narrow screen.
+  /// Chooses the largest QR code that leaves room for the text, which is beside it, or below it on a narrow screen.
   ///
-  /// A code in large letters comes before a larger picture, any picture before large letters.
+  /// Large letters for the code have priority over a larger picture, and any picture has priority over large letters.
   func layout(side: Int, _ panel: Panel, in area: Area) -> CodeLayout? {
     for compression in [Panel.Compression.generous, .compact, .anything] {
       for place in [besides, above] {
@@ -77,7 +81,7 @@ extension PairScreen {
   ) -> CodeLayout? {
     let gap = 3
     let width = area.columns - size.columns - 2 * margin - gap
-    // Half a sentence a line is no help.
+    // A narrower text has less than half a sentence on a line and is hard to read.
     guard width >= 24 else { return nil }
     guard let fitted = panel.fitted(width: width, height: area.rows, compression) else {
       return nil

@@ -2,7 +2,7 @@ import CommandKit
 import RegentPlatform
 
 extension PairScreen {
-  /// The list of providers: what was typed, those that match, and where more of them are.
+  /// Draws the provider picker: the filter text, the matching providers, and how many more there are.
   func draw(_ picker: ProviderPicker, on canvas: inout Canvas, in area: Area) {
     let column = area.column + margin
     let width = area.columns - 2 * margin
@@ -22,7 +22,7 @@ extension PairScreen {
       canvas.cursor = (search, min(start + used, size.columns - 1))
       return
     }
-    // A line is kept for "more" when not everything fits.
+    // If not all providers fit, the last line says how many more there are.
     let shown = matching.count <= room ? matching.count : max(1, room - 1)
     let top = min(max(0, picker.selection - shown / 2), max(0, matching.count - shown))
     for (place, provider) in matching[top..<min(matching.count, top + shown)].enumerated() {
@@ -39,13 +39,13 @@ extension PairScreen {
     }
   }
 
-  /// The marked line is marked over its whole width.
+  /// Pads the selected line so that the marking has an even width.
   private func padding(_ text: String, _ canvas: Canvas, _ width: Int) -> String {
     let shown = canvas.shown(text, in: width)
     return shown + String(repeating: " ", count: max(0, min(width, 50) - displayWidth(shown)))
   }
 
-  /// The end of what was typed: that is where typing goes on.
+  /// The end of the filter text, where the viewer types.
   private func tail(of text: String, width: Int) -> String {
     var scalars = text.unicodeScalars[...]
     while displayWidth(String(scalars)) > width, !scalars.isEmpty { scalars.removeFirst() }

@@ -3,7 +3,9 @@ import RegentHTTPClient
 import RegentPlatform
 
 extension PairScreen {
-  /// What is said about a stage; `withPicture` when a QR code stands beside it.
+  /// The text for the current stage.
+  ///
+  /// `withPicture` says whether there is a QR code beside it.
   func panel(for view: PairView, _ now: Int64, withPicture: Bool) -> Panel {
     var panel = Panel(glyphs: capabilities.glyphs)
     switch view.stage {
@@ -33,14 +35,14 @@ extension PairScreen {
       panel.say(texts[.resting], .bold, importance: 3)
     case .failed(let trouble, let hint):
       panel.say(sentence(about: trouble), .bad, importance: 3)
-      // As it is printed where there is no screen: it names options and commands, which have one language.
+      // The hint is not translated, because it names options and commands.
       panel.say(hint ?? "", importance: 2)
       if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
     }
     if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {
       panel.blocks.append(.gap)
       panel.say(sentence(about: trouble), .warning, importance: 3)
-      // Without a code everything is tried again, a disk that takes nothing as well.
+      // Without a code everything is retried, even if the disk is full or read-only.
       panel.say(texts[.offlineRetry], importance: 2)
     }
     return panel
@@ -62,7 +64,7 @@ extension PairScreen {
     panel.blocks.append(.gap)
     panel.blocks.append(.large(code.display))
     panel.blocks.append(.gap)
-    // A small screen has no title: what a launcher wants read stands here.
+    // A small screen has no title line, so the product name is shown here.
     if size.rows < 22, view.product != PairView.usualProduct {
       panel.say(view.product, .accent, importance: 1)
     }
@@ -78,7 +80,7 @@ extension PairScreen {
     panel.blocks.append(timeLeft(code, now))
   }
 
-  /// Why there is no QR code among the characters, and what to do about it.
+  /// Why no QR code is drawn with characters, and what the viewer can do.
   private func pictureNote(_ view: PairView) -> String {
     switch view.picture {
     case .characters:
@@ -129,7 +131,7 @@ extension PairStage {
 }
 
 extension PairingObstacle {
-  /// Whether waiting helps.
+  /// Whether the problem may pass without an action of the viewer.
   var mendsItself: Bool {
     switch self {
     case .offline, .portal, .certificate, .busy, .service, .clock: true

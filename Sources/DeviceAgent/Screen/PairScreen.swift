@@ -2,20 +2,21 @@ import CommandKit
 import RegentPlatform
 import QRCode
 
-/// The screen as a function of what is going on: nothing here knows a terminal, a clock or a service.
+/// Draws the pairing screen.
+///
+/// The result depends only on the arguments: no terminal, clock or service is used.
 struct PairScreen: Sendable {
   let size: WindowSize
   let capabilities: TerminalCapabilities
   let texts: Texts
 
-  /// A screen of that size on such a terminal.
   init(size: WindowSize, capabilities: TerminalCapabilities, language: Language) {
     self.size = size
     self.capabilities = capabilities
     texts = Texts(capabilities.shown(language))
   }
 
-  /// All cells of the screen; `now` is in milliseconds since boot.
+  /// Draws the whole screen; `now` is in milliseconds since boot.
   func canvas(of view: PairView, now: Int64) -> Canvas {
     var canvas = Canvas(columns: size.columns, rows: size.rows, charset: capabilities.charset)
     let isRoomy = size.rows >= 22
@@ -30,7 +31,7 @@ struct PairScreen: Sendable {
     case .waiting(let code), .connected(let code):
       let isDrawn = drawCode(code, view, now, on: &canvas, in: area)
       if !isDrawn {
-        // What is in dots only cannot be heard.
+        // Screen readers cannot read letters that are made of dots, so the code is also written as text.
         if !isRoomy { write(readerLine(view), on: &canvas, above: &bottom) }
         area.rows = max(0, bottom - top)
         drawWords(of: view, now, on: &canvas, in: area)
@@ -44,7 +45,7 @@ struct PairScreen: Sendable {
     return canvas
   }
 
-  /// Text that stands for what is drawn in dots; screen readers follow the cursor to it.
+  /// Writes the text form of what is drawn with dots, and puts the cursor there for screen readers.
   private func write(_ line: String?, on canvas: inout Canvas, above bottom: inout Int) {
     guard let line, bottom > 0 else { return }
     bottom -= 1
@@ -56,13 +57,12 @@ struct PairScreen: Sendable {
 }
 
 extension PairStage {
-  /// Whether what counts is in dots alone.
+  /// Whether the number is shown, which is drawn with dots only.
   fileprivate var isNumber: Bool {
     if case .number = self { true } else { false }
   }
 }
 
-/// A part of the screen.
 struct Area: Equatable {
   var row: Int
   var rows: Int
@@ -72,7 +72,7 @@ struct Area: Equatable {
 
 extension PairScreen {
   private func drawTitle(_ view: PairView, on canvas: inout Canvas) {
-    // A small screen has better use for the row.
+    // A small screen has no room for a title.
     guard size.rows >= 22 else { return }
     let used = canvas.write(view.product, row: 0, column: margin, style: .accent)
     let title = texts[.title]
@@ -84,7 +84,7 @@ extension PairScreen {
     var labels = keys(of: view).map { key, phrase in (" \(key) ", texts[phrase]) }
     func width(_ text: String) -> Int { displayWidth(canvas.shown(text, in: size.columns)) }
     func room() -> Int { labels.reduce(margin - 3) { $0 + width($1.0) + 1 + width($1.1) + 3 } }
-    // The last one is the way out: it stays when not all have room.
+    // The last key is "quit". It stays if not all keys fit.
     while labels.count > 1, room() > size.columns { labels.remove(at: labels.count - 2) }
     var column = margin
     for (label, words) in labels {
@@ -105,7 +105,7 @@ extension PairScreen {
     }
   }
 
-  /// The code as plain text: blocks say nothing to a screen reader or a braille line.
+  /// The code or number as plain text, because screen readers and braille displays cannot read block letters.
   private func readerLine(_ view: PairView) -> String? {
     guard let code = view.stage.code else { return nil }
     if case .number(_, let number) = view.stage {

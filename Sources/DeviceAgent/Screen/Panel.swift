@@ -1,22 +1,24 @@
 import CommandKit
 
-/// What stands beside or below the QR code, from top to bottom.
+/// The text beside or below the QR code, from top to bottom.
 struct Panel {
   enum Block {
-    /// Words; those of importance 0 give way first.
+    /// Text.
+    ///
+    /// Lines of importance 0 are dropped first if there is too little room.
     case text(String, Style, importance: Int)
-    /// An empty line where there is room.
+    /// An empty line, if there is room.
     case gap
-    /// The code or a number, as large as there is room for.
+    /// The code or a number, as large as possible.
     case large(String)
-    /// How much time is left.
+    /// The remaining time as a bar, with a label.
     case bar(Double, String)
   }
 
   var blocks: [Block] = []
   let glyphs: DotGlyphs
 
-  /// Lines ready to be drawn; `nil` stands for an empty one.
+  /// Lines that are ready to be drawn.
   struct Fitted {
     fileprivate(set) var pieces: [Piece] = []
     var rows: Int { pieces.reduce(0) { $0 + $1.rows } }
@@ -37,13 +39,13 @@ struct Panel {
     }
   }
 
-  /// How much may be given up to fit.
+  /// How much may be dropped to make the panel fit.
   enum Compression: Sendable {
-    /// Large letters and nearly all words.
+    /// Large letters and nearly all text.
     case generous
-    /// Ordinary letters will do, but what is happening is said.
+    /// Normal letters are allowed, but the current state is shown.
     case compact
-    /// Only what cannot be done without.
+    /// Only what is indispensable.
     case anything
 
     fileprivate var steps: [(plain: Bool, importance: Int)] {
@@ -55,7 +57,9 @@ struct Panel {
     }
   }
 
-  /// The largest way to show everything in that room, else without what matters least.
+  /// Arranges all blocks as large as the room allows.
+  ///
+  /// If they do not fit, drops the least important ones.
   func fitted(width: Int, height: Int, _ compression: Compression) -> Fitted? {
     for (plain, importance) in compression.steps {
       for way in ways(width: width, plain: plain) {
@@ -68,7 +72,7 @@ struct Panel {
     return nil
   }
 
-  /// What fits of the most compact form, when even that is too high.
+  /// Arranges the blocks as compactly as possible, and cuts what still does not fit.
   func squeezed(width: Int, height: Int) -> Fitted {
     if let fitted = fitted(width: width, height: height, .anything) { return fitted }
     var fitted = arrange(width, .plain, hasGaps: false, 3)
@@ -76,7 +80,7 @@ struct Panel {
     return fitted
   }
 
-  /// How a code can be written.
+  /// A way to write a code.
   private enum Way {
     case dots(DotDrawing, inTwoLines: Bool)
     case plain
@@ -130,7 +134,7 @@ struct Panel {
     return fitted
   }
 
-  /// `XXXX-` and `XXXX`.
+  /// Splits a code into `XXXX-` and `XXXX`.
   private func halves(of code: String) -> [String] {
     guard let dash = code.firstIndex(of: "-") else { return [code] }
     return [String(code[...dash]), String(code[code.index(after: dash)...])]
@@ -138,9 +142,9 @@ struct Panel {
 }
 
 extension Panel.Fitted {
-  /// Draws the lines; `isCentred` puts each into the middle of the width.
+  /// Draws the lines.
   ///
-  /// - Returns: the row of the first line of ordinary text.
+  /// With `isCentred`, each line is centred in the width.
   func draw(
     on canvas: inout Canvas, row: Int, column: Int, width: Int, isCentred: Bool, glyphs: DotGlyphs
   ) {

@@ -1,6 +1,8 @@
 import CommandKit
 
-/// Turns the difference between two screens into few bytes, to be written at once: nothing flickers.
+/// Computes the bytes that turn one screen into another.
+///
+/// They are few and written at once, so that nothing flickers.
 struct ScreenDiff {
   let depth: ColourDepth
   private var bytes: [UInt8] = []
@@ -9,9 +11,11 @@ struct ScreenDiff {
 
   private init(depth: ColourDepth) { self.depth = depth }
 
-  /// The bytes that turn the old screen into the new one; without an old one of the same size, the whole screen.
+  /// The bytes that turn the old screen into the new one.
   ///
-  /// - Returns: nothing when nothing changed.
+  /// Redraws the whole screen if there is no old one of the same size.
+  ///
+  /// - Returns: no bytes if nothing has changed.
   static func bytes(from old: Canvas?, to new: Canvas, depth: ColourDepth) -> [UInt8] {
     var diff = ScreenDiff(depth: depth)
     var base = Canvas(columns: new.columns, rows: new.rows, charset: new.charset)
@@ -32,18 +36,19 @@ struct ScreenDiff {
   }
 
   private mutating func draw(_ cell: Cell, row: Int, column: Int) {
-    // The second half came with the first.
+    // The left half has drawn the whole character.
     guard let glyph = cell.glyph else { return }
     if place.map({ $0 != (row, column) }) ?? true { move(row, column) }
     if cell.style != style { change(to: cell.style) }
     bytes += String(glyph).utf8
     bytes += cell.marks.utf8
-    // Where the terminal is after a wide or unknown character is its own business: say it anew.
+    // Terminals differ in the width of wide and unknown characters, so the position is set again after them.
     place = isOneColumnEverywhere(glyph) && cell.marks.isEmpty ? (row, column + 1) : nil
   }
 
-  /// Writes the few unchanged cells up to a place again: shorter than moving there, and words stay in one piece for
-  /// screen readers.
+  /// Writes a few unchanged cells again instead of moving the cursor.
+  ///
+  /// It takes fewer bytes, and screen readers get whole words.
   private mutating func bridge(to target: (row: Int, column: Int), over canvas: Canvas) {
     guard let from = place, from.row == target.row,
       (1...Self.longestBridge).contains(target.column - from.column)
@@ -78,12 +83,12 @@ struct ScreenDiff {
   private func codes(of style: Style) -> [String] {
     var codes: [String] = []
     if style.isBold { codes.append("1") }
-    // Faint text is left out on eight colours: some consoles show it black on black.
+    // Faint text is not used with eight colours, because some consoles show it black on black.
     if style.isFaint, depth == .palette { codes.append("2") }
     if style.isReversed { codes.append("7") }
     switch depth {
     case .none:
-      // Two colours are left: a white ground is the reverse of a black one.
+      // Without colours, a white background is shown as reversed text.
       if style.ground == .white { codes.append("7") }
     case .eight:
       if let ink = style.ink { codes.append("3\(ink.basic)") }
@@ -112,7 +117,9 @@ extension Colour {
     }
   }
 
-  /// Black and white must be just that for a scanner; the others may be what the theme makes of them.
+  /// Black and white must be exact for a scanner.
+  ///
+  /// The other colours may follow the theme.
   fileprivate func palette(_ side: Int) -> String {
     switch self {
     case .black: "\(side)8;5;16"

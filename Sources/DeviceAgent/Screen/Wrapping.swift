@@ -1,6 +1,8 @@
 import CommandKit
 
-/// A text in lines of at most so many columns, broken at spaces; a word that is wider is broken anywhere.
+/// Breaks a text into lines of at most `width` columns, at spaces.
+///
+/// A longer word is broken anywhere.
 func wrapped(_ text: String, to width: Int) -> [String] {
   guard width > 0 else { return [] }
   var lines: [String] = []
@@ -23,7 +25,7 @@ func wrapped(_ text: String, to width: Int) -> [String] {
   return lines
 }
 
-/// As much of the beginning as fits, at least one character.
+/// The longest beginning that fits, but at least one character.
 private func head(of text: String, width: Int) -> String {
   var result = String.UnicodeScalarView()
   var used = 0

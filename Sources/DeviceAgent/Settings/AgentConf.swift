@@ -2,20 +2,19 @@ import AccessEnabler
 import CommandKit
 import RegentPlatform
 
-/// The settings file: `name = value` lines with the names of the options, `#` before comments.
+/// The settings file: lines `name = value` with the names of the options, and comments that start with `#`.
 struct AgentConf: Sendable {
   private(set) var values: [String: [String]] = [:]
-  /// The same with the places where they stand, for settings that may repeat.
+  /// The same values with their file and line, for error messages.
   private(set) var entries: [String: [(text: String, place: String)]] = [:]
   let path: String
 
-  /// Longer files are something else.
+  /// The largest size of a settings file, in bytes.
   static let limit = 65_536
 
-  /// No settings.
   init() { path = "" }
 
-  /// Reads a file that others cannot write.
+  /// Reads a settings file, which other users must not be able to write.
   init(path: String) throws(CommandError) {
     let bytes: [UInt8]
     do throws(FileError) {
@@ -59,7 +58,7 @@ struct AgentConf: Sendable {
     }
   }
 
-  /// A file of that name beside this one, when there is one.
+  /// The path of a file in the same folder, if it exists.
   func neighbour(_ name: String) -> String? {
     guard !path.isEmpty else { return nil }
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""

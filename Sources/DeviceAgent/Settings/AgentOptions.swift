@@ -1,7 +1,9 @@
 import CommandKit
 import RegentHTTPCodec
 
-/// What every command takes, also as `REGENT_…` and in `agent.conf`.
+/// The options of every command.
+///
+/// Each can also be set as `REGENT_…` and in `agent.conf`.
 enum AgentOptions {
   static let service = Input.repeated(
     "service", .webAddress, "the service's address; several are asked at the same time")
@@ -39,18 +41,17 @@ enum AgentOptions {
     configuration, language, profile, visitor,
   ]
 
-  // Not "together" for the two halves of a key pair: the secret may come from the settings file or from systemd.
+  // The two halves of a key pair are not required together, because the secret may come from the settings file or
+  // systemd.
   static let rules: [InputRule] = [.atMostOne([publicKey, softwareStatement])]
 }
 
-/// A name and what it stands for.
 struct Assignment: Sendable, Equatable {
   var name: String
   var value: String
 }
 
 extension ValueKind where Value == Assignment {
-  /// A name, an equals sign and a value.
   static var assignment: ValueKind {
     ValueKind("NAME=VALUE", show: { "\($0.name)=\($0.value)" }) { text throws(ValueProblem) in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

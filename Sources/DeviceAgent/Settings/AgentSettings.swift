@@ -5,45 +5,49 @@ import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPlatform
 
-/// Who this box is to the service.
+/// The credentials with which this box authenticates at the service.
 enum AgentCredentials: Sendable {
   case keyPair(publicKey: String, secret: Secret)
   case softwareStatement(Secret)
 }
 
-/// The settings of one call: options before variables before the settings file.
+/// The settings of one command.
+///
+/// Options override environment variables, and those override the settings file.
 struct AgentSettings: Sendable {
   let services: [AbsoluteURL]
   let requestor: String?
   let publicHost: HostName?
-  /// Which certificate authorities are trusted.
   let authorities: CertificateAuthorities
-  /// What the phone calls this box, when somebody gave it a name.
+  /// The configured name of this box, which the phone shows.
   let name: String?
   var state: String
-  /// Whether nobody chose that folder: then it is the one in this user's home.
+  /// Whether no state folder was configured, so that the default in the user's home is used.
   let usesOwnState: Bool
   let socket: String?
-  /// Whether the socket was named in this very command, so that nothing else will do.
+  /// Whether the socket was given as an option, so that no other socket may be used.
   let insistsOnSocket: Bool
   let language: Language
-  /// Who may use the daemon besides its own user.
+  /// What users other than root and the daemon's own may do.
   let allowRules: [AllowRule]
-  /// Who is an app of the box's platform account.
+  /// The apps of the box's platform account.
   let appRules: [AppRule]
   let publicKey: String?
-  /// The application profile and the viewer's id for the service's reports.
+  /// The application profile, and the visitor id for the service's reports.
   let profile: String?
   let visitor: String?
-  /// The options that were not left to the machine's settings file.
+  /// The options that were set by other means than the machine's settings file.
   let given: Set<String>
-  /// Whether a service that is away is not waited for: it is told later.
+  /// Whether to wait only briefly for an unreachable service.
+  ///
+  /// What it misses is sent later.
   var waitsBriefly = false
-  /// Credentials that were read before this process became somebody who may not read them.
+  /// Credentials that were read before this process became a user who may not read them.
   var keptCredentials: AgentCredentials?
   private let secretFile: String?
   let statementFile: String?
-  /// Whether there is no settings file, and nothing of a service in options or variables: nobody has set this box up.
+  /// Whether the box is not set up: there is no settings file, and no option or variable names a service or
+  /// credentials.
   let isUntouched: Bool
   private let environment: Environment
 
@@ -93,9 +97,9 @@ struct AgentSettings: Sendable {
 }
 
 extension AgentSettings {
-  /// What a box says that nobody has set up: the one next step.
+  /// The error of a box that is not set up, with the next step as its hint.
   var notSetUp: CommandError {
-    // Where the packages are, the box is the machine's, which root sets up.
+    // If the packages are installed, the box belongs to the machine, and root sets it up.
     let isPackaged = SocketPlace.isThere("/usr/lib/systemd/system/regent.socket")
     let sudo = isPackaged && Accounts.effectiveUser != 0 ? "sudo " : ""
     return .usage(
@@ -103,7 +107,7 @@ extension AgentSettings {
       hint: "\(sudo)regent setup, with the code that regentctl requestor invite shows beside the service")
   }
 
-  /// The services, or what to type to have one.
+  /// The services, or an error with a hint how to configure one.
   func neededServices() throws(CommandError) -> [AbsoluteURL] {
     guard !isUntouched else { throw notSetUp }
     guard !services.isEmpty else {
@@ -114,7 +118,7 @@ extension AgentSettings {
     return services
   }
 
-  /// The requestor, or what to type to have one.
+  /// The requestor, or an error with a hint how to configure one.
   func neededRequestor() throws(CommandError) -> String {
     guard !isUntouched else { throw notSetUp }
     guard let requestor else {
@@ -125,7 +129,7 @@ extension AgentSettings {
     return requestor
   }
 
-  /// The credentials, read from their files now.
+  /// Reads the credentials from their files.
   func credentials() throws(CommandError) -> AgentCredentials {
     if let keptCredentials { return keptCredentials }
     if let publicKey, let secretFile {
@@ -145,17 +149,18 @@ extension AgentSettings {
         + "makes a pair)")
   }
 
-  /// Which addresses may be shown.
+  /// Which addresses the screen may show.
   var addressCheck: AddressCheck { AddressCheck(services: services, publicHost: publicHost) }
 
-  /// Where the daemon may listen for this user, best first.
+  /// The socket paths at which the daemon may listen for this user, in order.
   var socketPlaces: [String] {
     socket.map { [$0] } ?? SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
 
   private func secret(in path: String, _ option: String) throws(CommandError) -> Secret {
     do throws(FileError) {
-      // A credential of systemd that was granted through an access list shows as 0440; of others 0600 is usual.
+      // The file of a systemd credential may have mode 0440 because of an access list. Other secret files must have
+      // 0600.
       let isCredential =
         environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
       var bytes = try DurableFile.read(

@@ -5,10 +5,10 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// What tells one box from another, by the names of the options and in a form that can be compared.
+/// The settings that distinguish one box from another, by option name and in a form that can be compared.
 ///
-/// A daemon that differs in what was given to a command is not the one that is meant: its answers would be about
-/// somebody else's sign-in. A secret is compared without being told.
+/// If the daemon's settings differ from those given to a command, the command must not use that daemon, because its
+/// answers would be about another sign-in. Secrets are compared by an HMAC, without revealing them.
 struct BoxIdentity: Sendable, Equatable {
   static let inputs: [any InputDeclaration] = [
     AgentOptions.service, AgentOptions.requestor, AgentOptions.publicKey, AgentOptions.secretFile,
@@ -17,10 +17,9 @@ struct BoxIdentity: Sendable, Equatable {
 
   private(set) var values: [String: String]
 
-  /// Some of what a box is.
   init(_ values: [String: String] = [:]) { self.values = values }
 
-  /// All of what a box is with these settings, or only what was `given` with a command.
+  /// The identity from all settings, or only from those that were given to this command.
   init(_ settings: AgentSettings, onlyGiven: Bool) {
     values = [:]
     for name in Self.inputs.map(\.specification.name)
@@ -29,7 +28,7 @@ struct BoxIdentity: Sendable, Equatable {
     }
   }
 
-  /// The options in which a box is another one than this says, in their order in help.
+  /// The options in which `other` differs from this identity, in the order of the help page.
   func differences(from other: BoxIdentity) -> [String] {
     Self.inputs.map(\.specification).filter { input in
       values[input.name].map { $0 != other.values[input.name] } ?? false
@@ -44,20 +43,22 @@ struct BoxIdentity: Sendable, Equatable {
     case AgentOptions.profile.specification.name: settings.profile ?? ""
     case AgentOptions.visitor.specification.name: settings.visitor ?? ""
     case AgentOptions.publicKey.specification.name: settings.publicKey ?? ""
-    // A folder that does not exist has no real path; its name as given has to do.
+    // A folder that does not exist has no real path, so its name is used as given.
     case AgentOptions.state.specification.name: realPath(settings.state) ?? settings.state
     default:
       switch (try? settings.credentials(), name) {
       case (.keyPair(_, let secret), AgentOptions.secretFile.specification.name): proof(secret)
       case (.softwareStatement(let secret), AgentOptions.softwareStatement.specification.name):
         proof(secret)
-      // What cannot be read is no daemon's; whoever needs it says why.
+      // Unreadable credentials match no daemon. A command that needs them reports the error.
       default: ""
       }
     }
   }
 
-  /// Says whether two have the same secret, and nothing about it: secrets are random and long.
+  /// An HMAC of a fixed text with the secret.
+  ///
+  /// It shows whether two secrets are equal and nothing else, because secrets are long and random.
   private static func proof(_ secret: Secret) -> String {
     let key = try? HMACKey(.sha256, secret)
     return key.map { Hex.encode($0.code("regent: the same box")) } ?? ""
@@ -65,7 +66,7 @@ struct BoxIdentity: Sendable, Equatable {
 }
 
 extension BoxIdentity {
-  /// What travels over the daemon's socket.
+  /// The form on the daemon's socket.
   var document: JSONValue {
     .object(
       JSONObject(

@@ -2,12 +2,12 @@ import AccessEnabler
 import CommandKit
 import RegentPlatform
 
-/// Options and variables first, then the settings file, in one form.
+/// Reads a setting from the options and environment variables, and otherwise from the settings file.
 struct SettingsReader {
   let call: Invocation
   let conf: AgentConf
 
-  /// Whether somebody said it for themselves: everything but what stands in the machine's own settings file.
+  /// Whether a setting was given by other means than the machine's settings file.
   func isGiven(_ input: any InputDeclaration) -> Bool {
     call.source(of: input) != nil
       || (conf.path != DefaultServices.machinePath && conf.values[input.specification.name] != nil)
@@ -42,12 +42,12 @@ struct SettingsReader {
   }
 }
 
-/// Whether there is a file, or something that should be one.
+/// Whether the path is a file, or something else in place of a file.
 func isFile(_ path: String) -> Bool {
   do throws(FileError) {
     return try PrivateFile.check(path, widest: 0o7777)
   } catch {
-    // A symbolic link, or one that may not be read: say so when it is read.
+    // True for a symbolic link or a file with wrong permissions. Reading it then reports the problem.
     switch error.kind {
     case .missing, .notADirectory, .system: return false
     default: return true
@@ -56,7 +56,7 @@ func isFile(_ path: String) -> Bool {
 }
 
 extension String {
-  /// An address without the slashes at its end, so that a path can follow.
+  /// The address without trailing slashes, so that a path can be appended.
   var trimmingSlashes: String {
     var text = self
     while text.hasSuffix("/") { text.removeLast() }
@@ -64,19 +64,21 @@ extension String {
   }
 }
 
-/// A secret that systemd handed over.
+/// The path of a systemd credential, if it exists.
 func credential(_ name: String, _ environment: Environment) -> String? {
   guard let folder = environment["CREDENTIALS_DIRECTORY"] else { return nil }
   let path = "\(folder)/\(name)"
   return isFile(path) ? path : nil
 }
 
-/// The state folder that systemd made; of several, with colons between them, the first one is ours.
+/// The state folder that systemd created.
+///
+/// If there are several, separated by colons, the first one is used.
 func stateOfTheUnit(_ environment: Environment) -> String? {
   environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
 }
 
-/// The state folder of a user who chose none.
+/// The default state folder of this user.
 func defaultState(_ environment: Environment) throws(CommandError) -> String {
   if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") { return "\(base)/regent/agent" }
   let home = try? environment["HOME"] ?? Accounts.user(id: Accounts.effectiveUser)?.home

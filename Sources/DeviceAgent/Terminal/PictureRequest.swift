@@ -1,12 +1,14 @@
 import CommandKit
 
-/// What was asked for with `--qr`.
+/// The value of the option `--qr`.
 enum PictureRequest: String, CaseIterable, Sendable {
   case auto, half, full, ascii, png, svg, framebuffer, none
 }
 
 extension TerminalFacts {
-  /// What the terminal can show; `asked` overrules what was found out.
+  /// The capabilities of the terminal.
+  ///
+  /// `asked` overrides what was detected.
   func capabilities(asked: PictureRequest) -> TerminalCapabilities {
     var capabilities = capabilities
     switch asked {
@@ -22,7 +24,7 @@ extension TerminalFacts {
 extension TerminalCapabilities {
   var charset: Charset { isUnicode ? .unicode : .ascii }
 
-  /// The viewer's language, or English where the font has no letters for it.
+  /// The viewer's language, or English if the terminal cannot show its letters.
   func shown(_ language: Language) -> Language {
     language == .korean && !(hasHangul && isUnicode) ? .english : language
   }

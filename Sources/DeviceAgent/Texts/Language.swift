@@ -1,31 +1,33 @@
-/// The languages of the screen: the same as those of the phone's pages.
+/// The languages of the screen, the same as those of the phone's pages.
 enum Language: String, CaseIterable, Sendable {
   case english = "en"
   case italian = "it"
   case spanish = "es"
   case korean = "ko"
 
-  /// The language of the viewer: what was asked for, else what the locale says, else English.
+  /// The language from the option, or else from the locale, or else English.
   ///
   /// - Parameters:
-  ///   - asked: a tag such as `ko`, from an option.
-  ///   - environment: gives the variables of the locale, first `LC_ALL`.
+  ///   - asked: the option's value, such as `ko`.
+  ///   - environment: returns the value of an environment variable.
   init(asked: String?, environment: (String) -> String?) {
     let locale = environment("LC_ALL") ?? environment("LC_MESSAGES") ?? environment("LANG")
-    // LANGUAGE is a list with the most wanted first; it counts only when there is a locale at all.
+    // LANGUAGE is a list of languages in order of preference.
     let languages = [asked] + (environment("LANGUAGE") ?? "").split(separator: ":").map(String.init)
     let all = languages + [locale]
     self = all.compactMap { $0 }.lazy.compactMap(Self.init(tag:)).first ?? .english
   }
 
-  /// `it`, `it_IT.UTF-8`, `it-CH`.
+  /// Parses a tag such as `it`, `it_IT.UTF-8` or `it-CH`.
   init?(tag: String) {
     let word = tag.prefix { $0.isLetter }
     self.init(rawValue: word.lowercased())
   }
 }
 
-/// Everything the screen says, by what it says it about; the words are in one file for each language.
+/// The texts of the screen.
+///
+/// Each language has a file with their translations.
 enum Phrase: String, CaseIterable, Sendable {
   case title, starting
   case scan, orOpen, enterCode, address, code
@@ -44,12 +46,11 @@ enum Phrase: String, CaseIterable, Sendable {
   case reader, readerNumber
 }
 
-/// The words of one language.
+/// The texts in one language.
 struct Texts: Sendable {
   let language: Language
   private let words: @Sendable (Phrase) -> String
 
-  /// The words of a language.
   init(_ language: Language) {
     self.language = language
     words =
@@ -63,7 +64,7 @@ struct Texts: Sendable {
 
   subscript(_ phrase: Phrase) -> String { words(phrase) }
 
-  /// A phrase with its places filled in: `{name}` by the value called `name`.
+  /// The text with its placeholders replaced: `{name}` by the value for `name`.
   subscript(_ phrase: Phrase, _ values: KeyValuePairs<String, String>) -> String {
     var result = ""
     var rest = words(phrase)[...]

@@ -24,14 +24,14 @@ final class SourceLimiter: Sendable {
   private let perUser: Int
   private let allUsers: Int
   private let budget: Int
-  private let state = Locked(State())
+  private let state = Locked(SourceLimiterState())
 
   private struct Share: Sendable {
     var connections = 0
     var bytes = 0
   }
 
-  private struct State: Sendable {
+  private struct SourceLimiterState: Sendable {
     var shares: [CountedSource: Share] = [:]
     /// The number of connections of all users.
     var users = 0

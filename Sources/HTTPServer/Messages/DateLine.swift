@@ -7,7 +7,7 @@ struct DateLine {
   private(set) var bytes: [UInt8] = []
   private var validUntil: UInt64 = 0
 
-  init(standing: StandingHeaders = StandingHeaders()) { self.standing = standing.lines }
+  init(standing: CommonHeaders = CommonHeaders()) { self.standing = standing.lines }
 
   /// Formats the line again if its second has passed; `now` is the loop's clock in milliseconds.
   @inline(__always)

@@ -103,13 +103,11 @@ public struct TrustedProxies: Sendable, Equatable {
     case (let only?, nil), (nil, let only?): return only
     case (let standard?, let common?):
       guard standard.address == common.address else { return common }
-      // If the two headers report different schemes and neither is that of the socket, the scheme of the socket counts.
+      // Both name the same client. A proxy that knows only X-Forwarded-* passes a client's `Forwarded` on unchanged,
+      // with the client's own address and a scheme and host of its choice. What such a proxy wrote takes precedence.
       var agreed = standard
-      if standard.scheme != common.scheme, standard.scheme != socket.scheme,
-        common.scheme != socket.scheme
-      {
-        agreed.scheme = socket.scheme
-      }
+      if !headers.forwardedProto.isEmpty { agreed.scheme = common.scheme }
+      if !headers.forwardedHost.isEmpty { agreed.forwardedHost = common.forwardedHost }
       return agreed
     }
   }

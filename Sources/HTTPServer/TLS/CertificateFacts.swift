@@ -21,8 +21,8 @@ public struct CertificateFacts: Sendable, Hashable {
   /// - Parameters:
   ///   - files: a certificate and its key.
   ///   - host: the host that clients open, a name or an IP address.
-  /// - Throws: ``ServerError/certificate(file:reason:)`` for files that the server refuses at start, for example if the key
-  ///   belongs to another certificate.
+  /// - Throws: ``ServerError/certificate(file:reason:)`` for files that the server refuses at start, for example if
+  ///   the key belongs to another certificate.
   public init(of files: TLSFiles, host: String?) throws(ServerError) {
     let rules = try TLSRules(files)
     guard let certificate = unsafe SSL_CTX_get0_certificate(rules.handle),

@@ -17,7 +17,7 @@ extension AdminCall {
       "provisioning", .good,
       "requestors that are ready: \(core.provisioning.now.records.requestors.count)")
     let nodes = try await stored { () throws(StoreError) in try await core.store.nodes() }
-    wrong += NodeCare.findings(about: nodes)
+    wrong += NodeFindings.findings(about: nodes)
     return try await backupFindings() + addressFindings(isOneOfSeveral: nodes.count > 1) + proxyFindings()
       + clockFindings()
       + codeFindings()

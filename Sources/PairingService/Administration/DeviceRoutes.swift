@@ -39,7 +39,7 @@ extension AdminRouteBuilder {
         return try await call.core.signInTransitions.revoke(
           filter, audit: call.entry("device.sign-out", device.shortName, detail: apps.detail()))
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 
@@ -89,13 +89,13 @@ extension AdminCall {
   fileprivate func signIns(
     _ filter: AuthenticationFilter, after id: AuthenticationID? = nil,
     limit: Int = AdminPaths.page, withApps: Bool = false
-  ) async throws(AdminError) -> [SignIn] {
+  ) async throws(AdminError) -> [SignInEntry] {
     let (records, names) = try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         filter, after: id, limit: limit, at: now)
       return (records, try await core.screenNames(of: records))
     }
-    var signIns: [SignIn] = []
+    var signIns: [SignInEntry] = []
     for record in records {
       let one = signIn(record, name: names[record.authentication.id])
       signIns.append(withApps ? try await self.withApps(record, one) : one)
@@ -104,7 +104,9 @@ extension AdminCall {
   }
 
   /// Adds the apps that use this sign-in.
-  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignIn) async throws(AdminError) -> SignIn {
+  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError)
+    -> SignInEntry
+  {
     var signIn = signIn
     signIn.apps = try await stored { () throws(StoreError) in
       try await core.apps(endingWith: [record], at: now).map(BoxEntry.App.init)
@@ -113,8 +115,8 @@ extension AdminCall {
   }
 
   /// A sign-in with the time of its last use, if this process has seen one.
-  fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignIn {
-    var signIn = SignIn(record, name: name)
+  fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignInEntry {
+    var signIn = SignInEntry(record, name: name)
     signIn.lastUsed = core.lastUses.of(record.authentication.id)
     return signIn
   }
@@ -157,7 +159,7 @@ extension AdminCall {
     }
   }
 
-  fileprivate func revokeSignIn() async throws(AdminError) -> SignIn {
+  fileprivate func revokeSignIn() async throws(AdminError) -> SignInEntry {
     let record = try await signInRecord()
     let authentication = record.authentication
     let apps = try await stored { () throws(StoreError) in try await core.apps(endingWith: [record], at: now) }
@@ -208,7 +210,7 @@ extension AdminCall {
   }
 }
 
-extension SignIn {
+extension SignInEntry {
   fileprivate init(_ record: AuthenticationRecord, name: String?) {
     let authentication = record.authentication
     self.init(

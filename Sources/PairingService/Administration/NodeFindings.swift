@@ -5,7 +5,7 @@ internal import PairingStore
 // Problems of nodes, for `regentctl doctor`.
 
 /// Finds problems among nodes that share a database.
-enum NodeCare {
+enum NodeFindings {
   /// The difference to the database's clock above which a node gets a warning.
   ///
   /// Codes, leases and permits expire by the clock of the node that reads them.
@@ -54,7 +54,7 @@ enum NodeCare {
   }
 
   private static func finding(
-    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Standing
+    aboutClockOf node: NodeID, _ ahead: Duration, _ standing: NodeClocks.Verdict
   ) -> Finding? {
     let (check, words) = ("node \(node)", "its clock is \(ahead.aheadInWords) the database's")
     switch standing {

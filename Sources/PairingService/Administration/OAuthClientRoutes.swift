@@ -36,7 +36,7 @@ extension AdminRouteBuilder {
       let ended = try await stored { () throws(StoreError) in
         try await call.core.signInTransitions.removeClient(client.id, audit: line)
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 
@@ -64,7 +64,7 @@ extension AdminRouteBuilder {
       let ended = try await stored { () throws(StoreError) in
         try await call.core.signInTransitions.endGrants(GrantFilter(id: grant.id), audit: line)
       }
-      return .document(Tally(ended.count))
+      return .document(CountDocument(ended.count))
     }
   }
 }

@@ -12,7 +12,7 @@ extension AdminRouteBuilder {
   mutating func mountPasses() {
     on(.get, AdminPaths.passes) { call throws(AdminError) in .list(of: try await call.passes()) }
     on(.post, AdminPaths.resetPass) { call throws(AdminError) in
-      .document(Tally(try await call.resetPass(try call.document())))
+      .document(CountDocument(try await call.resetPass(try call.document())))
     }
   }
 }

@@ -23,7 +23,7 @@ extension AdminRouteBuilder {
       let number = try await stored { () throws(StoreError) in
         try await call.core.store.newestAuditNumber()
       }
-      return .document(Tally(Int(clamping: number)))
+      return .document(CountDocument(Int(clamping: number)))
     }
   }
 

@@ -54,7 +54,7 @@ extension AdminCall {
     let account = try await account(of: viewer)
     findings += accountReasons(viewer, account)
     findings += integrationReasons(requestor, viewer.provider)
-    let standing: StandingSignIn?
+    let standing: ValidSignIn?
     do throws(StoreError) {
       standing = try await core.store.standing(authentication.id, at: now)
     } catch {

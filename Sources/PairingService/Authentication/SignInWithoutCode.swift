@@ -44,7 +44,7 @@ extension ServiceCore {
   package func signIn(
     _ newcomer: Newcomer, at choice: ProvisioningSnapshot.Choice, _ source: AuthenticationSource,
     identity: IdentityHash? = nil
-  ) async throws -> StandingSignIn {
+  ) async throws -> ValidSignIn {
     let (requestor, device) = (newcomer.requestor, newcomer.device)
     guard let rowKey = provisioning.now.rowKey(of: requestor),
       let id = AuthenticationID(Random.uuid())

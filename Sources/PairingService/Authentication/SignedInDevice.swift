@@ -4,7 +4,7 @@ package import PairingStore
 /// A device whose sign-in is valid at this moment, with all that decides what it may watch.
 package struct SignedInDevice: Sendable {
   /// The sign-in, with account, integration and provider as one transaction read them.
-  package let signIn: StandingSignIn
+  package let signIn: ValidSignIn
   /// The entitlement rules of the provider that apply to this viewer.
   package let entitlements: [Entitlement]
   /// The profile that the call asks for, else that of the sign-in.
@@ -83,7 +83,7 @@ extension ServiceCore {
     }
   }
 
-  private func viewer(of signIn: StandingSignIn, _ profile: ProfileName?) -> SignedInDevice {
+  private func viewer(of signIn: ValidSignIn, _ profile: ProfileName?) -> SignedInDevice {
     let rules = provisioning.now.rules(of: signIn.provider.id)
     return SignedInDevice(
       signIn: signIn, entitlements: rules.about(signIn.account),

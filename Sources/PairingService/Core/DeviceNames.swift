@@ -46,7 +46,7 @@ private func report(_ about: DeviceDescription, _ profile: ProfileName?) -> Stri
   // Limited, because the audit log holds many such lines.
   let longest = 512
   let facts = [
-    about.visitorID.map { "visitor " + VisitorMark.text($0) }, profile.map { "profile \($0)" },
+    about.visitorID.map { "visitor " + VisitorPseudonym.text($0) }, profile.map { "profile \($0)" },
     about.data.map { "data " + (CleanText.line($0, longest: longest) ?? "") },
     about.options.map { "options " + (CleanText.line($0, longest: longest) ?? "") },
   ]
@@ -64,7 +64,7 @@ extension String {
   ///
   /// For text that a box, a client or a person chose, in audit lines and findings: it cannot be read as part of the
   /// sentence around it.
-  var quoted: String { VisitorMark.text(self) }
+  var quoted: String { VisitorPseudonym.text(self) }
 
   /// The text without white space at its beginning and end.
   var withoutOuterSpaces: String {

@@ -51,7 +51,7 @@ package final class LiveCodes: Sendable {
   /// For how long after its end a code is still pending in memory when other nodes may approve it.
   ///
   /// A request that read the store just before the end may still answer "not yet". A request after this time has the
-  /// store expire the code first (``CodeLooks``).
+  /// store expire the code first (``CodeRefresher``).
   private static let doubt: Duration = .seconds(1)
 
   /// How many devices have been signed in without a code.

@@ -108,7 +108,7 @@ extension Provider {
 
 /// Holds the newest ``ProvisioningSnapshot`` for all threads.
 package final class ProvisioningCache: Sendable {
-  private struct State {
+  private struct ProvisioningCacheState {
     var current: ProvisioningSnapshot
     /// The number of the read that produced `current`.
     ///
@@ -118,12 +118,12 @@ package final class ProvisioningCache: Sendable {
   }
 
   private let store: any ProvisioningStore
-  private let state: Locked<State>
+  private let state: Locked<ProvisioningCacheState>
 
   /// Reads the provisioning from the store.
   package init(_ store: any ProvisioningStore) async throws(StoreError) {
     self.store = store
-    state = Locked(State(current: ProvisioningSnapshot(try await store.provisioning())))
+    state = Locked(ProvisioningCacheState(current: ProvisioningSnapshot(try await store.provisioning())))
   }
 
   /// The snapshot of the last read.

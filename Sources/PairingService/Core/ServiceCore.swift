@@ -19,7 +19,7 @@ package final class ServiceCore: Sendable {
   package let provisioning: ProvisioningCache
   package let codes: LiveCodes
   /// Reads codes from the store when other nodes may have changed them.
-  package let codeLooks: CodeLooks
+  package let codeLooks: CodeRefresher
   /// Whether this node's feed of other nodes' changes is up to date.
   package let nodeNews: NodeNews
   /// Requests that are held (long polls).
@@ -45,7 +45,7 @@ package final class ServiceCore: Sendable {
   /// reason is known.
   package let nextStartProblem = Locked<String?>(nil)
   /// The time that decides what is deleted for its age.
-  package let age: AgeTime
+  package let age: SharedRetentionClock
   /// The nonces of signed calls, to detect replays.
   package let nonces: UsedNonces
   /// Checks signed headers and access tokens.
@@ -82,7 +82,7 @@ package final class ServiceCore: Sendable {
     hasher = try await KeyedHasher(store)
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock, isShared: store.isShared)
-    codeLooks = CodeLooks(store, codes, clock: clock)
+    codeLooks = CodeRefresher(store, codes, clock: clock)
     nodeNews = NodeNews(store, clock: clock)
     waiters = Waiters(clock: clock)
     drain = Drain(waiters)
@@ -92,7 +92,7 @@ package final class ServiceCore: Sendable {
     // Only this node's own numbers, not those from before the service had nodes: every node would continue from those,
     // and they would be counted several times.
     metrics = ServiceMetrics(clock, kept: ownDay)
-    age = AgeTime(
+    age = SharedRetentionClock(
       clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
       day: ownDay == nil && node != nil ? try await store.keptNumbers(.day) : ownDay)
     lastUses = LastUseTimes()

@@ -53,12 +53,12 @@ package final class ServiceMetrics: Sendable {
     package subscript(event: Event) -> Int { counts[event] ?? 0 }
   }
 
-  private struct State {
+  private struct ServiceMetricsState {
     var numbers = Numbers()
     var day: DayNumbers
   }
 
-  private let state: Locked<State>
+  private let state: Locked<ServiceMetricsState>
   private let clock: ServiceClock
 
   /// Counters at zero.
@@ -68,7 +68,7 @@ package final class ServiceMetrics: Sendable {
     self.clock = clock
     let now = clock.now
     let day = kept.flatMap { DayNumbers(keptAs: $0, at: now) }
-    state = Locked(State(day: day ?? DayNumbers(from: now)))
+    state = Locked(ServiceMetricsState(day: day ?? DayNumbers(from: now)))
   }
 
   package func count(_ event: Event, _ times: Int = 1) {

@@ -18,7 +18,7 @@ package struct SignInTransitions: Sendable {
   private let audit: AuditTrail
   private let clock: ServiceClock
   private let mostOfAccount: Int
-  private let deliveries = Deliveries()
+  private let deliveries = DeliveryRecorder()
 
   init(
     store: any AuthenticationStore & PlatformStore & GrantStore, codes: LiveCodes, codeTransitions: CodeTransitions,
@@ -105,7 +105,7 @@ package struct SignInTransitions: Sendable {
   ///
   /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     let signIn = try await store.signInWithoutCode(record, at: now)
     noteChange(of: record.deviceHash, at: record.authentication.requestor)
@@ -119,7 +119,7 @@ package struct SignInTransitions: Sendable {
   }
 
   /// Creates an app's sign-in from the box's account, and wakes the held polls of the device.
-  package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     let signIn = try await store.exchange(exchange, at: now)
     noteChange(of: exchange.deviceHash, at: exchange.requestor)
     guard signIn.authentication.id == exchange.authentication else { return signIn }
@@ -168,11 +168,11 @@ package struct SignInTransitions: Sendable {
     while !left.isEmpty {
       // Reads that wait at the same time share a transaction.
       let failures = await withTaskGroup(of: StoreError?.self) { group in
-        for subject in left.prefix(CodeLooks.most) { group.addTask { await look(atHeld: subject) } }
+        for subject in left.prefix(CodeRefresher.most) { group.addTask { await look(atHeld: subject) } }
         return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
       }
       if let failure = failures.first { throw failure }
-      left = left.dropFirst(CodeLooks.most)
+      left = left.dropFirst(CodeRefresher.most)
     }
   }
 

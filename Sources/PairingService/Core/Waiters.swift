@@ -70,7 +70,7 @@ package final class Waiters: Sendable {
     let number: UInt64
   }
 
-  fileprivate struct State {
+  fileprivate struct WaitersState {
     /// The caller that removes a waiter from this table must call its `end`.
     var waiting: [Subject: [Waiter]] = [:]
     var count = 0
@@ -92,7 +92,7 @@ package final class Waiters: Sendable {
 
   /// The resolution of deadlines, in milliseconds: a hundredth of the shortest useful wait.
   private static let tick: Int64 = 50
-  private let state = Locked(State())
+  private let state = Locked(WaitersState())
   private let clock: ServiceClock
 
   package init(clock: ServiceClock) { self.clock = clock }
@@ -255,7 +255,7 @@ package final class Waiters: Sendable {
   }
 }
 
-extension Waiters.State {
+extension Waiters.WaitersState {
   /// Removes and returns the waiters of a subject that satisfy `isMeant`.
   fileprivate mutating func take(
     _ subject: Waiters.Subject, where isMeant: (Waiters.Waiter) -> Bool

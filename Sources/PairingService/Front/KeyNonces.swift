@@ -12,7 +12,7 @@ package final class KeyNonces: Sendable {
   /// and some more for the next seconds.
   private static let mostMarks = 32_768
 
-  private struct State {
+  private struct KeyNoncesState {
     /// Nil until the first call of the key.
     var window: ReplayWindow?
     /// Marks of calls whose signature time is in the future, by that second.
@@ -35,12 +35,12 @@ package final class KeyNonces: Sendable {
 
   private let startedAt: Instant
   private let capacity: Int
-  private let state: Locked<State>
+  private let state: Locked<KeyNoncesState>
 
   init(startingAt start: Instant, capacity: Int, earlier: [Int64: Set<UInt64>] = [:]) {
     startedAt = start
     self.capacity = capacity
-    state = Locked(State(earlier: earlier))
+    state = Locked(KeyNoncesState(earlier: earlier))
   }
 
   private var newWindow: ReplayWindow { ReplayWindow(startingAt: startedAt, capacity: capacity) }

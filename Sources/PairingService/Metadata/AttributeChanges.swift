@@ -12,14 +12,14 @@ package final class AttributeChanges: Sendable {
     var changed: Instant
   }
 
-  private struct State {
+  private struct AttributeChangesState {
     var seen: [AuthenticationID: Seen] = [:]
     /// No change before this time is known.
     var floor: Instant
   }
 
   private let most: Int
-  private let state: Locked<State>
+  private let state: Locked<AttributeChangesState>
 
   /// Starts without knowledge of earlier changes.
   ///
@@ -28,7 +28,7 @@ package final class AttributeChanges: Sendable {
   ///   - most: How many sign-ins are remembered; a full table is emptied.
   package init(at now: Instant, most: Int = 100_000) {
     self.most = most
-    state = Locked(State(floor: now))
+    state = Locked(AttributeChangesState(floor: now))
   }
 
   /// Notes the current attributes and returns when they last changed.
@@ -44,7 +44,7 @@ package final class AttributeChanges: Sendable {
   ) -> Instant {
     state.withLock { state in
       guard let before = state.seen[id] else {
-        if state.seen.count >= most { state = State(floor: now) }
+        if state.seen.count >= most { state = AttributeChangesState(floor: now) }
         let changed = max(first, state.floor)
         state.seen[id] = Seen(attributes: attributes, changed: changed)
         return changed

@@ -9,7 +9,7 @@ internal import RegentPlatform
 final class BatchedSender<Item: Sendable>: Sendable {
   typealias Told = @Sendable (Result<Void, StoreError>) -> Void
 
-  private struct State {
+  private struct BatchedSenderState {
     var due: [Item] = []
     var isSending = false
     /// Whether the failure was logged already; in an outage, every call would log it again.
@@ -22,7 +22,7 @@ final class BatchedSender<Item: Sendable>: Sendable {
   private let failure: StaticString
   private let log: ServiceLog
   private let send: @Sendable ([Item], @escaping Told) -> Void
-  private let state = Locked(State())
+  private let state = Locked(BatchedSenderState())
 
   init(
     most: Int, failure: StaticString, log: ServiceLog, _ send: @escaping @Sendable ([Item], @escaping Told) -> Void

@@ -8,7 +8,7 @@ internal import RegentPairing
 /// node, so never all nodes go out of service.
 package enum NodeClocks {
   /// How a node's clock compares with the others.
-  package enum Standing: Hashable, Sendable {
+  package enum Verdict: Hashable, Sendable {
     /// In the largest group, and near the database's clock.
     case agrees
     /// Far from the database's clock, and it cannot be decided which of the two is wrong.
@@ -29,7 +29,7 @@ package enum NodeClocks {
   /// Compares this clock with the others.
   ///
   /// Each is given as how far it is ahead of the database's clock.
-  static func standing(of own: Duration, among others: [Duration], after earlier: Standing = .agrees) -> Standing {
+  static func standing(of own: Duration, among others: [Duration], after earlier: Verdict = .agrees) -> Verdict {
     let bound = earlier == .agrees ? bound : boundOfWrong
     let witnesses = [.zero, own] + others
     func party(_ clock: Duration) -> Int { witnesses.count { ($0 - clock).magnitude <= bound } }

@@ -151,7 +151,7 @@ package final class NodeNews: Sendable {
   /// After so long, everything in memory is read again.
   private static let memory: Duration = .seconds(300)
   private let heard: Locked<Uptime>
-  private let clocks = Locked((ahead: Duration?.none, standing: NodeClocks.Standing.agrees))
+  private let clocks = Locked((ahead: Duration?.none, standing: NodeClocks.Verdict.agrees))
   private let missed = Locked(0)
   private let silent = Locked<Set<NodeID>>([])
   private let clock: ServiceClock
@@ -167,7 +167,7 @@ package final class NodeNews: Sendable {
   var clockAhead: Duration? { clocks.withLock { $0.ahead } }
 
   /// How this node's clock compares with the others.
-  package var clockStanding: NodeClocks.Standing { clocks.withLock { $0.standing } }
+  package var clockStanding: NodeClocks.Verdict { clocks.withLock { $0.standing } }
 
   /// Whether the largest group of clocks has another time.
   ///
@@ -177,7 +177,7 @@ package final class NodeNews: Sendable {
   /// Notes how far this node's clock and those of other nodes are ahead of the store's.
   ///
   /// - Returns: the new standing, if it has changed.
-  func note(clockAhead: Duration, others: [Duration]) -> NodeClocks.Standing? {
+  func note(clockAhead: Duration, others: [Duration]) -> NodeClocks.Verdict? {
     clocks.withLock { clocks in
       let earlier = clocks.standing
       clocks = (clockAhead, NodeClocks.standing(of: clockAhead, among: others, after: earlier))
@@ -207,7 +207,7 @@ package final class NodeNews: Sendable {
   }
 
   package static func exposition(
-    missed: Int, silent: Int, clockAhead: Duration, _ standing: NodeClocks.Standing
+    missed: Int, silent: Int, clockAhead: Duration, _ standing: NodeClocks.Verdict
   ) -> String {
     "# HELP regent_nodes_missed_total How often something of other nodes was missed, and everything looked at again.\n"
       + "# TYPE regent_nodes_missed_total counter\nregent_nodes_missed_total \(missed)\n"

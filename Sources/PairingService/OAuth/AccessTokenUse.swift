@@ -36,8 +36,8 @@ extension ServiceCore {
 
   /// The valid grant of an access token.
   ///
-  /// It is also put into ``StandingMemory`` for the next introspection of the token.
-  func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> StandingGrant? {
+  /// It is also put into ``GrantCache`` for the next introspection of the token.
+  func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> ValidGrant? {
     let mark = store.standingMark
     guard let id = GrantID(claims.grant), let standing = try await standing(id), standing.client.id == claims.client
     else { return nil }
@@ -46,7 +46,7 @@ extension ServiceCore {
   }
 
   /// A valid grant; nil also when its account, integration or keys are no longer valid.
-  func standing(_ id: GrantID) async throws(StoreError) -> StandingGrant? {
+  func standing(_ id: GrantID) async throws(StoreError) -> ValidGrant? {
     do throws(StoreError) {
       return try await store.grant(id, at: clock.now)
     } catch {
@@ -100,7 +100,7 @@ struct PausedGrant {
 
 /// Whether a grant can be used.
 enum GrantState {
-  case stands(StandingGrant)
+  case stands(ValidGrant)
   /// Its account or integration is disabled. It cannot be used now, and becomes valid again when an operator enables
   /// them.
   case paused(PausedGrant)

@@ -163,7 +163,7 @@ extension ServiceCore {
   private static var nobody: AuthenticatedClient? { nobodysRecord.flatMap(AuthenticatedClient.init) }
 
   private static let nobodysRecord: OAuthClientRecord? = {
-    guard let id = ClientID("nobody"), let requestor = RequestorID("nobody"), let key = StandInKeys.jwk else {
+    guard let id = ClientID("nobody"), let requestor = RequestorID("nobody"), let key = DecoyKeys.jwk else {
       return nil
     }
     let members: JSONObject = [

@@ -44,7 +44,7 @@ struct CodeRedemption: Sendable {
       throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
     }
     if let proof { try core.oauth.proofs.take(proof, core.clock) }
-    let signIn: StandingSignIn
+    let signIn: ValidSignIn
     switch try await pickUp(known.known.record) {
     case .success(let standing): signIn = standing
     case .failure(let pause): return try await lostAnswer(known.known.record, pause, client, proof?.thumbprint)
@@ -96,7 +96,7 @@ struct CodeRedemption: Sendable {
   /// The sign-in that the approval created, or the reason why it is paused.
   ///
   /// The first read is the code's delivery.
-  private func pickUp(_ record: RegistrationRecord) async throws -> Result<StandingSignIn, AuthenticationRefusal> {
+  private func pickUp(_ record: RegistrationRecord) async throws -> Result<ValidSignIn, AuthenticationRefusal> {
     do throws(StoreError) {
       let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor, of: nil)
       guard let signIn = pickUp.signIn, signIn.record.registration == record.id else {
@@ -114,7 +114,7 @@ struct CodeRedemption: Sendable {
   }
 
   private func keep(
-    _ signIn: StandingSignIn, _ scope: Scope, _ client: AuthenticatedClient, _ thumbprint: String?,
+    _ signIn: ValidSignIn, _ scope: Scope, _ client: AuthenticatedClient, _ thumbprint: String?,
     _ code: RegistrationRecord
   ) async throws -> [UInt8] {
     let now = core.clock.now

@@ -60,7 +60,7 @@ struct IntrospectionEndpoint: Sendable {
     return token.description
   }
 
-  private func refreshToken(_ standing: StandingGrant) -> JSONObject {
+  private func refreshToken(_ standing: ValidGrant) -> JSONObject {
     let grant = standing.grant
     var object: JSONObject = [
       "active": true, "scope": .string(grant.scope), "client_id": .string(grant.client.text),
@@ -72,7 +72,7 @@ struct IntrospectionEndpoint: Sendable {
   }
 
   /// The grant of a refresh token that is the grant's latest.
-  private func standing(ofRefreshToken text: String) async throws -> StandingGrant? {
+  private func standing(ofRefreshToken text: String) async throws -> ValidGrant? {
     guard let (id, generation) = core.oauth.refreshTokens.read(text), let standing = try await core.standing(id),
       standing.grant.generation == generation
     else { return nil }

@@ -19,7 +19,7 @@ package final class OAuthParts: Sendable {
   let proofs: UsedProofs
   let assertions: UsedAssertions
   /// Clients and grants that were recently valid.
-  package let standing: StandingMemory
+  package let standing: GrantCache
   let accessTokens = VerifiedTokens<VerifiedAccessToken>()
   private let making: KeyMaking
 
@@ -33,7 +33,7 @@ package final class OAuthParts: Sendable {
     // A single service does not use shared nonces, because they would stay valid longer than it remembers proofs.
     proofs = try UsedProofs(store.isShared ? refreshTokens.nonces() : nil, startingAt: clock)
     assertions = UsedAssertions(startingAt: clock.now, keptAs: usedAssertions)
-    standing = StandingMemory()
+    standing = GrantCache()
     making = KeyMaking(keys)
   }
 

@@ -8,13 +8,13 @@ internal import RegentPlatform
 /// most one entry for each pending code, and none after ten seconds without polls. After a restart, the first poll of
 /// each code is accepted.
 package final class PollPaces: Sendable {
-  fileprivate struct State {
+  fileprivate struct PollPacesState {
     var current: [RegistrationID: PollPace] = [:]
     var earlier: [RegistrationID: PollPace] = [:]
     var number: Int64 = .min
   }
 
-  private let state = Locked(State())
+  private let state = Locked(PollPacesState())
 
   package init() {}
 
@@ -41,7 +41,7 @@ package final class PollPaces: Sendable {
   }
 }
 
-extension PollPaces.State {
+extension PollPaces.PollPacesState {
   fileprivate mutating func turn(to now: Uptime) {
     let length = PollPace.interval.wholeMilliseconds
     let turn = now.milliseconds / length

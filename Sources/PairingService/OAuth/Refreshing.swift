@@ -70,7 +70,7 @@ struct Refreshing: Sendable {
   private var isInDoubt: Bool { core.age.doubt != nil }
 
   private func rotate(
-    _ standing: StandingGrant, _ shown: Int64, _ wanted: String?, _ client: AuthenticatedClient, at now: Instant
+    _ standing: ValidGrant, _ shown: Int64, _ wanted: String?, _ client: AuthenticatedClient, at now: Instant
   ) async throws -> [UInt8] {
     // Never more than the client may have now.
     let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)

@@ -23,7 +23,7 @@ struct TokenPairs: Sendable {
   }
 
   func make(
-    _ wanted: Wanted, _ signIn: StandingSignIn, _ client: AuthenticatedClient, at now: Instant
+    _ wanted: Wanted, _ signIn: ValidSignIn, _ client: AuthenticatedClient, at now: Instant
   ) async throws -> TokenAnswer {
     let (keyID, key) = try await core.oauth.key(client.metadata.algorithm, at: now)
     let subject = core.userID(of: signIn.record)

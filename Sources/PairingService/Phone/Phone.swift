@@ -56,7 +56,7 @@ package struct Phone: Sendable {
   /// It decides nothing then.
   package func unavailable(_ request: Request) -> Response {
     let (call, isNew) = call(request, nil)
-    return response(.notice(.busy, wait: RightTimePause.span), to: call, isNew: isNew)
+    return response(.notice(.busy, wait: ClockGuardPause.span), to: call, isNew: isNew)
   }
 }
 

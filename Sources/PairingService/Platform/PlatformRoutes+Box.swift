@@ -171,7 +171,7 @@ extension ServiceCore {
   }
 
   /// The box's own valid sign-in, made with an account.
-  fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> StandingSignIn {
+  fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> ValidSignIn {
     let viewer = try await signedIn(call, device, for: .toRead)
     guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {
       throw CallError(.forbidden, details: "a pass and a provider that is out of order sign no box in")

@@ -15,7 +15,7 @@ final class PasswordForms: Sendable {
   /// The maximum work of all formats together, in thousandths of the maximum work of one.
   static let mostWork = 2 * PasswordForm.mostWork
 
-  private struct State {
+  private struct PasswordFormsState {
     var forms: [ProviderID: Set<PasswordForm>] = [:]
     /// Imports in progress, whose passwords may not be in the store yet.
     var underWay = 0
@@ -24,7 +24,7 @@ final class PasswordForms: Sendable {
 
   private let own: String
   private let store: any Store
-  private let state = Locked(State())
+  private let state = Locked(PasswordFormsState())
 
   init(_ store: any Store, own parameters: Argon2Parameters) async throws {
     self.store = store

@@ -7,11 +7,11 @@ internal import RegentPlatform
 /// The health endpoints: whether the process is alive, and whether it is ready to serve.
 package struct HealthRoutes: Sendable {
   private let core: ServiceCore
-  private let writing: WritingProbe
+  private let writing: WriteProbe
 
   package init(_ core: ServiceCore) {
     self.core = core
-    writing = WritingProbe(core)
+    writing = WriteProbe(core)
   }
 
   package func mount(_ routes: inout Routes) {

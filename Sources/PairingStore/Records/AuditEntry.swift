@@ -1,41 +1,39 @@
 public import RegentPairing
 
-/// One line of the audit log: who did what to what, when, how it ended, and never a secret.
+/// One line of the audit log: who did what to what, when, and with which result.
+///
+/// It never holds a secret.
 public struct AuditEntry: Hashable, Sendable {
-  /// Who acted.
   public enum Actor: Hashable, Sendable {
-    /// Somebody at the admin socket.
+    /// An operator who is connected to the admin socket.
     case `operator`(OperatorName)
-    /// A viewer on the phone.
+    /// A viewer in a phone's browser.
     case viewer(Viewer)
-    /// A device.
+    /// A device, named by the requestor whose key signed its request.
     case device(RequestorID)
-    /// The service by itself.
+    /// The service itself, without a request from an operator, viewer or device.
     case service
   }
 
-  /// How it ended.
+  /// The result of the action.
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
-    /// Done.
     case done
-    /// Not allowed.
+    /// The service refused the action.
     case refused
-    /// Could not be done.
+    /// The action was allowed and failed.
     case failed
   }
 
   public let at: Instant
   public let actor: Actor
-  /// What, as a stable name: `code.approve`, `key.revoke`, `row.tampered`.
+  /// The action's stable name, such as `code.approve`, `key.revoke` or `row.tampered`.
   public let action: String
-  /// To what, by its id.
+  /// The id of the record that the action was about.
   public let subject: String
-  /// How it ended.
   public let outcome: Outcome
-  /// What else helps whoever reads it, in plain words.
+  /// Further facts for the reader of the log, as plain text.
   public let detail: String
 
-  /// One line.
   public init(
     at: Instant, actor: Actor, action: String, subject: String, outcome: Outcome = .done,
     detail: String = ""
@@ -49,14 +47,14 @@ public struct AuditEntry: Hashable, Sendable {
   }
 }
 
-/// A line as it was kept: numbered without gaps in the order of writing, so that a missing one shows.
+/// An audit line with its number.
+///
+/// Numbers are given without gaps in the order of writing, so a deleted line leaves a visible gap.
 public struct NumberedAuditEntry: Hashable, Sendable {
-  /// Its number, from 1.
+  /// The first line of the log has number 1.
   public let number: Int64
-  /// The line.
   public let entry: AuditEntry
 
-  /// A line with its number.
   public init(number: Int64, entry: AuditEntry) {
     self.number = number
     self.entry = entry

@@ -1,24 +1,22 @@
 public import RegentPairing
 
-/// Which authentications a list is about; what is not said does not narrow it.
+/// Selects authentications for a list.
+///
+/// A property that is nil does not restrict the result.
 public struct AuthenticationFilter: Hashable, Sendable {
-  /// One of them.
   public var id: AuthenticationID?
-  /// Those of one requestor.
   public var requestor: RequestorID?
-  /// Those of one device.
   public var device: DeviceHash?
-  /// Those of one viewer.
   public var viewer: Viewer?
-  /// Those of one provider's viewers.
+  /// Selects authentications of all viewers of this provider.
   public var provider: ProviderID?
-  /// Those whose viewer has this name, at whichever provider.
+  /// Selects authentications of accounts with this name, at any provider.
   public var account: AccountName?
-  /// Those whose app gave this visitor id.
+  /// Selects authentications whose app sent this visitor id (an id of the app's analytics).
   public var visitorID: String?
-  /// Those signed in at this moment or later.
+  /// Selects authentications that were issued at this time or later.
   public var since: Instant?
-  /// Those signed in earlier than this moment.
+  /// Selects authentications that were issued before this time.
   public var before: Instant?
 
   public init(requestor: RequestorID? = nil, device: DeviceHash? = nil, viewer: Viewer? = nil) {
@@ -27,7 +25,7 @@ public struct AuthenticationFilter: Hashable, Sendable {
     self.viewer = viewer
   }
 
-  /// Whether a record is meant.
+  /// Whether the record passes every filter that is set.
   public func includes(_ record: AuthenticationRecord) -> Bool {
     let authentication = record.authentication
     return (id == nil || id == authentication.id)

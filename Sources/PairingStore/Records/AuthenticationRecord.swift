@@ -1,25 +1,24 @@
 public import RegentPairing
 
-/// The row of a signed-in device.
+/// The stored row of a signed-in device.
 ///
-/// Signed columns: all of them; `public_key` is ``rowKey``, `expires` the authentication's own.
+/// The row signature covers all columns. The column `public_key` holds ``rowKey``; `expires` holds the expiry of the
+/// authentication.
 public struct AuthenticationRecord: Hashable, Sendable {
-  /// What it says.
   public internal(set) var authentication: Authentication
-  /// The device, to be echoed and listed.
+  /// The device id as the app sent it, for responses and lists.
   public let device: DeviceID
-  /// The device, to be found.
+  /// The hash by which the row is found.
   public let deviceHash: DeviceHash
-  /// The identity of a promotional pass.
+  /// The hashed identity of the viewer, for a promotional temporary pass.
   public let identity: IdentityHash?
-  /// The code it came from; none when it came without one.
+  /// The registration whose approval created this authentication; nil when the device signed in without a code.
   public let registration: RegistrationID?
-  /// The key pair of the requestor that signs this row.
+  /// The requestor's `rows` key pair, whose secret signs this row.
   public let rowKey: PublicKey
-  /// What the device said of itself then.
+  /// What the device reported about itself when it signed in.
   public let about: DeviceDescription
 
-  /// A signed-in device with all that is kept of it.
   public init(
     authentication: Authentication, device: DeviceID, deviceHash: DeviceHash,
     identity: IdentityHash? = nil, registration: RegistrationID? = nil, rowKey: PublicKey,
@@ -35,15 +34,17 @@ public struct AuthenticationRecord: Hashable, Sendable {
   }
 }
 
-/// A device's sign-in that stands at this moment, and what it stands on, all as one transaction read it.
+/// A device's valid sign-in with the records that make it valid, all read in one transaction.
 ///
-/// Whoever decides what the device may do decides by these, so that nothing is read a second time and nothing can
-/// change between the check and its use.
-public struct StandingSignIn: Hashable, Sendable {
+/// Callers decide what the device may do from these copies. They need no second read, and no record can change between
+/// the check and its use.
+public struct ValidSignIn: Hashable, Sendable {
   public var record: AuthenticationRecord
-  /// The viewer's account; none for guests and degraded sign-ins.
+  /// The viewer's account; nil for guests and for sign-ins at a degraded provider, which have none.
   public let account: Account?
-  /// How the provider works with the requestor; it is enabled.
+  /// The integration of the requestor with the provider.
+  ///
+  /// It is enabled.
   public let integration: Integration
   public let provider: Provider
 
@@ -59,33 +60,37 @@ public struct StandingSignIn: Hashable, Sendable {
   public var authentication: Authentication { record.authentication }
 }
 
-/// What a device is told when it asks whether it is signed in.
+/// The result of a device's question whether it is signed in.
 public enum PickUp: Hashable, Sendable {
-  /// It is; with the code's delivery, when this was the first successful read: the phone's page waits for that.
-  case inForce(StandingSignIn, delivery: RegistrationChange?)
-  /// It was: the sign-in has run out of time and is remembered for a while.
+  /// The device is signed in.
+  ///
+  /// `delivery` is set when this is the first successful read of an approved code: the phone's page waits for that read
+  /// before it reports success.
+  case inForce(ValidSignIn, delivery: RegistrationChange?)
+  /// The sign-in has expired.
+  ///
+  /// Its row is kept for a while, so that the device learns that it expired.
   case expired(AuthenticationRecord)
-  /// The device id is signed in, and the sign-in belongs to another key pair: for the caller there is none.
+  /// The device is signed in, but the sign-in belongs to another key pair.
+  ///
+  /// The caller gets the response of a device that is not signed in.
   case ofAnother(AuthenticationSource)
-  /// It is not.
+  /// The device has no sign-in.
   case none
 }
 
 extension PickUp {
-  /// The sign-in that is in force, if one is.
-  public var signIn: StandingSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
+  public var signIn: ValidSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
 
-  /// The delivery that this read was, if it was one.
+  /// The change of the registration to "delivered", when this read caused it.
   public var delivery: RegistrationChange? {
     if case .inForce(_, let delivery) = self { delivery } else { nil }
   }
 }
 
-/// The row of a permit.
 public struct PermitRecord: Hashable, Sendable {
-  /// What it says.
   public let permit: Permit
-  /// The key pair that signs this row: that of its authentication.
+  /// The key pair that signs this row: the row key of the authentication.
   public let rowKey: PublicKey
 
   public init(permit: Permit, rowKey: PublicKey) {
@@ -94,12 +99,12 @@ public struct PermitRecord: Hashable, Sendable {
   }
 }
 
-/// What a device has for a resource.
+/// The permit of a sign-in for one resource.
 public enum PermitLookup: Hashable, Sendable {
-  /// A permit that counts.
   case inForce(Permit)
-  /// One that counted, and is remembered for a while.
+  /// The permit has expired.
+  ///
+  /// Its row is kept for a while.
   case expired
-  /// None.
   case none
 }

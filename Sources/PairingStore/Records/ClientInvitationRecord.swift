@@ -2,15 +2,17 @@ public import RegentPairing
 
 /// A token with which programs register themselves as clients of a requestor (RFC 7591's initial access token).
 public struct ClientInvitationRecord: Hashable, Sendable {
-  /// By what operators name it; no secret.
+  /// The id that operators use in commands and lists.
+  ///
+  /// It is no secret, unlike the token.
   public let id: EnrolmentID
   public let requestor: RequestorID
   public let token: TokenHash
-  /// For how many clients it is.
+  /// The number of clients that may register with it.
   public let uses: Int
   public let created: Instant
   public let expires: Instant
-  /// How many have registered with it.
+  /// The number of clients that have registered with it.
   public var used: Int
 
   public init(
@@ -26,14 +28,16 @@ public struct ClientInvitationRecord: Hashable, Sendable {
     self.used = used
   }
 
-  /// How many of one requestor stand at a time.
+  /// The maximum number of valid invitations that one requestor may have at a time.
   public static let mostOfRequestor = 64
-  /// For how many clients one may be.
+  /// The largest value that `uses` may have.
   public static let mostUses = 10_000
 
   /// Whether one more client may register with it.
   public func isValid(at now: Instant) -> Bool { now < expires && used < uses }
 
-  /// Used up, over, revoked or never there: nobody is told which.
+  /// The error for an invitation that is used up, expired, revoked or unknown.
+  ///
+  /// One error for all cases, so that an attacker who guesses tokens cannot tell them apart.
   public static let missing = StoreError.notFound(what: "invitation")
 }

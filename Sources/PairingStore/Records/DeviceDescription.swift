@@ -1,29 +1,30 @@
 public import RegentPairing
 
-/// What a device says of itself and where it was seen: text from a stranger, to be escaped wherever it is shown.
+/// What a device reports about itself, and the address it called from.
+///
+/// The device is untrusted: escape this text wherever it is shown.
 public struct DeviceDescription: Hashable, Sendable {
-  /// What the second screen calls it: manufacturer and model, or what the User-Agent gives away.
+  /// The device's name on the phone's pages: manufacturer and model, or a name taken from the User-Agent header.
   public var name: String?
-  /// The device information as normalised JSON: echoed in the code's record.
+  /// The device information as normalised JSON, which responses about the code repeat.
   public var information: String?
-  /// The User-Agent of the call.
+  /// The User-Agent header of the request.
   public var userAgent: String?
-  /// The network address of the call.
+  /// The network address of the request.
   public var address: String?
-  /// A visitor id of the app's analytics.
+  /// The visitor id that the app's analytics sent.
   public var visitorID: String?
-  /// What older clients send, echoed as it came.
+  /// Deprecated parameters that older apps send; responses repeat them unchanged.
   public var older: OlderDeviceFields
-  /// What the app gave with the call that began to sign in, as a JSON object.
+  /// The JSON object that the app sent with the request that started the sign-in.
   public var data: String?
-  /// The app's options that the service has no use for, as a JSON object.
+  /// App options that the service does not interpret, as a JSON object.
   public var options: String?
-  /// What the program asked for, when it asked in OAuth's words.
+  /// The OAuth device-authorization request that made the code; nil for a code of another protocol.
   public var asked: AskedByClient?
-  /// Who signed the call, see ``SignInOwner``; none in rows of version 0.1.0 and of OAuth.
+  /// The name of the sign-in's owner (``SignInOwner/name``); nil in rows of version 0.1.0 and in rows of OAuth clients.
   public var owner: String?
 
-  /// A description; what is not said is not known.
   public init(
     name: String? = nil, information: String? = nil, userAgent: String? = nil,
     address: String? = nil, visitorID: String? = nil,
@@ -43,22 +44,30 @@ public struct DeviceDescription: Hashable, Sendable {
   }
 }
 
-/// What a program asked for with its code: what it must show, and may have, when it redeems it.
+/// What an OAuth client asked for when it requested a code.
+///
+/// The service checks these values when the client polls and when it redeems the code.
 public struct AskedByClient: Hashable, Sendable {
   public let client: ClientID
-  /// What it is to be given.
+  /// The requested scope.
   public let scope: String
-  /// The hash of what it must know then (RFC 7636); none when it did not say.
+  /// The PKCE code challenge (RFC 7636), against which the client's verifier is checked; nil when the client sent none.
   public let challenge: String?
-  /// The key that it must have then; none when it showed none.
+  /// The thumbprint of the DPoP key that the client must prove at the token endpoint; nil when it proved none with its
+  /// request.
   public let thumbprint: String?
-  /// The secret that it must show with each question, as it was when the code was made: asking costs no disk.
+  /// The hash of the client's secret at the time of the request, so that checking it on each poll needs no read from
+  /// the store.
   public let secret: TokenHash?
-  /// The same for a client that signs: its public keys, as a JSON Web Key set; empty when there was no room for them.
+  /// The client's public keys as a JSON Web Key set, when the client signs assertions, for the same reason.
+  ///
+  /// Empty when memory for descriptions was short; then each poll reads them from the store.
   public let keys: String?
-  /// Whether nobody but itself says what it is called.
+  /// Whether the client chose its name itself, so that the phone's page must not present it as verified.
   public let isSelfNamed: Bool
-  /// Whether an operator made it; a statement lies in every copy of its app, and whoever has the app registers with it.
+  /// Whether an operator registered the client.
+  ///
+  /// Any holder of an app can register with the app's software statement, because every copy of the app contains it.
   public let isOperators: Bool
 
   public init(
@@ -77,7 +86,9 @@ public struct AskedByClient: Hashable, Sendable {
 }
 
 extension DeviceDescription {
-  /// The bytes of all its texts: what a stranger can make a code weigh.
+  /// The total length of these texts in UTF-8 bytes.
+  ///
+  /// An untrusted device chooses them, so this is the memory that it can make a code use.
   public var size: Int {
     [
       name, information, userAgent, address, visitorID, older.deviceType, older.deviceUser,

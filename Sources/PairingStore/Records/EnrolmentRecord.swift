@@ -1,17 +1,23 @@
 public import RegentPairing
 
-/// An invitation of a requestor's boxes: what an operator made and a box redeems for a key pair of its own.
+/// An invitation that an operator makes for a requestor's boxes.
+///
+/// A box redeems it for a key pair of its own.
 public struct EnrolmentRecord: Hashable, Sendable {
-  /// The part of the code that is no secret.
+  /// The public part of the invitation code.
   public let id: EnrolmentID
   public let requestor: RequestorID
-  /// What was derived from the secret part: proves a box's request and seals the answer.
+  /// A value derived from the secret part of the code.
+  ///
+  /// The service verifies the box's request with it and encrypts the response.
   public let secret: StoredSecret
-  /// How many boxes it is for.
+  /// The number of boxes that may redeem it.
   public let uses: Int
   public let created: Instant
   public let expires: Instant
-  /// The boxes that have redeemed it, by what they call themselves for this alone, and the key pair of each.
+  /// The boxes that have redeemed it, with the key pair of each.
+  ///
+  /// A box chooses the name by which it is listed here, and uses the name for nothing else.
   public internal(set) var boxes: [String: PublicKey]
 
   public init(
@@ -27,18 +33,19 @@ public struct EnrolmentRecord: Hashable, Sendable {
     self.boxes = boxes
   }
 
-  /// How many invitations of one requestor stand at a time.
+  /// The maximum number of valid invitations that one requestor may have at a time.
   public static let mostOfRequestor = 64
-  /// The most boxes of one invitation: a classroom, not a fleet.
+  /// The maximum number of boxes of one invitation: enough for a classroom, not for a fleet.
   public static let mostUses = 100
 
-  /// Whether it stands.
   public func isValid(at now: Instant) -> Bool { now < expires }
 
-  /// The key pair of a box that has redeemed it already, so that one that was cut off may ask again; none when it may
-  /// have a new one.
+  /// The key pair of a box that has redeemed the invitation already, so that a box whose connection broke can repeat
+  /// its request.
   ///
-  /// - Throws: `notFound` for one more box than it is for, and when it is over.
+  /// Nil when the box may have a new pair.
+  ///
+  /// - Throws: `notFound` when the invitation has expired or all its uses are taken.
   public func pair(of box: String, at now: Instant) throws(StoreError) -> PublicKey? {
     guard isValid(at: now) else { throw Self.missing }
     if let there = boxes[box] { return there }
@@ -46,13 +53,15 @@ public struct EnrolmentRecord: Hashable, Sendable {
     return nil
   }
 
-  /// The same, redeemed by one more box.
+  /// A copy of the invitation, redeemed by one more box.
   public func redeemed(by box: String, _ pair: PublicKey) -> EnrolmentRecord {
     var record = self
     record.boxes[box] = pair
     return record
   }
 
-  /// Used up, over, revoked or never there: nobody is told which.
+  /// The error for an invitation that is used up, expired, revoked or unknown.
+  ///
+  /// One error for all cases, so that an attacker who guesses codes cannot tell them apart.
   public static let missing = StoreError.notFound(what: "invitation")
 }

@@ -1,38 +1,42 @@
 public import RegentPairing
 
-/// A program that pairs in OAuth's words: of one requestor, whose viewers and rules it stands under.
+/// A program that signs viewers in through OAuth.
+///
+/// It belongs to one requestor: that requestor's viewers and rules apply to it.
 public struct OAuthClientRecord: Hashable, Sendable {
-  /// Who says what it is.
+  /// How the client was registered, and so how far its metadata can be trusted.
   public enum Origin: String, Hashable, Sendable, CaseIterable {
     case `operator`
-    /// The requestor, by a software statement.
+    /// The client showed a software statement that the requestor had signed into its app.
     case statement
-    /// Itself, with a token that an operator made for it.
+    /// The client registered itself with an invitation token from an operator.
     case invited
-    /// Nobody but itself.
+    /// The client registered itself, without a statement or an invitation.
     case itself
 
-    /// Whether its name is only what it calls itself.
+    /// Whether the client chose its own name, which the requestor has not confirmed.
     public var isSelfNamed: Bool { self == .invited || self == .itself }
   }
 
   public let id: ClientID
   public let requestor: RequestorID
   public let origin: Origin
-  /// The application whose statement it showed.
+  /// The application whose software statement the client showed.
   public let application: StatementID?
-  /// What the phone's page calls it.
+  /// The name on the phone's pages.
   public var name: String
-  /// The secret that it shows; none for a public client, and for one that signs.
+  /// The hash of the client secret; nil for public clients and for clients that sign assertions.
   public var secret: TokenHash?
-  /// With what it may change or remove its own registration.
+  /// The hash of the token with which the client may change or remove its own registration (RFC 7592).
   public var registrationToken: TokenHash?
-  /// What was registered, as JSON.
+  /// The registered client metadata, as JSON.
   public var metadata: String
-  /// For whom its access tokens are, when not for this service.
+  /// The audience of the client's access tokens; nil when they are for this service.
   public var audience: String?
   public let created: Instant
-  /// When somebody paired with it for the first time; the store writes it with the grant, and it stays.
+  /// The time of the client's first grant.
+  ///
+  /// The store writes it together with that grant and never changes it.
   public var paired: Instant?
 
   public init(
@@ -54,30 +58,37 @@ public struct OAuthClientRecord: Hashable, Sendable {
   }
 }
 
-/// What a viewer gave a client on one device: a sign-in that it may use, and the family of its refresh tokens.
+/// The result of a viewer's consent for a client on one device: the sign-in that the client may use, and the state of
+/// its refresh tokens.
 ///
-/// Signed columns: all of them; `public_key` is ``rowKey``.
+/// The row signature covers all columns. The column `public_key` holds ``rowKey``.
 public struct GrantRecord: Hashable, Sendable {
   public let id: GrantID
   public let client: ClientID
-  /// The sign-in that it stands on: with it the grant ends.
+  /// The sign-in that the client uses.
+  ///
+  /// When it ends, the grant ends.
   public let authentication: AuthenticationID
-  /// What the client may do, as text.
+  /// The granted scope.
   public let scope: String
-  /// The key that the client must show with each token; none for a Bearer.
+  /// The thumbprint of the DPoP key that the client must prove with each token; nil for Bearer tokens.
   public let thumbprint: String?
   public let created: Instant
-  /// After how long without a use it ends; longer for one whose client tried while it was switched off.
+  /// How long the grant lasts without use.
+  ///
+  /// It is extended when the client tried to refresh while an operator had paused its sign-in.
   public var idle: Duration
-  /// When it ends in any case.
+  /// The time at which the grant ends even if it is used.
   public let ends: Instant
-  /// The key pair that signs this row: that of its authentication.
+  /// The key pair that signs this row: the row key of the sign-in.
   public let rowKey: PublicKey
-  /// How many times the refresh token was used.
+  /// How often the refresh token was exchanged.
   public var generation: Int64
-  /// When that was the last time.
+  /// The time of the latest exchange.
   public var rotated: Instant
-  /// What was answered then: a box whose answer got lost is given the very same again.
+  /// The response to that exchange.
+  ///
+  /// A client that lost the response and repeats its request gets the same one again.
   public var answer: StoredSecret
 
   public init(
@@ -99,22 +110,21 @@ public struct GrantRecord: Hashable, Sendable {
     self.answer = answer
   }
 
-  /// When it ends if it is not used before.
+  /// The time at which the grant ends unless it is used before.
   public var expires: Instant { min(rotated + idle, ends) }
 
-  /// Whether its time is not over.
   public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
-/// A grant that stands at this moment, and what it stands on, all as one transaction read it.
-public struct StandingGrant: Hashable, Sendable {
+/// A valid grant with the records that make it valid, all read in one transaction.
+public struct ValidGrant: Hashable, Sendable {
   public let grant: GrantRecord
   public let client: OAuthClientRecord
-  public let signIn: StandingSignIn
-  /// By what its store knows later whether all of that is still so.
+  public let signIn: ValidSignIn
+  /// The version that the store read, with which it can later tell whether the grant is unchanged.
   public let version: GrantVersion?
 
-  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: StandingSignIn, version: GrantVersion? = nil) {
+  public init(grant: GrantRecord, client: OAuthClientRecord, signIn: ValidSignIn, version: GrantVersion? = nil) {
     self.grant = grant
     self.client = client
     self.signIn = signIn
@@ -122,9 +132,12 @@ public struct StandingGrant: Hashable, Sendable {
   }
 }
 
-/// Which version of a grant a store read when it stood: its row, and the mark that was taken before.
+/// The version of a grant that a store read: the signature of its row, and the store's change counter
+/// (``GrantStore/standingMark``) from before the read.
 public struct GrantVersion: Hashable, Sendable {
-  /// The signature of its row, which every change of the row changes.
+  /// The row's signature.
+  ///
+  /// Every change of the row changes it.
   public let signature: [UInt8]
   public let mark: UInt64
 
@@ -134,11 +147,12 @@ public struct GrantVersion: Hashable, Sendable {
   }
 }
 
-/// Which grants are meant; what is not said does not narrow it.
+/// Selects grants.
+///
+/// A property that is nil does not restrict the result.
 public struct GrantFilter: Hashable, Sendable {
   public var id: GrantID?
   public var client: ClientID?
-  /// The one that stands on this sign-in.
   public var authentication: AuthenticationID?
 
   public init(id: GrantID? = nil, client: ClientID? = nil, authentication: AuthenticationID? = nil) {
@@ -147,7 +161,7 @@ public struct GrantFilter: Hashable, Sendable {
     self.authentication = authentication
   }
 
-  /// Whether a grant is meant.
+  /// Whether the grant passes every filter that is set.
   public func includes(_ grant: GrantRecord) -> Bool {
     (id == nil || id == grant.id) && (client == nil || client == grant.client)
       && (authentication == nil || authentication == grant.authentication)

@@ -1,11 +1,12 @@
 import RegentEncodings
 
-/// The keyed hash under which a secret thing is kept and found: codes, tokens, devices, identities.
+/// The keyed hash under which the store keeps and finds a secret value: a code, a token, a device id or an identity.
 ///
-/// Whoever has the database has no code, no cookie and no device id. The service makes the hashes (HMAC-SHA256 with
-/// the key of ``KeyStore/keyMaterial(for:)``), because it looks live codes up in memory; a store only compares them.
+/// An attacker who copies the database gets no usable code, cookie or device id. The service computes the hashes
+/// (HMAC-SHA256 with a key from ``KeyStore/keyMaterial(for:)``) because it also looks codes up in memory; a store only
+/// compares them.
 public struct KeyedHash<Kind>: Hashable, Sendable {
-  // Four words instead of an array: every poll makes one and looks it up, and nothing is allocated for it.
+  // Four integers instead of an array: every poll makes a hash and looks it up, and integers need no allocation.
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   public var bytes: [UInt8] {
@@ -20,10 +21,10 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
     return bytes
   }
 
-  /// A hash; refused when it has not 32 bytes.
+  /// Fails unless there are exactly 32 bytes.
   public init?(_ bytes: [UInt8]) { self.init(bytes.span) }
 
-  /// A hash; refused when it has not 32 bytes.
+  /// Fails unless there are exactly 32 bytes.
   public init?(_ bytes: Span<UInt8>) {
     guard bytes.count == 32 else { return nil }
     func word(_ start: Int) -> UInt64 {
@@ -34,57 +35,55 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
     words = (word(0), word(8), word(16), word(24))
   }
 
-  /// Whether it is the hash of the same thing.
   public static func == (one: KeyedHash, other: KeyedHash) -> Bool { one.words == other.words }
 
-  /// The first word is as random as all four: nobody without the key can choose it.
+  /// Hashes only the first of the four words.
+  ///
+  /// An attacker without the key cannot choose it, so colliding entries cannot be produced on purpose.
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// What is kept as a keyed hash.
+/// Marker types that keep hashes of different kinds apart.
 public enum Hashed {
-  /// Registration codes, over their eight letters.
+  /// Registration codes; the hash is over their eight letters.
   public enum Code {}
   /// Session cookies, client secrets and other bearer tokens.
   public enum Token {}
-  /// Device ids.
   public enum Device {}
-  /// Screens: a device, whose app it runs and who is signed in there.
+  /// Screens.
+  ///
+  /// A screen is a device together with the requestor whose app it runs and the signed-in viewer.
   public enum Screen {}
-  /// What a promotional pass was told about its viewer.
+  /// The viewer identity that an app gave for a promotional temporary pass.
   public enum Identity {}
 }
 
-/// The hash of a registration code.
 public typealias CodeHash = KeyedHash<Hashed.Code>
-/// The hash of a bearer token.
 public typealias TokenHash = KeyedHash<Hashed.Token>
-/// The hash of a device id.
 public typealias DeviceHash = KeyedHash<Hashed.Device>
-/// The hash of a screen: another requestor's app on the same device is another screen, and so is another viewer's.
+/// The hash of a screen.
+///
+/// The same device has one screen for each requestor and each signed-in viewer.
 public typealias ScreenHash = KeyedHash<Hashed.Screen>
-/// The hash of an identity.
 public typealias IdentityHash = KeyedHash<Hashed.Identity>
 
-/// Bytes that must not be printed: a store seals them before they touch a disk.
+/// Secret bytes that printing and debugging must not show.
+///
+/// A store encrypts them before it writes them to disk.
 public struct StoredSecret: Hashable, Sendable, CustomStringConvertible,
   CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// The bytes, for computing with.
   public let bytes: [UInt8]
 
-  /// Keeps bytes from being printed by accident.
   public init(_ bytes: [UInt8]) {
     self.bytes = bytes
   }
 
-  /// Says only that it is there.
   public var description: String { "(secret)" }
 
-  /// Says only that it is there.
   public var debugDescription: String { description }
 
-  /// Shows nothing to `dump` and to debuggers' summaries.
+  /// Hides the bytes from `dump` and from debugger summaries.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,33 +1,33 @@
 public import RegentPairing
 
-/// A key pair of a requestor: an id and the secret that goes with it.
+/// A key pair of a requestor: a public id and its secret.
 public struct KeyPair: Hashable, Sendable {
-  /// What a pair is for.
   public enum Purpose: String, Hashable, Sendable, CaseIterable {
-    /// Signs the device's calls: its secret is inside every app.
+    /// Signs requests of devices.
+    ///
+    /// The secret is part of every copy of an app.
     case calls
-    /// Signs the requestor's rows, together with a data key of the service: its secret never leaves the service.
+    /// Signs the requestor's rows in the database, together with a data key of the service.
+    ///
+    /// The secret never leaves the service.
     case rows
   }
 
-  /// What a pair may still do.
   public enum State: String, Hashable, Sendable, CaseIterable {
-    /// All.
+    /// The pair is in use.
     case active
-    /// What exists stays good; nothing new is made with it.
+    /// No new rows are signed with it, but what it has signed stays valid, and requests that it signs are still
+    /// accepted.
     case retired
-    /// Nothing: what it signed counts for nothing.
+    /// Signatures of the pair are no longer accepted.
     case revoked
   }
 
-  /// Its id.
   public let publicKey: PublicKey
   public let requestor: RequestorID
   public let purpose: Purpose
   public let secret: StoredSecret
-  /// When it was made.
   public let created: Instant
-  /// What it may still do.
   public internal(set) var state: State
 
   public init(
@@ -43,7 +43,9 @@ public struct KeyPair: Hashable, Sendable {
   }
 }
 
-/// What the service needs random key material for: 32 bytes each, made once, sealed at rest, the same in every process.
+/// The purposes for which the service needs random keys.
+///
+/// Each key has 32 bytes, is generated once, is stored encrypted, and is the same for all processes of the service.
 public enum KeyPurpose: String, Hashable, Sendable, CaseIterable {
   /// Hashing registration codes.
   case codes
@@ -51,38 +53,43 @@ public enum KeyPurpose: String, Hashable, Sendable, CaseIterable {
   case tokens
   /// Hashing device ids and identities.
   case devices
-  /// Signing form tokens of the phone's pages.
+  /// Signing the anti-forgery tokens in the forms of the phone's pages.
   case forms
   /// Signing access tokens of registered clients.
   case accessTokens
-  /// Proving software statements.
+  /// Signing and verifying software statements.
   case statements
-  /// Making and knowing refresh tokens.
+  /// Deriving and verifying refresh tokens.
   case refreshTokens
 }
 
-/// A key that signs tokens: of one purpose and one algorithm, so that no token is taken for one of another kind.
+/// A key that signs tokens.
+///
+/// It has one purpose and one algorithm, so that a token of one kind is never accepted as one of another kind.
 public struct SigningKeyRecord: Hashable, Sendable {
-  /// Which tokens it signs.
+  /// Which tokens the key signs.
   public enum Purpose: String, Hashable, Sendable, CaseIterable {
     case media
     case oauth
   }
 
-  /// Its id: what tokens name and the published key set lists.
+  /// The key id (`kid`) in token headers and in the published key set.
   public let id: SigningKeyID
   public let purpose: Purpose
   /// The private key, as PKCS #8.
   public let privateKey: StoredSecret
-  /// The public key as a JSON Web Key: a list of it is what is published.
+  /// The public key as a JSON Web Key, for the published key set.
   public let publicKey: String
-  /// When it was made and published.
+  /// The time at which the key was generated and published.
   public let created: Instant
-  /// From when on it signs: later than its publication, by at least the time that key sets are cached.
+  /// The time from which it signs.
+  ///
+  /// It lies after the publication by at least the time for which clients cache key sets, so that every verifier knows
+  /// the key by then.
   public let signsFrom: Instant
-  /// From when on it signs no more; none while it is in use.
+  /// The time from which it signs no more; nil while it is in use.
   public internal(set) var retired: Instant?
-  /// Until when it stays published: the end of the last token it signed.
+  /// Until when the key stays published: the expiry of the last token that it signed.
   public internal(set) var neededUntil: Instant?
 
   public init(
@@ -101,16 +108,17 @@ public struct SigningKeyRecord: Hashable, Sendable {
   }
 }
 
-/// An application that a requestor registered: what its software statement says.
+/// An application that a requestor registered, with the content of its software statement.
 public struct ApplicationRecord: Hashable, Sendable {
-  /// The statement's id.
+  /// The id of the software statement.
   public let id: StatementID
   public let requestor: RequestorID
-  /// What it is called.
   public let name: String
-  /// When the statement was issued.
+  /// The time at which the statement was issued.
   public let issued: Instant
-  /// Whether it, and every client registered with it, counts for nothing any more.
+  /// Whether the statement is revoked.
+  ///
+  /// Then the clients that registered with it are refused as well.
   public var isRevoked: Bool
 
   public init(
@@ -124,15 +132,15 @@ public struct ApplicationRecord: Hashable, Sendable {
   }
 }
 
-/// One installation of an application that registered itself.
+/// One installation of an application that registered itself as a client.
 public struct ClientRecord: Hashable, Sendable {
   public let id: ClientID
   public let secret: TokenHash
   public let application: StatementID
   public let requestor: RequestorID
-  /// Where it may be sent back to.
+  /// The redirect URIs that the client registered.
   public let redirectURIs: [String]
-  /// When it registered.
+  /// The time of the registration.
   public let issued: Instant
 
   public init(
@@ -149,7 +157,7 @@ public struct ClientRecord: Hashable, Sendable {
 }
 
 extension KeyPair {
-  /// The same pair in another state.
+  /// A copy of the pair in another state.
   public func with(_ state: State) -> KeyPair {
     var pair = self
     pair.state = state
@@ -158,7 +166,9 @@ extension KeyPair {
 }
 
 extension KeyPair.State {
-  /// Whether a pair may go from here to there: forwards only.
+  /// Whether the state may change to `next`.
+  ///
+  /// A revoked or retired pair never becomes active again.
   public func mayBecome(_ next: KeyPair.State) -> Bool {
     switch (self, next) {
     case (_, .revoked), (.active, .retired), (.retired, .retired), (.active, .active): true
@@ -168,7 +178,7 @@ extension KeyPair.State {
 }
 
 extension SigningKeyRecord {
-  /// The same key, ended.
+  /// A copy of the key that signs no more.
   public func retired(at now: Instant, neededUntil: Instant) -> SigningKeyRecord {
     var key = self
     key.retired = now

@@ -1,16 +1,20 @@
 public import RegentPairing
 
-/// One of the programs that serve together on one store, as it was heard of last.
+/// A node of the service, as it last reported itself to the shared store.
 public struct NodeRecord: Hashable, Sendable {
   public let id: NodeID
   public let version: String
-  /// By the store's clock, like all times that nodes are compared by.
+  /// The start time by the database's clock.
+  ///
+  /// All times that are compared between nodes are read from that clock.
   public let started: Instant
-  /// Since when nothing was heard of it.
+  /// The time since the node's last report.
   public let silence: Duration
-  /// What it says of itself; a text that only the service reads.
+  /// The node's own report.
+  ///
+  /// Only the service interprets this text.
   public let said: String
-  /// What it was told to do.
+  /// The operator's pending instruction for the node.
   public let instruction: NodeInstruction?
 
   public init(
@@ -25,17 +29,17 @@ public struct NodeRecord: Hashable, Sendable {
   }
 }
 
-/// How the nodes are together: what each hears as often as it says that it is there.
+/// The state of the cluster, which each node reads with every heartbeat.
 public struct ClusterStatus: Hashable, Sendable {
-  /// What operators who asked another node want of it.
+  /// The instruction that operators gave this node through another node.
   public var instruction: NodeInstruction?
-  /// How many nodes serve, itself included.
+  /// The number of serving nodes, this one included.
   public var serving: Int
-  /// How much later it is by this node's clock than by the store's; less than nothing when it is earlier.
+  /// How far this node's clock is ahead of the database's clock; negative when it is behind.
   public var clockAhead: Duration
-  /// Others that have said nothing for longer than they may, and did not say that they go: killed, or cut off.
+  /// Other nodes whose heartbeats stopped without a sign-off: they were killed or lost the connection.
   public var silent: Set<NodeID>
-  /// What each of the others that were heard of lately says of itself.
+  /// The latest reports of the other nodes.
   public var others: [String]
 
   public init(
@@ -50,8 +54,10 @@ public struct ClusterStatus: Hashable, Sendable {
   }
 }
 
-/// What operators have a node do, until they take it back or the node is started anew.
+/// What operators can tell a node to do.
+///
+/// An instruction holds until it is withdrawn or the node restarts.
 public enum NodeInstruction: String, Hashable, Sendable, CaseIterable {
-  /// To hold no more replies, and to hand over those that it holds.
+  /// Complete all parked long polls now and park no further ones.
   case drain
 }

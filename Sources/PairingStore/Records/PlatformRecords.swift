@@ -1,17 +1,20 @@
 public import RegentPairing
 
-/// The key of a box, enrolled with the box's own sign-in at the box maker's requestor, and good as long as that stands.
+/// The key of a box.
 ///
-/// Signed columns: all of them; `public_key` is ``rowKey``.
+/// The box enrols it with its own sign-in at the requestor of the box's maker, and it is valid as long as that sign-in
+/// is.
+///
+/// The row signature covers all columns. The column `public_key` holds ``rowKey``.
 public struct BoxRecord: Hashable, Sendable {
-  /// What the box names itself by in its word.
+  /// The id that the box's signed assertions name.
   public let id: BoxID
-  /// The box's own sign-in.
+  /// The sign-in of the box itself, which its apps share.
   public let authentication: AuthenticationID
-  /// The public half, as SubjectPublicKeyInfo.
+  /// The public key, as DER SubjectPublicKeyInfo.
   public let key: [UInt8]
   public let enrolled: Instant
-  /// The key pair that signs this row: that of its sign-in.
+  /// The key pair that signs this row: the row key of the box's sign-in.
   public let rowKey: PublicKey
 
   public init(
@@ -25,20 +28,22 @@ public struct BoxRecord: Hashable, Sendable {
   }
 }
 
-/// What the viewer decided about an app on a box: kept for the box, whoever is signed in on it.
+/// A viewer's decision about one app on a box.
+///
+/// It belongs to the box, not to the account that is signed in on it.
 public struct PlatformPermissionRecord: Hashable, Sendable {
-  /// The box.
+  /// The hash of the box's device id.
   public let device: DeviceHash
-  /// The app, by the box owner's name for it.
+  /// The app, by the name that the box's software gives it.
   public let app: String
-  /// For whom the app asks.
+  /// The requestor for which the app wants to sign in.
   public let requestor: RequestorID
-  /// Nil when nobody has decided: the app asked, or a decision was taken back.
+  /// Nil when the app has asked and the viewer has not decided yet, or has withdrawn the decision.
   public var isGranted: Bool?
-  /// When, on the service's clock; ``neverDecided`` for an app that only asked.
+  /// The time of the decision by the service's clock; ``neverDecided`` for an app that has only asked.
   public var decided: Instant
 
-  /// Earlier than every decision: what an app asks stands over none.
+  /// A time before every decision, so that an app's question never replaces a decision.
   public static let neverDecided = Instant(milliseconds: 0)
 
   public init(device: DeviceHash, app: String, requestor: RequestorID, isGranted: Bool?, decided: Instant) {
@@ -49,21 +54,28 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
     self.decided = decided
   }
 
-  /// How many decisions of one box are kept; a box with more apps tells of no more.
+  /// The maximum number of decisions that are kept for one box.
+  ///
+  /// The store refuses further ones.
   public static let mostOfBox = 256
 
-  /// The two places where viewers decide may both have been offline: the later word holds, of two at once the no.
+  /// Whether this decision replaces an earlier one.
+  ///
+  /// Viewers decide on the box and on the phone, and both may have been offline: the later decision wins; of two
+  /// decisions at the same time, a refusal wins.
   func holds(over there: PlatformPermissionRecord, at now: Instant) -> Bool {
-    // The clock went back since: what is said now, and every no, holds over a time that has not come yet.
+    // The stored time lies in the future, so the clock was set back since. A decision made now, or any refusal,
+    // replaces it.
     if there.decided > now { return decided >= now || isGranted == false }
     if decided != there.decided { return decided > there.decided }
     return isGranted == false && there.isGranted != false
   }
 
-  /// Whether an app's request, or its sign-in, of that time counts for nothing.
+  /// Whether the viewer's decision rejects an app's request, or sign-in, that was made at this time.
   ///
-  /// A decision that was taken back since is no yes. Whoever is let in again needs a new request, and no more: the box
-  /// gives its word for none without a yes, of which the service may hear later.
+  /// A withdrawn decision rejects everything from before the withdrawal. A later request is accepted without a
+  /// decision: the box signs an assertion only after the viewer has allowed the app, and the service may learn of that
+  /// decision after it gets the assertion.
   public func refuses(whatIsFrom made: Instant) -> Bool {
     isGranted == false || (isGranted == nil && decided > Self.neverDecided && decided >= made)
   }
@@ -73,28 +85,34 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
   }
 }
 
-/// What becomes a sign-in when all holds that must: the box's word, checked as far as it can be without the store.
+/// A box's assertion that is to become an app's sign-in.
+///
+/// All checks that need no store have passed.
 public struct PlatformExchange: Hashable, Sendable {
-  /// The request that was answered: once.
+  /// The id of the sign-in request that the assertion answers.
+  ///
+  /// Each request can be answered once.
   public let request: String
-  /// When the service made it, and until when it might be answered.
+  /// When the service made the request, and until when it can be answered.
   public let requestMade: Instant
   public let requestEnds: Instant
-  /// So much longer it counts as answered: a clock that is set back by less makes no old answer new.
+  /// How long after its end a request id is still remembered as answered.
+  ///
+  /// If the clock is set back by less than this, an old assertion cannot be replayed.
   public static let remembrance: Duration = .seconds(3600)
   public let box: BoxID
-  /// The key that signed the answer.
+  /// The key that signed the assertion.
   public let key: [UInt8]
   public let provider: ProviderID
   public let app: String
-  /// Whose app it is, on which device.
+  /// The app's requestor and the device that it runs on.
   public let requestor: RequestorID
   public let device: DeviceID
   public let deviceHash: DeviceHash
   public let profile: ProfileName?
   public let about: DeviceDescription
   public let rowKey: PublicKey
-  /// The id of the sign-in to make: the caller draws it.
+  /// The id for the new sign-in, generated by the caller.
   public let authentication: AuthenticationID
 
   public init(
@@ -120,17 +138,21 @@ public struct PlatformExchange: Hashable, Sendable {
   }
 }
 
-/// A box and what it has: for operators and for the viewer's own list.
+/// A box with its sign-in and its apps' sign-ins, for operators and for the viewer's own list.
 public struct BoxOverview: Hashable, Sendable {
   public let box: BoxRecord
   public let signIn: AuthenticationRecord
   public let apps: [AuthenticationRecord]
 
-  /// How many sign-ins of one app stand on a box's: beyond that the app's oldest ends.
+  /// The maximum number of sign-ins of one app on one box.
   ///
-  /// An app has one for each of its requestors; one that makes up device ids takes room from itself alone.
+  /// A further one ends the app's oldest.
+  ///
+  /// An app has one sign-in for each of its requestors. An app that invents device ids ends only its own sign-ins.
   public static let mostOfApp = 16
-  /// How many of all apps: the box says how its apps are called, and whoever owns it may make names up.
+  /// The maximum number of sign-ins of all apps of a box together.
+  ///
+  /// It is needed because the box names its apps, and its owner can invent names.
   public static let mostOfBox = 256
 
   public init(box: BoxRecord, signIn: AuthenticationRecord, apps: [AuthenticationRecord]) {

@@ -1,21 +1,14 @@
 public import RegentPairing
 
-/// A record that operators make: what is there before any device comes.
+/// A record that operators, and not devices or viewers, create.
 public enum Provision: Hashable, Sendable {
-  /// A requestor.
   case requestor(Requestor)
-  /// A provider.
   case provider(Provider)
-  /// A requestor × provider.
   case integration(Integration)
-  /// An account of a local provider.
   case account(Account)
-  /// A rule of a provider.
   case entitlement(Entitlement)
-  /// An application of a requestor.
   case application(ApplicationRecord)
 
-  /// What it is found by.
   public var id: ProvisionID {
     switch self {
     case .requestor(let one): .requestor(one.id)
@@ -28,14 +21,16 @@ public enum Provision: Hashable, Sendable {
   }
 }
 
-/// One account of many that are written together.
+/// One account of a batch that is written together.
 public struct AccountWrite: Hashable, Sendable {
   public let account: Account
-  /// What the writer has seen in its place.
+  /// The account as the caller has read it; nil when there was none.
+  ///
+  /// The write fails if it has changed since.
   public let seen: Account?
-  /// The hash of a password, for an account that has none.
+  /// The password hash to store if the account has no password yet.
   public let firstPassword: String?
-  /// The line about it; none when nothing changes but what is there already.
+  /// The audit line for this account; nil when the write changes nothing.
   public let entry: AuditEntry?
 
   public init(_ account: Account, replacing seen: Account?, firstPassword: String?, audit entry: AuditEntry?) {
@@ -46,22 +41,16 @@ public struct AccountWrite: Hashable, Sendable {
   }
 }
 
-/// What a provisioning record is found by.
+/// The key of a provisioning record.
 public enum ProvisionID: Hashable, Sendable {
-  /// A requestor.
   case requestor(RequestorID)
-  /// A provider.
   case provider(ProviderID)
-  /// A requestor × provider.
   case integration(RequestorID, ProviderID)
-  /// An account of a provider.
   case account(ProviderID, AccountName)
-  /// A rule.
   case entitlement(EntitlementID)
-  /// An application.
   case application(StatementID)
 
-  /// The kind's name, for messages.
+  /// The name of the record's kind in messages.
   public var kind: String {
     switch self {
     case .requestor: "requestor"
@@ -74,21 +63,21 @@ public enum ProvisionID: Hashable, Sendable {
   }
 }
 
-/// Everything that operators made, except accounts: small enough to be kept in memory by the service.
+/// All records that operators create, except accounts.
+///
+/// They are few enough for the service to keep them in memory.
 public struct Provisioning: Hashable, Sendable {
   public var requestors: [RequestorID: Requestor] = [:]
   public var providers: [ProviderID: Provider] = [:]
   public var integrations: [RequestorID: [ProviderID: Integration]] = [:]
-  /// All rules, by provider.
   public var entitlements: [ProviderID: [Entitlement]] = [:]
   public var applications: [StatementID: ApplicationRecord] = [:]
-  /// All key pairs, revoked ones too: they tell a revoked key from an unknown one in the log.
+  /// All key pairs, including revoked ones, so that the log can tell a revoked key from an unknown one.
   public var keyPairs: [PublicKey: KeyPair] = [:]
 
-  /// Nothing yet.
   public init() {}
 
-  /// The pair with which a requestor's new rows are signed.
+  /// The newest active `rows` key pair of the requestor, which signs its new rows.
   public func rowKey(of requestor: RequestorID) -> KeyPair? {
     keyPairs.values.filter {
       $0.requestor == requestor && $0.purpose == .rows && $0.state == .active

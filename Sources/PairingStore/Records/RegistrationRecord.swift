@@ -1,29 +1,32 @@
 public import RegentPairing
 
-/// The row behind a registration code.
+/// The stored row of a registration code.
 ///
-/// Signed columns: all of them; `public_key` is ``rowKey``, `expires` the flow's own expiry.
+/// The row signature covers all columns. The column `public_key` holds ``rowKey``; `expires` holds the expiry of the
+/// flow.
 public struct RegistrationRecord: Hashable, Sendable {
-  /// Where the code is in its life.
+  /// The state of the code.
   ///
-  /// The first field, because it is all that a poll reads: it lies beside the head of the object that the record is in.
+  /// It is the first field because a poll reads nothing else: so it lies next to the header of the object that holds
+  /// the record, in memory that the poll loads anyway.
   public internal(set) var flow: PairingFlow
-  /// The record's id: what lists, logs and pages use instead of the code.
+  /// The id that lists, logs and pages use instead of the secret code.
   public let id: RegistrationID
   public let code: CodeHash
-  /// For whose app; a code exists for this requestor only.
+  /// The requestor whose app asked for the code.
+  ///
+  /// The code is unknown to every other requestor.
   public let requestor: RequestorID
-  /// The device, to be echoed.
+  /// The device id as the app sent it, for responses.
   public let device: DeviceID
-  /// The device, to be found.
+  /// The hash by which the device's registrations are found.
   public let deviceHash: DeviceHash
-  /// The key pair of the requestor that signs this row.
+  /// The requestor's `rows` key pair, whose secret signs this row.
   public let rowKey: PublicKey
-  /// The provider that was chosen on the device.
+  /// The provider that the viewer chose on the device, if the app asked there.
   public let preselected: ProviderID?
-  /// The integration's profile that the app asked for.
+  /// The profile of the integration that the app asked for.
   public let profile: ProfileName?
-  /// What the device says of itself.
   public let about: DeviceDescription
 
   public init(
@@ -43,7 +46,9 @@ public struct RegistrationRecord: Hashable, Sendable {
     self.flow = flow
   }
 
-  /// The same registration, one step on: a store writes the columns of the flow, never the whole row.
+  /// A copy with another state.
+  ///
+  /// A store writes only the columns of the flow for it, never the whole row.
   public func moved(to flow: PairingFlow) -> RegistrationRecord {
     var moved = self
     moved.flow = flow
@@ -52,21 +57,23 @@ public struct RegistrationRecord: Hashable, Sendable {
 }
 
 extension Collection<RegistrationRecord> {
-  /// Of the codes of one device the one that answers for it: the one that waits, else the newest.
+  /// The registration that determines the response to the device when it has several: the first pending one, else the
+  /// newest.
   public func answering(at now: Instant) -> RegistrationRecord? {
     first { $0.flow.settled(at: now).state.isPending }
       ?? self.max { ($0.flow.issued, $0.id) < ($1.flow.issued, $1.id) }
   }
 }
 
-/// What a verb made of a registration.
+/// The result of a verb that changed a registration.
 public struct RegistrationChange: Hashable, Sendable {
-  /// The registration after it.
+  /// The registration after the change.
   public let record: RegistrationRecord
-  /// What is to be done now that it is durable; empty when nothing visible happened.
+  /// What the service must do now that the change is durable, such as waking waiting requests.
+  ///
+  /// Empty when no client can see the change.
   public let actions: [PairingAction]
 
-  /// A registration and what is to be done about it.
   public init(record: RegistrationRecord, actions: [PairingAction]) {
     self.record = record
     self.actions = actions

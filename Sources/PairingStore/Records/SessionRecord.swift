@@ -1,31 +1,32 @@
 public import RegentPairing
 
-/// A signed-in phone browser.
+/// The session of a signed-in phone browser.
 public struct SessionRecord: Hashable, Sendable {
-  /// How long a browser stays signed in without being used: 12 hours.
+  /// A session ends after 12 hours without use.
   public static let idle: Duration = .seconds(12 * 3600)
-  /// How long it stays signed in at most: 30 days.
+  /// A session ends 30 days after its start, even when it is used.
   public static let longest: Duration = .seconds(30 * 86_400)
-  /// How often its last use is written: once in 5 minutes, so that a page that renews its lease is no disk write.
+  /// The last use is written at most once in 5 minutes, so that a page that renews its lease does not write to disk
+  /// each time.
   public static let touchInterval: Duration = .seconds(300)
-  /// How many an account has at most; the one that was used longest ago makes room for a new one.
+  /// The maximum number of sessions of one account.
+  ///
+  /// A new session ends the one that was unused for longest.
   public static let mostOfAccount = 50
-  /// How many all guests of a provider have at most, who share no account.
+  /// The maximum number of sessions of all guests of one provider together, because guests have no account to count by.
   public static let mostOfGuests = 10_000
 
-  /// Its id: what lists and claims use instead of the cookie.
+  /// The id that lists and claims use instead of the secret cookie.
   public let id: SessionID
-  /// The cookie.
+  /// The hash of the session cookie.
   public let token: TokenHash
-  /// As whom.
   public let viewer: Viewer
-  /// When it signed in.
   public let started: Instant
-  /// When it was last used, give or take ``touchInterval``.
+  /// The time of the last use, up to ``touchInterval`` too early.
   public internal(set) var lastUsed: Instant
-  /// What the browser says of itself.
+  /// The User-Agent header of the sign-in request.
   public let userAgent: String?
-  /// From where it signed in.
+  /// The network address of the sign-in request.
   public let address: String?
 
   public init(
@@ -41,15 +42,14 @@ public struct SessionRecord: Hashable, Sendable {
     self.address = address
   }
 
-  /// When it ends if nobody uses it any more.
+  /// The time at which the session ends unless it is used before.
   public var expires: Instant { min(lastUsed + Self.idle, started + Self.longest) }
 
-  /// Whether it counts now.
   public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
 extension SessionRecord {
-  /// The same session, used at this time.
+  /// A copy of the session, used at this time.
   public func used(at now: Instant) -> SessionRecord {
     var session = self
     session.lastUsed = now

@@ -1,36 +1,42 @@
 public import RegentPairing
 
-/// Something that a node must look at anew, because another one wrote it.
+/// A change by one node, which tells the other nodes what to read again.
 ///
-/// Ids only: whoever reads one reads the row, with its signature, before anything is believed.
+/// It carries ids only. Each node reads the row itself and verifies its signature before it uses the new state.
 public enum StoreChange: Hashable, Sendable {
-  /// A registration is there, further, or gone.
+  /// A registration was added, changed or removed.
   case code(RegistrationID)
-  /// A device was signed in or out otherwise than by a code.
+  /// A device was signed in or out by another way than a code.
   case signIn(RequestorID, DeviceHash)
   /// A viewer decided about the apps of a box.
   case box(DeviceHash)
-  /// Operators changed something, key pairs of requestors included.
+  /// Operators changed provisioning records, which include the key pairs of requestors.
   case provisioning
-  /// A key that signs tokens came or went.
+  /// A key that signs tokens was added or retired.
   case signingKeys
 }
 
-/// How far a reader has come in the log of changes: each writer counts for itself, so that no number is missing.
+/// A reader's position in the change log.
+///
+/// Only the store interprets it; the service passes back what it got.
 public struct ChangePosition: Hashable, Sendable {
-  /// The last number that was read, by writer.
+  /// The last number that was read, for each numbered sequence of the store.
   public var numbers: [Int64: Int64]
 
   public init(_ numbers: [Int64: Int64] = [:]) { self.numbers = numbers }
 }
 
-/// A nonce that a signed call has used, as nodes tell each other: it counts once at all of them.
+/// A nonce of a signed request.
+///
+/// Nodes share used nonces, so that a request cannot be replayed at another node.
 public struct UsedNonce: Hashable, Sendable {
-  /// The key that signed the call.
+  /// The key that signed the request.
   public let key: PublicKey
-  /// When the caller says it signed, in seconds.
+  /// The signing time that the request states, in Unix seconds.
   public let second: Int64
-  /// The beginning of the nonce's hash, which is the same in every process.
+  /// The first 8 bytes of the nonce's hash.
+  ///
+  /// They are the same in every process.
   public let mark: UInt64
 
   public init(key: PublicKey, second: Int64, mark: UInt64) {
@@ -40,19 +46,21 @@ public struct UsedNonce: Hashable, Sendable {
   }
 }
 
-/// A piece of the log of changes.
+/// One page of the change log.
 public struct ChangePage: Hashable, Sendable {
-  /// What is to be looked at; the same once, however often it was written.
+  /// The changes since the last position, without duplicates.
   public let changes: Set<StoreChange>
-  /// Nonces that calls at other nodes have used.
+  /// Nonces that other nodes have accepted.
   public let nonces: [UsedNonce]
-  /// What was guessed wrong at other nodes, with its age now.
+  /// Wrong guesses at other nodes, each with its present age.
   public let guesses: [WrongGuess]
-  /// Where the next piece begins.
+  /// The position from which the next page is read.
   public let position: ChangePosition
-  /// False when the log forgot something that was not read yet: then everything is to be looked at.
+  /// False when the log had already deleted entries that this reader had not read.
+  ///
+  /// The node must then reload everything.
   public let isWhole: Bool
-  /// Whether there was more to read at that moment.
+  /// Whether the log held further entries when this page was read.
   public let hasMore: Bool
 
   public init(
@@ -68,8 +76,8 @@ public struct ChangePage: Hashable, Sendable {
   }
 }
 
-/// What one of the nodes does for all.
+/// Work that one node does for the whole cluster.
 public enum NodeDuty: String, Hashable, Sendable, CaseIterable {
-  /// Forgets what has come to its end.
+  /// Deletes expired rows.
   case upkeep
 }

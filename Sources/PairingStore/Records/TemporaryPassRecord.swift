@@ -1,18 +1,16 @@
 public import RegentPairing
 
-/// What a temporary pass was used with: one record per pair of device and identity, so that a reset of either half
-/// leaves the others alone.
+/// What one pair of device and identity has used of a temporary pass.
+///
+/// Each pair has its own record, so that resetting one device or one identity does not affect others.
 public struct TemporaryPassRecord: Hashable, Sendable {
   public let requestor: RequestorID
   public let provider: ProviderID
-  /// The box.
   public let device: DeviceHash
-  /// For whom it was, when the pass asks for that.
+  /// The hashed identity of the viewer, if the pass requires one.
   public let identity: IdentityHash?
-  /// What has been used.
   public let use: TemporaryPassUse
 
-  /// A pass that was begun.
   public init(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?,
     use: TemporaryPassUse
@@ -24,20 +22,21 @@ public struct TemporaryPassRecord: Hashable, Sendable {
     self.use = use
   }
 
-  /// Where it stands in lists.
+  /// The record's position in a sorted list.
   public var place: TemporaryPassCursor {
     TemporaryPassCursor(
       requestor: requestor, provider: provider, device: device, identity: identity)
   }
 }
 
-/// Where a pass stands in lists, which are in the order of these four.
+/// A position in a list of temporary passes.
+///
+/// Lists are sorted by these four values.
 public struct TemporaryPassCursor: Hashable, Comparable, Sendable {
   public let requestor: RequestorID
   public let provider: ProviderID
-  /// The box.
   public let device: DeviceHash
-  /// For whom; nobody in particular comes first.
+  /// Nil sorts before every identity.
   public let identity: IdentityHash?
 
   public init(
@@ -49,7 +48,6 @@ public struct TemporaryPassCursor: Hashable, Comparable, Sendable {
     self.identity = identity
   }
 
-  /// Whether it comes before another.
   public static func < (left: Self, right: Self) -> Bool {
     if left.requestor != right.requestor { return left.requestor < right.requestor }
     if left.provider != right.provider { return left.provider < right.provider }

@@ -1,26 +1,34 @@
 public import RegentPairing
 
-/// A wrong guess, as nodes tell each other: whoever guesses has no more tries at all of them than at one.
+/// A wrong guess of a secret.
+///
+/// Nodes share wrong guesses, so that an attacker gets no more tries by spreading them over several nodes.
 public struct WrongGuess: Hashable, Sendable {
-  /// What was guessed at, and by whom.
+  /// Which kind of secret was guessed, and by which kind of client.
   public enum Kind: Hashable, Sendable {
-    /// A code, in a browser that may be signed in.
+    /// A registration code, entered in a phone's browser.
+    ///
+    /// The viewer is nil when the browser is not signed in.
     case phone(Viewer?)
-    /// A code, with what an app of this requestor calls with.
+    /// A credential in an API request of an app of this requestor.
     case app(RequestorID)
-    /// What an app's installation registers with, or asks for a token with.
+    /// A software statement at registration, or client credentials at the token endpoint, from an app's installation.
     case client
-    /// What a client of OAuth shows for itself.
+    /// A secret, assertion, software statement or token of an OAuth client.
     case program
-    /// An enrolment code.
+    /// The secret part of the code of a box invitation.
     case enrolment
   }
 
   public let kind: Kind
   public let source: SourceKey
-  /// The same guess again has the same mark, at every node, and is counted once: also when it is told twice.
+  /// Identifies the guess.
+  ///
+  /// Every node counts a mark once, even if the guess is reported twice.
   public let mark: Int64
-  /// How long ago that was: the boot clocks of two nodes have nothing to do with each other.
+  /// The age of the guess.
+  ///
+  /// Nodes exchange ages because the monotonic clocks of two machines cannot be compared.
   public var age: Duration
 
   public init(_ kind: Kind, from source: SourceKey, mark: Int64? = nil, age: Duration = .zero) {

@@ -1,12 +1,16 @@
 public import RegentPairing
 
-/// How much of the audit log is kept.
+/// The limits of the audit log.
 public struct AuditRetention: Hashable, Sendable {
-  /// How long a line is kept.
+  /// The age at which a line is deleted.
   public var age: Duration
-  /// The most lines that are kept, however young: some 300 MB.
+  /// The maximum number of lines that are kept, of any age.
+  ///
+  /// A million lines take about 300 MB.
   public var most: Int64
-  /// So many of the newest lines are never forgotten for their age: a clock that is years ahead would take them all.
+  /// The number of newest lines that are never deleted for their age.
+  ///
+  /// Otherwise a clock that is years ahead would empty the log.
   public var least: Int64
 
   public init(
@@ -17,7 +21,7 @@ public struct AuditRetention: Hashable, Sendable {
     self.least = least
   }
 
-  /// Whether a line of that time goes for its age, when so many lines are newer.
+  /// Whether a line is deleted for its age, given the number of newer lines.
   public func isOld(_ time: Instant, newer: Int64, at now: Instant) -> Bool {
     newer >= least && time <= now - age
   }

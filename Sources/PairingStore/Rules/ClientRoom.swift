@@ -1,32 +1,38 @@
 public import RegentPairing
 
-/// For how many clients of one origin a requestor has room, and who makes room for one more.
+/// Limits how many clients of one origin a requestor has, and decides which client is deleted for a new one.
 ///
-/// Whoever registers itself costs nobody anything but a place. So a place is lent: who never paired loses it after a
-/// day, and before that to a newcomer when there is no other, the oldest first. It keeps it for an hour in any case,
-/// twice as long as a code counts: otherwise a crowd that registers without end would push an honest program out
-/// between its registration and its viewer's yes. One source cannot fill the places within that hour, as it may
-/// register far more slowly (`RequestLimits`: 460 an hour); a crowd can, and then newcomers are refused until the hour
-/// is over.
+/// Registration is free, so an attacker could fill all places. A client that never paired is therefore deleted after a
+/// day, or earlier when a new client needs its place, the oldest first. In its first hour (``settling``) it is safe:
+/// that is twice the lifetime of a code, so that a flood of registrations cannot delete an honest client between its
+/// registration and its viewer's approval. One source address cannot fill all places within that hour, because its rate
+/// limit is 460 registrations an hour (`RequestLimits`). Many addresses together can, and then new clients are refused
+/// until the hour has passed.
 public struct ClientRoom: Hashable, Sendable {
-  /// How many programs may have registered themselves with a requestor that takes every one.
+  /// The maximum number of clients that may register themselves with a requestor that accepts registrations without a
+  /// statement or invitation.
   public static let mostOpen = 10_000
-  /// After how long one that registered itself, with a software statement or with nothing, and never paired is
-  /// forgotten: whoever has an app has its statement, and each use of it leaves a row.
+  /// The age at which a client is deleted if it registered itself, with or without a software statement, and never
+  /// paired.
+  ///
+  /// Any holder of an app has its statement, and each registration with it adds a row.
   public static let unpairedLifetime: Duration = .seconds(86_400)
-  /// For how long it makes room for nobody.
+  /// The time after its registration in which a client is not deleted to make room.
   public static let settling: Duration = .seconds(3600)
 
-  /// As many as there are.
+  /// No limit, and no client is deleted.
   public static let unlimited = ClientRoom(most: .max, forgettingBefore: nil)
 
-  /// Those that register themselves; `age` is the time by which things are deleted.
+  /// The limit for clients that register themselves; `age` is the present time of the clock that decides about
+  /// deletions.
   public static func open(at age: Instant) -> ClientRoom {
     ClientRoom(most: mostOpen, forgettingBefore: age - settling)
   }
 
   public let most: Int
-  /// Of those that never paired, the oldest from before then makes room; nil is that none does.
+  /// A client that never paired may be deleted for a new one if it was registered before this time.
+  ///
+  /// Nil means that no client is deleted.
   public let forgettingBefore: Instant?
 
   public init(most: Int, forgettingBefore: Instant?) {
@@ -34,9 +40,10 @@ public struct ClientRoom: Hashable, Sendable {
     self.forgettingBefore = forgettingBefore
   }
 
-  /// Whether a client makes room for another of its origin.
+  /// Whether this client may be deleted to make room for another of its origin.
   ///
-  /// One that was made in the future is from a clock that was wrong: it would keep its place until then.
+  /// A client with a registration time in the future was registered while the clock was wrong. It may be deleted,
+  /// because it would otherwise keep its place until that time.
   public func mayForget(_ client: OAuthClientRecord, at now: Instant) -> Bool {
     guard let forgettingBefore, client.paired == nil else { return false }
     return client.created <= forgettingBefore || client.created > now
@@ -44,14 +51,16 @@ public struct ClientRoom: Hashable, Sendable {
 }
 
 extension OAuthClientRecord.Origin {
-  /// Those of whom there are as many as somebody asks for: they are kept when they have paired.
+  /// The origins that allow any program to register any number of clients.
   ///
-  /// What operators and their invitations brought stays.
+  /// Such clients are kept only once they have paired.
+  ///
+  /// Clients that an operator added, or invited, are never deleted automatically.
   public static let forgotten: [Self] = [.itself, .statement]
 }
 
 extension OAuthClientRecord {
-  /// Whether it registered itself, never paired and has had its time.
+  /// Whether the client registered itself, never paired, and is older than ``ClientRoom/unpairedLifetime``.
   public func isForgotten(at age: Instant) -> Bool {
     Origin.forgotten.contains(origin) && paired == nil && age.since(created) >= ClientRoom.unpairedLifetime
   }

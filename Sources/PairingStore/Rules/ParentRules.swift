@@ -1,7 +1,9 @@
 public import RegentPairing
 
 extension SignInContext {
-  /// What a box's own sign-in, which this was looked up for, means to those that stand on it; nil when it stands.
+  /// Checks the box's own sign-in, for which this context was read, on behalf of the app sign-ins that depend on it.
+  ///
+  /// Returns nil when it is valid, its refusal when it is only paused, and `parentEnded` otherwise.
   public func pauseOrEnd(ofParent box: AuthenticationRecord) throws(StoreError) -> AuthenticationRefusal? {
     do throws(StoreError) {
       _ = try standing(box)
@@ -12,10 +14,10 @@ extension SignInContext {
     }
   }
 
-  /// Notes what became of the box's own sign-in.
+  /// Records the result of checking the box's own sign-in.
   ///
-  /// - Throws: `notInForce` with its pause, when the app's own sign-in would stand: the app is not to be told that the
-  ///   box's has ended, as that comes back.
+  /// - Throws: `notInForce` with the reason of the pause, when the box's sign-in is paused and the app's own would be
+  ///   valid. The app must not be told that its sign-in has ended, because a pause can be lifted.
   public mutating func take(
     _ refusal: AuthenticationRefusal?, ofParentOf record: AuthenticationRecord
   ) throws(StoreError) {

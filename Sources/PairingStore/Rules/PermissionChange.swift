@@ -1,17 +1,21 @@
 public import RegentPairing
 
-/// What becomes of the decisions of a box when one more is told: of two about the same app the later one holds.
+/// The effect of one more decision on the stored decisions of a box.
+///
+/// Of two decisions about the same app, the later one wins.
 public struct PermissionChange: Hashable, Sendable {
-  /// What is written.
+  /// The decision to write.
   public let kept: PlatformPermissionRecord
-  /// What makes room for it: about an app that nobody has decided about, the one that was so first.
+  /// The stored record to delete when the box has reached its limit: the oldest one without a decision.
   public let forgotten: PlatformPermissionRecord?
-  /// Whether it says something else than what was there: only then it is a line of the audit log.
+  /// Whether the viewer's answer differs from the stored one.
+  ///
+  /// Only then is an audit line written.
   public let isNew: Bool
 
-  /// Nothing when a decision that is there holds.
+  /// Returns nil when the stored decision wins.
   ///
-  /// - Throws: `notFound` when there is no room.
+  /// - Throws: `notFound` when the limit is reached and no record can be deleted.
   public init?(
     _ decision: PlatformPermissionRecord, among there: [PlatformPermissionRecord], at now: Instant
   ) throws(StoreError) {
@@ -27,7 +31,7 @@ public struct PermissionChange: Hashable, Sendable {
       forgotten = nil
       return
     }
-    // A question drives nothing out: whoever makes apps ask would empty the list otherwise.
+    // A mere question deletes no record. Otherwise a hostile app that asks under many names would empty the list.
     let undecided = there.filter { $0.isGranted == nil }.min { $0.decided < $1.decided }
     guard let undecided, decision.isGranted != nil else { throw .notFound(what: "room for the decision") }
     forgotten = undecided

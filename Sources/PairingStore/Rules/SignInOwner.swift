@@ -1,17 +1,20 @@
 public import RegentPairing
 
-/// To whom a sign-in belongs: the key pair that signed the call for its code, or the app of a registered client.
+/// The owner of a sign-in: the key pair that signed the request for its code, or the application of a registered
+/// client.
 ///
-/// A device id alone is no credential: another key pair of the same requestor that names it gets the answer of a device
-/// that is not signed in. The owner's name lies in the row's `about`, which is signed.
+/// A device id is not a credential. When another key pair of the same requestor names the device id, it gets the
+/// response of a device that is not signed in. The owner's name is stored in the row's `about`, which is signed.
 public struct SignInOwner: Sendable {
-  /// What rows say of it.
+  /// The name of the owner in rows.
   public let name: String
   private let isApplication: Bool
   private let pair: PublicKey?
   private let pairs: [PublicKey: KeyPair]
 
-  /// A key pair, with all that there are: they tell which of them succeeds which.
+  /// A key pair as owner.
+  ///
+  /// All pairs are needed to find out which pair replaced which.
   public init(_ pair: PublicKey, among pairs: [PublicKey: KeyPair]) {
     name = pair.text
     isApplication = false
@@ -19,7 +22,7 @@ public struct SignInOwner: Sendable {
     self.pairs = pairs
   }
 
-  /// The clients of one application.
+  /// The clients of an application as owner.
   public init(_ application: StatementID) {
     name = "statement:\(application)"
     isApplication = true
@@ -27,7 +30,7 @@ public struct SignInOwner: Sendable {
     pairs = [:]
   }
 
-  /// A client of OAuth.
+  /// An OAuth client as owner.
   public init(_ client: ClientID) {
     name = "client:\(client)"
     isApplication = false
@@ -35,10 +38,13 @@ public struct SignInOwner: Sendable {
     pairs = [:]
   }
 
-  /// Whether what was made with this description belongs to it; what says no owner belongs to every pair.
+  /// Whether a row with this description belongs to this owner.
+  ///
+  /// A row without an owner belongs to every owner.
   public func owns(_ about: DeviceDescription) -> Bool {
     guard let owner = about.owner, !owner.utf8.elementsEqual(name.utf8) else { return true }
-    // An app that had a pair in all its copies may have a statement now.
+    // An app whose copies shared a key pair may have switched to a software statement; its earlier sign-ins stay its
+    // own.
     if isApplication { return PublicKey(owner).map { !$0.isBoxes } ?? false }
     guard let mine = pair.flatMap({ pairs[$0] }), let earlier = PublicKey(owner).flatMap({ pairs[$0] }) else {
       return false
@@ -48,12 +54,16 @@ public struct SignInOwner: Sendable {
 }
 
 extension KeyPair {
-  /// What the public key of a box's own pair begins with; others lie in every copy of an app.
+  /// The prefix of the public keys of boxes' own pairs.
+  ///
+  /// A pair without it is shared by all copies of an app.
   public static let boxPrefix = "box-"
 
-  /// Whether an operator has put this pair in the place of another one, which is retired or revoked.
+  /// Whether an operator has replaced the other pair by this one.
   ///
-  /// A box's own pair succeeds none. One that was revoked has no successor: the box may be in other hands.
+  /// The other pair is then retired or revoked.
+  ///
+  /// A box's own pair replaces no pair. A revoked pair of a box has no successor, because the box may have been stolen.
   func succeeds(_ earlier: KeyPair) -> Bool {
     guard requestor == earlier.requestor, purpose == .calls, earlier.purpose == .calls, !publicKey.isBoxes,
       created >= earlier.created

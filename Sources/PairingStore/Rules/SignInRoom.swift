@@ -1,11 +1,12 @@
 public import RegentPairing
 
-/// How many sign-ins one account has, and which of them end when there are more.
+/// Limits the sign-ins of one account, and chooses which ones end when there are too many.
 ///
-/// Device ids can be made up, and each is a sign-in with permits of its own. What apps have from a box's own sign-in is
-/// counted apart: a hostile box then ends sign-ins that its box makes again without the viewer, and no screen's.
+/// The limit exists because an app can invent device ids, and each one is a sign-in with permits of its own. Sign-ins
+/// that apps derive from a box's own sign-in are counted separately. A hostile box can then end only derived sign-ins,
+/// which the affected box renews without the viewer, and never the sign-in of a screen.
 public struct SignInRoom: Sendable {
-  /// So many times as many apps of boxes as screens.
+  /// The limit for sign-ins derived from boxes is this many times the limit for screens.
   private static let appFactor = 4
 
   private let most: Int
@@ -16,10 +17,12 @@ public struct SignInRoom: Sendable {
     self.lastUse = lastUse
   }
 
-  /// Fewer than this are never too many, whatever they are.
+  /// With fewer sign-ins than this, no limit is exceeded.
   public var least: Int { most }
 
-  /// Those that are too many, unused for longest first; never the one that was just made.
+  /// The sign-ins above the limits, those that were unused for longest first.
+  ///
+  /// The new sign-in is never among them.
   public func surplus(
     of all: [AuthenticationRecord], besides new: AuthenticationID, at now: Instant
   ) -> [AuthenticationRecord] {
@@ -37,15 +40,17 @@ public struct SignInRoom: Sendable {
       .prefix(all.count - most).map(\.0)
   }
 
-  /// The last time that is known.
+  /// The latest credible time at which the sign-in was made or used.
   ///
-  /// A sign-in that another node has just made may lie a moment ahead of this node's clock, and is the newest. One from
-  /// further ahead was made while a clock was wrong, and says nothing.
+  /// Another node's clock may be slightly ahead, so a time up to the tolerance in the future counts. A time further
+  /// ahead was written while a clock was wrong and is ignored.
   private func used(_ record: AuthenticationRecord, at now: Instant) -> Instant {
     let times = [record.authentication.issued, lastUse(record.authentication.id)].compactMap(\.self)
     return times.filter { $0 <= now + Self.tolerance }.max() ?? Instant(milliseconds: .min)
   }
 
-  /// What the clocks of two nodes may differ by; a node that is further off takes itself out.
+  /// The largest accepted difference between the clocks of two nodes.
+  ///
+  /// A node with a larger difference stops serving.
   private static let tolerance: Duration = .seconds(60)
 }

@@ -1,21 +1,19 @@
 public import RegentPairing
 
-/// What a store looked up, inside its transaction, for a sign-in that is made or used.
+/// The records that a store read, inside its transaction, to decide whether a sign-in may be made or used.
 public struct SignInContext: Sendable {
-  /// The integration of requestor and provider, if there is one.
   public var integration: Integration?
-  /// The provider, if there is one.
   public var provider: Provider?
-  /// The viewer's account, if there is one.
+  /// The viewer's account; nil for guests or when it was removed.
   public var account: Account?
-  /// The key pair that signs the row, if there is one.
+  /// The key pair that signs the sign-in's row.
   public var rowKey: KeyPair?
-  /// What has been used of the temporary pass, by device and identity together.
+  /// The use of the temporary pass by the device and by the identity, combined.
   public var use: TemporaryPassUse
-  /// Whether the box's own sign-in stands and may be used by the app, for a sign-in that came from one.
+  /// For an app's sign-in that depends on a box's: whether the box's sign-in is valid and the viewer lets the app use
+  /// it.
   public var parentStands: Bool
 
-  /// What was looked up.
   public init(
     integration: Integration?, provider: Provider?, account: Account?, rowKey: KeyPair?,
     use: TemporaryPassUse = TemporaryPassUse(), parentStands: Bool = true
@@ -30,19 +28,21 @@ public struct SignInContext: Sendable {
 }
 
 extension SignInContext {
-  /// A sign-in as it stands on what was looked up.
+  /// The sign-in together with the records that make it valid.
   ///
-  /// - Throws: `notInForce`, when it does not; its expiry is not looked at.
-  public func standing(_ record: AuthenticationRecord) throws(StoreError) -> StandingSignIn {
+  /// - Throws: `notInForce` when it is not valid. The expiry is not checked.
+  public func standing(_ record: AuthenticationRecord) throws(StoreError) -> ValidSignIn {
     let authentication = record.authentication
     try check(
       authentication.viewer, requestor: authentication.requestor, source: authentication.source)
     guard let integration, let provider else { throw .notInForce(.notIntegrated) }
-    return StandingSignIn(
+    return ValidSignIn(
       record: record, account: account, integration: integration, provider: provider)
   }
 
-  /// Whether a sign-in of this viewer may be made or used; stores ask here, so that all give the same answer.
+  /// Checks whether a sign-in of this viewer may be made or used.
+  ///
+  /// All stores use this function, so that all decide alike.
   func check(_ viewer: Viewer, requestor: RequestorID, source: AuthenticationSource)
     throws(StoreError)
   {
@@ -54,12 +54,12 @@ extension SignInContext {
   }
 
   private func standing(of viewer: Viewer, requestor: RequestorID, source: AuthenticationSource)
-    -> Standing
+    -> AuthenticationValidity
   {
     let keyHonoured = rowKey.map {
       $0.requestor == requestor && $0.purpose == .rows && $0.state != .revoked
     }
-    return Standing(
+    return AuthenticationValidity(
       account: accountStanding(of: viewer, source: source),
       integrated: integration != nil && provider?.id == viewer.provider
         && (source != .platform || integration?.singleSignOn == true),
@@ -68,8 +68,8 @@ extension SignInContext {
 
   private func accountStanding(of viewer: Viewer, source: AuthenticationSource) -> AccountStanding {
     guard viewer.account != nil else {
-      // Without an account only a temporary pass or a degraded provider lets anybody in; when the provider has become
-      // another kind, or is in order again, that sign-in ends.
+      // A sign-in without an account comes from a temporary pass or a degraded provider. When the provider offers no
+      // temporary pass any more, or is no longer degraded, the sign-in ends.
       switch source {
       case .temporary: return provider?.temporaryPass == nil ? .gone : .good
       case .degraded: return integration?.degradation == .authenticateEverybody ? .good : .gone
@@ -84,7 +84,7 @@ extension SignInContext {
 extension RegistrationRecord {
   /// The authentication that an approval of this registration creates.
   ///
-  /// A guest's lasts as long as the temporary pass, anybody else's as long as the integration says.
+  /// For a guest it ends with the temporary pass, for other viewers after the integration's authentication lifetime.
   public func authentication(
     for approval: Approval, in context: SignInContext, at now: Instant
   ) throws(StoreError) -> AuthenticationRecord {
@@ -103,7 +103,10 @@ extension RegistrationRecord {
 }
 
 extension AuthenticationRecord {
-  /// The record as it may be kept: a temporary one begins only with a pass that has time left, and ends with it.
+  /// Applies the limits of the temporary pass: throws `pass` when the pass has no time left, and sets the record's
+  /// expiry to the end of the pass.
+  ///
+  /// Other records are returned unchanged.
   public func bounded(by context: SignInContext, at now: Instant) throws(StoreError)
     -> AuthenticationRecord
   {
@@ -118,7 +121,7 @@ extension AuthenticationRecord {
     return ending(at: rules.expires(context.use, at: now))
   }
 
-  /// The same record with another end.
+  /// A copy with another expiry.
   public func ending(at expires: Instant) -> AuthenticationRecord {
     var record = self
     let was = authentication
@@ -130,10 +133,12 @@ extension AuthenticationRecord {
 }
 
 extension SignInContext {
-  /// The sign-in that a box's word makes, or why it makes none; the box's own stands at this moment.
+  /// Exchanges a box's assertion for an app's sign-in, or throws why not.
+  ///
+  /// The caller has checked that the box's own sign-in is valid.
   public func authentication(
     for exchange: PlatformExchange, parent: AuthenticationRecord, at now: Instant
-  ) throws(StoreError) -> StandingSignIn {
+  ) throws(StoreError) -> ValidSignIn {
     guard let integration, integration.enabled, let provider else { throw .exchange(.integration) }
     guard integration.singleSignOn else { throw .exchange(.singleSignOn) }
     guard provider.boarding == .supported else { throw .exchange(.boarding) }
@@ -144,7 +149,7 @@ extension SignInContext {
         authentication: Authentication(
           id: exchange.authentication, requestor: exchange.requestor, viewer: parent.authentication.viewer,
           household: account?.household, profile: exchange.profile, source: .platform, issued: now,
-          // A child never outlives its parent.
+          // The app's sign-in must not outlive the box's.
           expires: min(ends, parent.authentication.expires),
           parent: ParentSignIn(parent.authentication.id, app: exchange.app)),
         device: exchange.device, deviceHash: exchange.deviceHash, rowKey: exchange.rowKey, about: exchange.about))
@@ -152,7 +157,8 @@ extension SignInContext {
 }
 
 extension PlatformExchange {
-  /// Whether a sign-in may answer an app's request: the box's own, regular, and at the provider that was asked for.
+  /// Whether the app's request may be answered with this box sign-in: it must be a regular one with an account, at the
+  /// requested provider, and of another requestor than the app's.
   public func mayUse(_ parent: AuthenticationRecord) -> Bool {
     let authentication = parent.authentication
     return authentication.source == .regular && authentication.viewer.provider == provider

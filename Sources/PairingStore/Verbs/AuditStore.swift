@@ -1,21 +1,23 @@
 public import RegentPairing
 
-/// The audit log: append only, numbered without gaps, forgotten from its beginning.
+/// The audit log.
 ///
-/// Of a full log the lines that strangers caused go first, and one line stands for them.
+/// Lines are only appended, numbered without gaps, and deleted from the oldest on.
+///
+/// From a full log, lines that untrusted clients caused are deleted first; a summary line replaces each run of them.
 public protocol AuditStore: Sendable {
-  /// Appends a line.
   func append(_ entry: AuditEntry) async throws(StoreError)
 
-  /// The lines after a number, oldest first.
   func audit(after number: Int64, limit: Int) async throws(StoreError) -> [NumberedAuditEntry]
 
-  /// The number of the newest line; zero when there is none.
+  /// The number of the newest line; zero when the log is empty.
   func newestAuditNumber() async throws(StoreError) -> Int64
 
-  /// Forgets the oldest lines, at most `limit`, that are too old. When there are too many, the oldest of those go that
-  /// strangers caused (``AuditEntry/isOfStranger``), and the oldest of all only when that is not enough.
+  /// Deletes up to `limit` of the oldest lines that have passed their age.
   ///
-  /// - Returns: how many went.
+  /// When the log has too many lines, it deletes lines that untrusted clients caused (``AuditEntry/isOfStranger``)
+  /// first, and the oldest of all lines only when that is not enough.
+  ///
+  /// - Returns: the number of deleted lines.
   func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int) async throws(StoreError) -> Int
 }

@@ -1,82 +1,89 @@
 public import RegentPairing
 
-/// Devices that are signed in.
 public protocol AuthenticationStore: Sendable {
-  /// What a device gets that asks whether it is signed in at a requestor; the first successful read is the delivery.
+  /// Answers a device that asks whether it is signed in at a requestor.
   ///
-  /// Guarantees: account, integration and row key stand at this moment, and the answer has them as they were looked at;
-  /// of any number of reads at the same time, one reports the delivery, and all give the same authentication. Once
-  /// delivered it writes nothing.
+  /// The first successful read of an approved code marks it as delivered.
   ///
-  /// With `awaitsDelivery` the caller says that it remembers an approved code of the device which nobody has read yet:
-  /// a store need not look then before it writes. The answer never depends on it.
-  /// A sign-in that does not belong to `owner` is neither read nor delivered; without an owner every one is.
-  /// - Throws: `notInForce` when the device is signed in, and may not be any more.
+  /// Guarantees: account, integration and row key are valid at this moment, and the result contains them as they were
+  /// checked. Of any number of simultaneous reads one reports the delivery, and all return the same authentication.
+  /// After the delivery a read writes nothing.
+  ///
+  /// A sign-in of another owner is neither returned nor delivered; a nil `owner` skips this check. `awaitsDelivery`
+  /// says that the caller remembers an approved, undelivered code of the device; the store then writes without reading
+  /// first. The result does not depend on it.
+  /// - Throws: `notInForce` when the device has a sign-in that is not valid any more.
   func pickUp(
     requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp
 
-  /// One sign-in, if it is in force; looking at it is no delivery.
+  /// A sign-in by its id.
   ///
-  /// - Returns: nothing when there is no such sign-in, or its time has run out.
-  /// - Throws: `notInForce` when account, integration or row key do not stand any more.
-  func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> StandingSignIn?
+  /// Reading it does not count as a delivery.
+  ///
+  /// - Returns: nil when there is no such sign-in or it has expired.
+  /// - Throws: `notInForce` when account, integration or row key are not valid any more.
+  func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> ValidSignIn?
 
-  /// Signs a device in without a code: a temporary pass, a degraded provider, later a platform account.
+  /// Signs a device in without a code: with a temporary pass or at a degraded provider.
   ///
-  /// An earlier authentication of the device at the requestor ends with it. The integration, the row key and, for a
-  /// temporary provider, the pass stand at this moment; a temporary authentication ends when its pass does. A degraded
-  /// provider's takes the place of none that is in force and is not degraded: that one is returned.
-  /// - Returns: the authentication as it was kept, with what it stands on.
+  /// It ends an earlier authentication of the device at the requestor. Exception: a sign-in at a degraded provider does
+  /// not replace a valid sign-in of another kind; that one is returned instead.
+  ///
+  /// Guarantees: the integration, the row key and the temporary pass (for a temporary provider) are valid at this
+  /// moment. A temporary authentication ends when its pass ends.
+  /// - Returns: the authentication as stored, with the records that make it valid.
   /// - Throws: `notInForce`, `pass`, `notFound`.
   func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant)
-    async throws(StoreError) -> StandingSignIn
+    async throws(StoreError) -> ValidSignIn
 
-  /// Signs a device out at a requestor: its authentication and all its permits are gone. Nothing to do is no error, and
-  /// a sign-in that does not belong to `owner` is nothing.
+  /// Signs a device out at a requestor: deletes its authentication and all its permits.
+  ///
+  /// Does nothing, without an error, when there is none or when it belongs to another owner.
   ///
   /// - Returns: the authentications that ended.
   func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Ends single authentications, with their permits: what an operator revokes.
+  /// Ends the authentications that an operator revokes, with their permits.
   ///
-  /// - Returns: those that there were.
+  /// - Returns: the authentications that ended.
   func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Ends the sign-ins of an account that are too many, now that it has a new one.
+  /// Ends sign-ins of an account that exceed its limit after a new one was made.
   ///
-  /// - Returns: those that ended, each with its line in the audit log.
+  /// - Returns: the authentications that ended. Each one has got a line in the audit log.
   func makeRoom(
     besides new: AuthenticationRecord, _ room: SignInRoom,
     audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// The authentications that have not expired, in the order of their ids.
+  /// The unexpired authentications, sorted by id.
   ///
-  /// Whether they stand is not looked at, but an app's is left out that ended with the box's, or with its viewer's yes.
+  /// Accounts, integrations and row keys are not checked. An app's sign-in is left out when the box's sign-in that it
+  /// depends on has ended or the viewer does not let the app use it any more.
   func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Gives a screen a name of the viewer's or operator's choice, or none.
+  /// Sets the name of a screen that a viewer or operator chose; nil removes it.
   func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The names that were given to some of these screens.
+  /// The names of those of these screens that have one.
   func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String]
 }
 
 extension AuthenticationStore {
-  /// What a device gets; the service asks for itself, and no owner is compared.
+  /// For reads by the service itself: does not compare owners.
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
     try await pickUp(requestor: requestor, device: device, of: nil, awaitsDelivery: awaitsDelivery, at: now)
   }
 
-  /// Signs a device out; the service does so for itself, and no owner is compared.
+  /// For sign-outs by the service itself: does not compare owners.
   public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {

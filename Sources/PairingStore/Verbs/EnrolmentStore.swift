@@ -1,28 +1,33 @@
 public import RegentPairing
 
-/// Invitations of boxes.
+/// Invitations that boxes redeem for key pairs of their own.
 public protocol EnrolmentStore: Sendable {
-  /// Keeps a new invitation.
+  /// Stores a new invitation.
   ///
-  /// - Throws: `notFound` when there is no such requestor, `codeTaken` when the id is another's, `tooManyLiveCodes`
-  ///   when ``EnrolmentRecord/mostOfRequestor`` stand.
+  /// - Throws: `notFound` when there is no such requestor, `codeTaken` when the id is in use, `tooManyLiveCodes` when
+  ///   the requestor has ``EnrolmentRecord/mostOfRequestor`` valid invitations.
   func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError)
 
-  /// An invitation that stands.
+  /// The invitation, if it has not expired.
   func enrolment(_ id: EnrolmentID, at now: Instant) async throws(StoreError) -> EnrolmentRecord?
 
-  /// All that stand, oldest first.
+  /// All valid invitations, oldest first.
   func enrolments(at now: Instant) async throws(StoreError) -> [EnrolmentRecord]
 
-  /// Gives a box a key pair of its own and counts it, both or neither; a box that has redeemed it gets its pair again.
+  /// Gives a box a key pair of its own and counts the use of the invitation, in one transaction.
   ///
-  /// - Returns: the box's pair: the one that is given, or the earlier one.
-  /// - Throws: `notFound` when the invitation is used up, over or not there, or the box's pair is not active any more.
+  /// A box that has redeemed the invitation before gets the same pair again.
+  ///
+  /// - Returns: the new pair, or the one that the box got earlier.
+  /// - Throws: `notFound` when the invitation is used up, expired or unknown, or when the box's earlier pair is not
+  ///   active any more.
   func redeem(
     _ id: EnrolmentID, box: String, with pair: KeyPair, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> KeyPair
 
-  /// Ends an invitation; the pairs that boxes got for it stay.
+  /// Ends an invitation.
+  ///
+  /// The key pairs that boxes got with it stay.
   ///
   /// - Throws: `notFound`.
   func revokeEnrolment(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError)

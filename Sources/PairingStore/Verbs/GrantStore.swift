@@ -1,72 +1,81 @@
 public import RegentPairing
 
-/// Clients that pair in OAuth's words, and what viewers gave them.
+/// OAuth clients, and the grants that viewers gave them.
 public protocol GrantStore: Sendable {
-  /// A number that moves on with every change that may end a client, a grant or what these stand on, before whoever
-  /// asked for the change is told that it is made.
+  /// A counter that increases with every change that may end a client, a grant or a record that they depend on.
   ///
-  /// What was read after the number was taken holds for as long as it stays the same, and its own time lasts. Nil where
-  /// others write as well: then nobody knows without reading.
+  /// It increases before the verb that made the change returns.
+  ///
+  /// A record that was read after the counter stays valid while the counter is unchanged and the record has not
+  /// expired. Nil for a store that other processes write to as well: there only a new read can tell.
   var standingMark: UInt64? { get }
 
-  /// Keeps a client: a new one, or in place of the record that the caller has seen.
+  /// Stores a new client, or replaces the record that the caller has read.
   ///
-  /// Guarantees: the requestor exists, and for a client of a statement the application, not revoked; of the requestor
-  /// and the same origin there are afterwards no more clients than `room` has places, one that never paired having made
-  /// room if need be.
+  /// Guarantees: the requestor exists, and so does the application of a client with a software statement, not revoked.
+  /// The requestor has no more clients of the same origin than `room` allows; if necessary, a client that never paired
+  /// is deleted.
   /// - Throws: `notFound`, `changedMeanwhile`, `tooManyClients`.
   func put(
     _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError)
 
-  /// A client, if the application whose statement it showed is not revoked.
+  /// The client, unless the application of its software statement is revoked.
   func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord?
 
-  /// Clients in the order of their ids.
+  /// Clients, sorted by id.
   func oauthClients(of requestor: RequestorID?, after id: ClientID?, limit: Int)
     async throws(StoreError) -> [OAuthClientRecord]
 
-  /// Removes a client; its grants end, with the sign-ins that they stand on.
+  /// Removes a client and ends its grants, with the sign-ins that they use.
   ///
   /// - Returns: the sign-ins that ended.
   /// - Throws: `notFound`.
   func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Keeps what a viewer gave: of many at once for one sign-in the first is kept, and all are given that one.
+  /// Stores a grant.
   ///
-  /// Guarantees: client, sign-in, account, integration and row key stand at this moment; the client has paired
-  /// afterwards (``OAuthClientRecord/paired``).
+  /// When several calls for one sign-in compete, the first one's grant is stored and returned to all.
+  ///
+  /// Guarantees: client, sign-in, account, integration and row key are valid at this moment. The client counts as
+  /// paired afterwards (``OAuthClientRecord/paired``).
   /// - Throws: `notInForce`, `notFound`.
   func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
 
-  /// Keeps the next generation of a grant, if it still has the one before.
+  /// Stores the next generation of a grant, unless the stored one has moved on already.
   ///
-  /// Guarantees: as for ``keep(_:at:)``; of many at once one is kept, and all are given that one.
-  /// - Returns: the grant as it is kept.
+  /// Guarantees: the same as for ``keep(_:at:)``. Of several competing calls one is stored and returned to all.
+  /// - Returns: the grant as stored.
   /// - Throws: `notInForce`, `notFound`.
   func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
 
-  /// The same for a grant that the caller has just read, as ``grant(_:at:)`` gave it: what nothing can have changed
-  /// since is not looked up again.
+  /// Like ``rotate(_:at:)``, for a grant that ``grant(_:at:)`` has just returned.
+  ///
+  /// When the version shows that nothing has changed since, the store skips the repeated reads.
   func rotate(_ grant: GrantRecord, seen: GrantVersion?, at now: Instant) async throws(StoreError) -> GrantRecord
 
-  /// Keeps the longer idle time of a grant that the caller has read: of one that was used since, or ended, nothing.
+  /// Stores the longer idle time of a grant.
   ///
-  /// Whether it stands is not looked at: its client cannot use it while it is switched off, and tried.
+  /// Does nothing when the grant was used since the caller read it, or has ended.
+  ///
+  /// It does not check whether the grant is valid: it is called for clients that tried to refresh while an operator had
+  /// paused their sign-in.
   func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError)
 
-  /// A grant, if it, its client and its sign-in are in force.
+  /// The grant, if it, its client and its sign-in have not ended.
   ///
-  /// - Throws: `notInForce` when account, integration or row key do not stand any more.
-  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant?
+  /// - Throws: `notInForce` when account, integration or row key are not valid any more.
+  func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant?
 
-  /// The grants whose time is not over, in the order of their ids; whether they stand is not looked at.
+  /// The unexpired grants, sorted by id.
+  ///
+  /// Accounts, integrations and row keys are not checked.
   func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [GrantRecord]
 
-  /// Ends grants, with the sign-ins that they stand on and their permits.
+  /// Ends grants, with the sign-ins that they use and the permits of these.
   ///
   /// - Returns: the sign-ins that ended.
   func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
@@ -74,10 +83,10 @@ public protocol GrantStore: Sendable {
 }
 
 extension GrantStore {
-  /// Unless a store says otherwise, others may write.
+  /// Nil: by default a store assumes that other processes write to its database.
   public var standingMark: UInt64? { nil }
 
-  /// Looks everything up again.
+  /// By default a store repeats all reads.
   public func rotate(
     _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {

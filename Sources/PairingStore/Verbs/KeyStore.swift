@@ -1,23 +1,30 @@
 public import RegentPairing
 
-/// Keys.
 public protocol KeyStore: Sendable {
-  /// Random bytes for one purpose: made at the first call, kept sealed, the same ever after and in every process.
+  /// The random key for a purpose.
+  ///
+  /// It is generated at the first call, stored encrypted, and the same in every process from then on.
   func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret
 
-  /// Keeps a new key pair of a requestor. A new `rows` pair takes over signing; the earlier ones are retired with it.
+  /// Stores a new key pair of a requestor.
+  ///
+  /// A new `rows` pair becomes the requestor's row key; earlier ones are retired.
   ///
   /// - Throws: `notFound` when there is no such requestor, `changedMeanwhile` when the id is in use.
   func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant) async throws(StoreError)
 
-  /// Retires or revokes a key pair; neither is ever undone. Revoking a `rows` pair ends all that it signed.
+  /// Retires or revokes a key pair.
   ///
-  /// - Throws: `notFound`, `changedMeanwhile` for a revoked pair that is to be retired.
+  /// Neither can be undone. Revoking a `rows` pair invalidates every row that it signed.
+  ///
+  /// - Throws: `notFound`; `changedMeanwhile` when a revoked pair is to be retired.
   func setState(
     of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError)
 
-  /// Keeps a new key for signing media tokens. The ones before it sign until it does.
+  /// Stores a new key for signing tokens.
+  ///
+  /// Earlier keys sign until the new one's start (``SigningKeyRecord/signsFrom``).
   func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 

@@ -1,45 +1,47 @@
 public import RegentPairing
 
-/// Failed sign-ins, counted so that a restart gives no new tries.
+/// Counts failed sign-ins on disk, so that a restart does not give an attacker new tries.
 public protocol LoginFailureStore: Sendable {
-  /// The failures of one account or source.
+  /// The failures that are counted for an account or source address.
   func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures?
 
-  /// Counts one more (``LoginThrottle/adding(to:at:)``).
+  /// Counts one more failure (``LoginThrottle/adding(to:at:)``).
   ///
-  /// Who is not remembered begins with what the others had who were forgotten to make room
-  /// (``LoginThrottle/others(_:forgetting:at:)``), as far as ``LoginSubject/inherits`` says so.
+  /// Counters are deleted when there are too many. A subject without a counter therefore starts with the highest count
+  /// among the deleted ones (``LoginThrottle/others(_:forgetting:at:)``), if ``LoginSubject/inherits`` is true.
   ///
-  /// - Returns: the failures now.
+  /// - Returns: the failures including this one.
   func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
 
-  /// Counts a try as a failure before the password is looked at.
+  /// Counts a sign-in attempt as a failure before the password is checked.
   ///
-  /// Guarantees: of several at once, on whichever nodes, each is counted on the one before; who has to wait is not.
+  /// Guarantees: simultaneous attempts, also at different nodes, are counted one after the other. An attempt that must
+  /// wait is not counted.
   ///
-  /// - Returns: nothing for whoever has to wait (``LoginThrottle/pause(after:free:at:)``).
+  /// - Returns: nil when the subject must wait (``LoginThrottle/pause(after:free:at:)``).
   func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry?
 
-  /// Takes a try back that was no failure (``LoginThrottle/givingBack(_:from:)``).
+  /// Undoes the count of an attempt that was no failure (``LoginThrottle/givingBack(_:from:)``).
   func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError)
 
-  /// Forgets the failures of a subject: an account has signed in.
+  /// Deletes the failures of a subject after a successful sign-in.
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError)
 }
 
-/// Whose failed sign-ins are counted.
+/// What failures are counted for.
 public enum LoginSubject: Hashable, Sendable {
-  /// An account's, whether it exists or not.
+  /// An account name, whether the account exists or not.
   case account(ProviderID, AccountName)
-  /// An account's that came from one source.
+  /// An account name together with the source address of the attempts.
   case accountFrom(SourceKey, ProviderID, AccountName)
-  /// A source's.
+  /// A source address.
   case source(SourceKey)
 
-  /// Whether it is taken for one of those that were forgotten.
+  /// Whether a subject without a counter starts with the highest count among deleted counters.
   ///
-  /// An account's failures from one source are not: they begin to count after five, and a viewer who mistypes once
-  /// would wait for what a crowd has done. The account and the source still hold whoever was forgotten.
+  /// False for an account from one source: this counter delays after five failures, so a viewer who mistypes once would
+  /// wait because of an attack by others. The counters of the account and of the source still delay an attacker whose
+  /// counter was deleted.
   public var inherits: Bool { if case .accountFrom = self { false } else { true } }
 }

@@ -1,67 +1,82 @@
 public import RegentPairing
 
-/// What several nodes of one service learn from each other through the store that they share.
+/// What the nodes of one service tell each other through the database that they share.
 public protocol NodeStore: Sendable {
-  /// Whether other programs write to this store while it is open. Where none does, what a node remembers is what the
-  /// store has, and nobody need look.
+  /// Whether other processes write to this store while it is open.
+  ///
+  /// If none does, a node can rely on its own memory instead of reading again.
   var isShared: Bool { get }
 
-  /// Whether a change has waited for more than a second until it is safe elsewhere, too: none comes to its end then.
+  /// Whether the database has waited for more than a second for a standby to confirm a change.
+  ///
+  /// While it waits, no change completes.
   var awaitsStandby: Bool { get }
 
-  /// Where the log of changes ends now: what others write from here on is behind it.
+  /// The present end of the change log.
+  ///
+  /// Later changes by other nodes lie behind this position.
   func endOfChanges() async throws(StoreError) -> ChangePosition
 
-  /// What others wrote behind a position; where there is nothing, waits for it, `span` at most.
+  /// The changes by other nodes behind a position.
   ///
-  /// Guarantees: a verb whose call has returned on another node is in it, and what it wrote can be read.
+  /// When there are none, waits for one, up to `span`.
+  ///
+  /// Guarantees: a verb that has returned on another node is contained, and what it wrote can be read.
   func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage
 
-  /// Tells the other nodes which nonces were used here. It need not survive anything: a nonce is worth something for
-  /// minutes.
+  /// Tells the other nodes which nonces were accepted here.
   ///
-  /// `told` is called once, when others can read them or nobody else is there, on any thread; it must not block. No
-  /// task waits for it: many thousand calls a second share theirs, and waking one for each batch costs a node more than
-  /// the telling.
+  /// Durability is not needed, because a nonce matters only for minutes.
+  ///
+  /// `told` is called once, on any thread, when other nodes can read the nonces or there is no other node. It must not
+  /// block. It is a callback because many thousand requests a second share one batch, and waking a task for each batch
+  /// costs a node more than the sharing itself.
   func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
-  /// Tells the other nodes what was guessed wrong here; a node that begins anew hears of the last ten minutes, too.
+  /// Tells the other nodes about wrong guesses here.
+  ///
+  /// A node that starts also gets those of the last ten minutes.
   func share(_ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
-  /// Those of these registrations that are remembered.
+  /// Those of these registrations that are still stored.
   func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord]
 
-  /// Ends a code whose time is over, before anybody is told so: another node may be approving it at this moment, by its
-  /// clock in time.
+  /// Expires a code before a client is told that it has expired.
   ///
-  /// Guarantees: when it says "expired", nobody approves the code afterwards. A code that was approved before, or has
-  /// time left, is as it was.
+  /// Another node, whose clock may be behind, could be approving the code at this moment.
   ///
-  /// - Returns: the registration as it is now; nothing when it is not remembered.
+  /// Guarantees: when the result is "expired", the code cannot be approved afterwards. A code that was approved before,
+  /// or has time left, is unchanged.
+  ///
+  /// - Returns: the registration as it is now; nil when it is not stored any more.
   func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
-  /// The registration that has a code, if it is remembered.
+  /// The stored registration with this code.
   func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
-  /// The registration that answers for a device: the one that waits, else the newest.
+  /// The registration that determines the response to a device: its pending one, else its newest.
   func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
 
-  /// How many codes wait for an answer, whichever node they were asked for at.
+  /// The number of pending codes, of all nodes together.
   func liveCodes(at now: Instant) async throws(StoreError) -> Int
 
-  /// Takes or keeps a duty for a time; of several nodes one has it.
+  /// Takes or keeps a duty for a time.
+  ///
+  /// One node at a time has it.
+  ///
+  /// - Returns: whether this node has the duty.
   func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant) async throws(StoreError) -> Bool
 
-  /// The nodes that were heard of within a day, in the order of their names; none where there is one service.
+  /// The nodes that reported within the last day, sorted by name; empty for a store with a single process.
   func nodes() async throws(StoreError) -> [NodeRecord]
 
-  /// What this node says of itself from now on.
+  /// Sets the report of this node.
   ///
-  /// - Returns: what it has heard with its last beat.
+  /// - Returns: the state of the cluster as of the last heartbeat.
   func report(_ said: String) async throws(StoreError) -> ClusterStatus
 
-  /// Tells a node what operators want of it, or that they want nothing any more.
+  /// Gives a node an instruction of the operators, or withdraws it with nil.
   ///
   /// - Returns: false when there is no such node.
   func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool
@@ -70,12 +85,12 @@ public protocol NodeStore: Sendable {
 extension NodeStore {
   public var awaitsStandby: Bool { false }
 
-  /// Tells them and waits until others, if there are any, can read them.
+  /// Tells the other nodes, and waits until they can read it.
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(nonces) { told.resume(returning: $0) } }.get()
   }
 
-  /// Tells them and waits until others can read them.
+  /// Tells the other nodes, and waits until they can read it.
   public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(guesses) { told.resume(returning: $0) } }.get()
   }

@@ -1,45 +1,45 @@
 public import RegentPairing
 
-/// Permits, and the temporary passes that permits use up.
+/// Permits, and the use of temporary passes.
 public protocol PermitStore: Sendable {
-  /// The permit for a resource: in force, expired, or none.
   func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
     async throws(StoreError) -> PermitLookup
 
-  /// Keeps a permit, unless one is in force that is as good (``Permit/isWorthWriting(over:at:)``).
+  /// Stores a permit, unless a valid one is nearly as good (``Permit/isWorthWriting(over:at:)``).
   ///
-  /// Guarantees: the authentication exists and has not expired; the permit does not outlive it; callers at the same
-  /// time get the same permit. Of one authentication `most` are kept: a new one takes the place of the oldest, and
-  /// those from a time that has not come yet go first.
-  /// - Returns: the permit that is in force now.
+  /// Guarantees: the authentication exists and has not expired, and the permit does not outlive it. Simultaneous
+  /// callers get the same permit. At most `most` permits are kept for one authentication: a new one replaces the
+  /// oldest, and permits with a time in the future are replaced first.
+  /// - Returns: the permit that is valid now.
   /// - Throws: `notFound`, `notInForce`.
   func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit
 
-  /// Opens a resource with the temporary pass of an authentication, and keeps the permit.
+  /// Opens a resource with the temporary pass of an authentication, and stores the permit.
   ///
-  /// Guarantees: the pass is looked up by device and by identity, and what either has used counts; the first opening
-  /// starts its time; the resource counts once; permit and authentication end when the pass does. However many open at
-  /// the same time, no more different resources are opened than the pass has. Permits are kept as
-  /// ``record(_:keeping:at:)`` keeps them.
+  /// Guarantees: the pass is looked up by device and by identity, and the uses of both count. The first opening starts
+  /// the time of the pass. A resource counts once. Permit and authentication end with the pass. Simultaneous calls
+  /// never open more different resources than the pass allows. The number of permits is limited as in
+  /// ``record(_:keeping:at:)``.
   /// - Throws: `notFound`, `notInForce`, `pass`.
   func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit
 
-  /// What has been used of a pass, by a device or an identity.
+  /// What has been used of a pass by the device and by the identity.
   func temporaryPass(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse
 
-  /// The passes that were begun and are remembered, used up or not, of one requestor or of all, at one provider or at
-  /// all: those behind `last`, in order.
+  /// The stored uses of passes, used up or not, sorted, from behind `last`.
+  ///
+  /// A nil requestor or provider stands for all.
   func temporaryPasses(
     requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord]
 
-  /// Lets passes begin anew, and ends what stands on them.
+  /// Resets temporary passes, and ends the authentications and permits that they opened.
   ///
-  /// - Returns: how many passes had been begun.
+  /// - Returns: the number of deleted pass records.
   @discardableResult
   func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
@@ -48,12 +48,12 @@ public protocol PermitStore: Sendable {
 }
 
 extension PermitStore {
-  /// Keeps a permit, of as many as are usually kept.
+  /// Keeps the usual number of permits.
   public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
     try await record(permit, keeping: Permit.mostOfSignIn, at: now)
   }
 
-  /// Opens a resource with the temporary pass, and keeps as many permits as usual.
+  /// Keeps the usual number of permits.
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
   ) async throws(StoreError) -> Permit {
@@ -61,12 +61,12 @@ extension PermitStore {
   }
 }
 
-/// Whose temporary pass begins anew.
+/// Which uses of temporary passes an operator resets.
 public enum TemporaryPassReset: Hashable, Sendable {
-  /// What one device has used, with whatever identity.
+  /// The uses of one device, with any identity.
   case device(DeviceHash)
-  /// What one identity has used, on whatever device.
+  /// The uses of one identity, on any device.
   case identity(IdentityHash)
-  /// Everybody's.
+  /// All uses.
   case all
 }

@@ -1,41 +1,43 @@
 public import RegentPairing
 
-/// Signed-in phone browsers.
+/// Sessions of signed-in phone browsers.
 public protocol SessionStore: Sendable {
-  /// Keeps a new session; one that the browser had before ends with it, so that a session id that was slipped in before
-  /// the sign-in is worth nothing after it.
+  /// Stores a new session and ends the browser's earlier one.
   ///
-  /// An account has at most ``SessionRecord/mostOfAccount`` sessions, a guest's address as many at a provider, and all
-  /// guests of a provider ``SessionRecord/mostOfGuests``: beyond that those end that were used longest ago.
+  /// An attacker who planted a session id in the browser before the sign-in therefore gains nothing (session fixation).
   ///
-  /// Guarantees: the account exists and is not disabled at this moment, and its password is still the one that was
-  /// proved: `proved` is the hash of it, nil for guests, who have none. Checking a password takes long enough for an
-  /// operator to change it meanwhile.
-  /// - Returns: the registrations that are free again with the sessions that ended.
-  /// - Throws: `notInForce`; `changedMeanwhile`, when the password is another one now.
+  /// Limits: ``SessionRecord/mostOfAccount`` sessions for an account, as many for one guest address at a provider, and
+  /// ``SessionRecord/mostOfGuests`` for all guests of a provider. Beyond a limit, the sessions that were unused for
+  /// longest end.
+  ///
+  /// Guarantees: the account exists and is not disabled, and its password hash still equals `proved` (nil for guests).
+  /// Checking a password takes long enough for an operator to change it meanwhile.
+  /// - Returns: the registrations whose claims ended with ended sessions.
+  /// - Throws: `notInForce`; `changedMeanwhile` when the password has changed.
   @discardableResult
   func startSession(
     _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange]
 
-  /// The session of a cookie, if it is in force and its account stands.
+  /// The session with this cookie, if it has not ended and its account is valid.
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?
 
-  /// Notes that a session is used; writes at most once in ``SessionRecord/touchInterval``.
+  /// Updates the time of the session's last use; writes at most once in ``SessionRecord/touchInterval``.
   ///
   /// - Throws: `sessionEnded`.
   func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError)
 
-  /// Ends a session and gives back what it had claimed.
+  /// Ends a session and gives up its claims.
   ///
-  /// - Returns: the registrations that are free again; nil when there is no such session, and nothing is noted then.
+  /// - Returns: the registrations whose claims ended; nil when there is no such session, and then no audit line is
+  ///   written.
   func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]?
 
-  /// The sessions of a viewer that are in force.
+  /// The valid sessions of a viewer.
   func sessions(of viewer: Viewer, at now: Instant) async throws(StoreError) -> [SessionRecord]
 
-  /// The sessions that are in force behind an id, in the order of their ids.
+  /// The valid sessions behind an id, sorted by id.
   func sessions(after id: SessionID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [SessionRecord]
 }

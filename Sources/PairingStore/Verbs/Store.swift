@@ -1,83 +1,93 @@
-/// What the service keeps, verb by verb.
+/// The persistent state of the service.
 ///
-/// **Every verb that writes is one transaction.** It looks at the state it expects, inside that transaction, and either
-/// does all it says or throws and has changed nothing (except ``StoreError/unknownOutcome(reason:)``). When it returns,
-/// what it did is durable. Two verbs that run at the same time, in one process or in several on the same database,
-/// leave what they would have left one after the other.
+/// Each function of these protocols is called a verb.
 ///
-/// **Every verb may be repeated.** After an unknown outcome the service reopens the store and asks again; a verb that
-/// had taken effect then finds its own ids there and either says the same again or refuses what is done already.
+/// **Every verb that writes is one transaction.** It checks the state that it expects inside that transaction, and
+/// either does everything it promises, or throws and has changed nothing (except with
+/// ``StoreError/unknownOutcome(reason:)``). When it returns, its changes are durable. Verbs are serializable: two that
+/// run at the same time, in one process or in several on one database, have the same effect as one after the other.
 ///
-/// **A row whose signature does not verify does not exist** for any verb, and the store appends `row.tampered` to the
-/// audit log, once per row and start.
+/// **Every verb may be repeated.** After an unknown outcome the service reopens the store and repeats the verb. If the
+/// verb had taken effect, it finds its own ids and returns the same result or refuses the repetition.
 ///
-/// Time is an argument, and so are ids, hashes and secrets: a store draws no randomness but for
+/// **Every verb treats a row with an invalid signature as missing**, and the store appends `row.tampered` to the audit
+/// log, once for each row and start.
+///
+/// Times, ids, hashes and secrets are arguments. The only random values that a store generates are those of
 /// ``KeyStore/keyMaterial(for:)``.
 ///
-/// How often verbs are called: polls of waiting devices call none at all (the service keeps live codes in memory);
-/// approving, delivering and permitting write once each.
+/// Cost: a poll of a waiting device calls no verb, because the service keeps pending codes in memory. An approval, a
+/// delivery and a permit write once each.
 public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
   ClientStore, GrantStore, ClientInvitationStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore,
   LoginFailureStore, MaintenanceStore, NodeStore
 {}
 
-/// Clean-up and start-up.
+/// Deletion of expired rows, and small texts that the service keeps across restarts.
 public protocol MaintenanceStore: Sendable {
-  /// Forgets, at most `limit` rows at a time, what nobody can ask for any more: codes past ``PairingFlow/forgettable``,
-  /// authentications and permits that expired as long ago, ended sessions, invitations that are over, clients that
-  /// registered themselves, or with a statement, and never paired (``ClientRoom/unpairedLifetime``), login failures
-  /// past their memory, signing keys past their need. Of temporary passes the newest `passes` are remembered, used up
-  /// or not, and those that still run: a pass that was used up stays used up until so many have begun after it. Of
-  /// login failures `failures` are remembered: those with the fewest go first, of these the oldest.
+  /// Deletes up to `limit` rows that no client can need any more: codes past ``PairingFlow/forgettable``,
+  /// authentications and permits that expired as long ago, ended sessions, expired invitations, clients that registered
+  /// themselves (with or without a statement) and never paired within ``ClientRoom/unpairedLifetime``, old login
+  /// failures, and signing keys that no valid token needs.
   ///
-  /// - Returns: how many rows went; zero when there is nothing left to forget now.
+  /// Temporary passes: keeps the newest `passes` of them and all that still run. So a pass that is used up stays used
+  /// up until that many later passes have begun. Login failures: keeps `failures` of them and deletes those with the
+  /// lowest counts first, of these the oldest.
+  ///
+  /// - Returns: the number of deleted rows; zero when none was left to delete.
   func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int) async throws(StoreError) -> Int
 
-  /// Writes something that changes nothing, to see whether anything can be written.
+  /// Writes without changing anything, to test whether the store can write.
   func tryWriting() async throws(StoreError)
 
-  /// Keeps what a node counts in the place of what it kept before; a text that only the service reads.
+  /// Replaces a node's stored text of one kind.
   ///
-  /// Without a node it is the whole service's.
+  /// Only the service interprets the text.
+  ///
+  /// A nil `node` stands for a text of the whole service.
   func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError)
 
-  /// What was kept last.
+  /// The stored text.
   func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String?
 
-  /// What each of the nodes has kept last, those that are gone included.
+  /// The stored texts of all nodes, also of nodes that no longer run.
   func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String]
 }
 
-/// What the service counts and notes by itself.
+/// The kinds of text that the service keeps across restarts.
 public enum StoredCounters: String, Hashable, Sendable, CaseIterable {
-  /// What happened today.
+  /// The counters of the present day.
   case day
-  /// When a backup was made last.
+  /// The time of the latest backup.
   case backup
-  /// When each key pair last signed a call.
+  /// The time at which each key pair last signed a request.
   case keys
-  /// Which nonces were used by calls that say they were signed later than that.
+  /// Used nonces of requests whose signing time lies in the future: after a restart, the start time alone would not
+  /// show that such a request is a replay.
   case nonces
-  /// Which assertions of clients were used whose time would not tell that.
+  /// Used client assertions without an issue time, or with one in the future: for these the start time alone does not
+  /// show a replay either.
   case assertions
-  /// Which time the service believed last.
+  /// The last time that the service accepted as correct.
   case clock
-  /// Whether the service runs: it still says so when the process was killed or the power was cut.
+  /// A marker that the service is running.
+  ///
+  /// An ordinary stop clears it, so it remains after a kill or a power cut.
   case running
 }
 
 extension MaintenanceStore {
-  /// Keeps what the whole service counts.
+  /// Stores a text of the whole service.
   public func keepNumbers(_ text: String, as kind: StoredCounters) async throws(StoreError) {
     try await keepNumbers(text, as: kind, of: nil)
   }
 
-  /// What the whole service has kept last.
+  /// The stored text of the whole service.
   public func keptNumbers(_ kind: StoredCounters) async throws(StoreError) -> String? {
     try await keptNumbers(kind, of: nil)
   }
 
-  /// The same, with the usual memories.
+  /// Keeps the usual number of temporary passes and login failures.
   public func forgetExpired(
     at now: Instant, limit: Int, remembering passes: Int = TemporaryPassRules.remembered
   ) async throws(StoreError) -> Int {

@@ -1,18 +1,22 @@
 import PostgreSQL
 import RegentPlatform
 
-/// How a copy reaches a server, and keeps services from it.
+/// Connects to a server to copy a whole database, and can keep services from it meanwhile.
 enum CopyConnection {
-  /// How long one question may take: the first of a table may have to sort it.
+  /// The longest time for one query.
+  ///
+  /// The first query of a table may have to sort it.
   static let patience = Duration.seconds(60)
-  /// How long a service that has just ended may seem to be there: its server notices by and by.
+  /// How long the lock of a service that has just ended may still be held, because its server notices the end late.
   private static let linger = Duration.seconds(2)
 
-  /// Connects; `isAlone` is refused while a service uses the database, and keeps every other one out until the end.
+  /// Connects.
+  ///
+  /// With `isAlone` it throws while a service uses the database, and keeps other services out until it is closed.
   static func open(_ server: ConnectionSettings, isAlone: Bool) throws -> Connection {
     var settings = server
     settings.applicationName = "regent copy"
-    // A disk that is slow to take the copy must not end it.
+    // A slow disk that receives the copy must not make the server end the idle transaction.
     settings.session["idle_in_transaction_session_timeout"] = "0"
     let end = Clocks.bootNanoseconds() + linger.wholeNanoseconds
     while true {
@@ -28,7 +32,7 @@ enum CopyConnection {
     }
   }
 
-  /// Ends a connection at once for everybody: whoever comes next is not told that somebody is there.
+  /// Releases the locks before closing, so that the next connection does not find the database in use.
   static func close(_ connection: Connection) {
     guard connection.isOpen else { return }
     let deadline = Deadline.after(linger)
@@ -37,7 +41,6 @@ enum CopyConnection {
     connection.close()
   }
 
-  /// Waits a moment before the next try.
   static func pause() {
     Monitor(false).rest(until: Clocks.monotonicNanoseconds() + 100_000_000)
   }

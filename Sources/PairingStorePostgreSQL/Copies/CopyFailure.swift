@@ -1,17 +1,16 @@
 public import PostgreSQL
 
-/// Why a store on a server is not copied, or not filled.
+/// Why a database could not be copied or filled.
 public enum CopyFailure: Error, Hashable, Sendable {
-  /// There are no tables.
+  /// The database has no tables.
   case nothingThere
-  /// There are rows already, in this table.
+  /// The table to fill already has rows.
   case notEmpty(table: String)
-  /// The server takes a row of this table not.
+  /// The server refuses a row of this table.
   case refusedRow(table: String, PostgreSQLError)
-  /// It was sent to be committed, and nobody could find out whether it was.
+  /// A COMMIT was sent and its result could not be found out.
   case unknown(PostgreSQLError?)
 
-  /// What is wrong, in a sentence.
   public var message: String {
     switch self {
     case .nothingThere: "there are no tables in the database"
@@ -23,7 +22,7 @@ public enum CopyFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// What to do about it.
+  /// What the operator can do about it.
   public var hint: String {
     switch self {
     case .nothingThere:

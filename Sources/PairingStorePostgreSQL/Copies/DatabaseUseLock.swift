@@ -1,17 +1,19 @@
 import PostgreSQL
 import RegentSQL
 
-/// Keeps services and copies of the whole database apart: services share a lock of the session, and a copy that needs
-/// the database to itself has it alone.
+/// An advisory lock that keeps services and copies of the whole database apart.
 ///
-/// It ends with its connection, however that ends; behind a pooler in transaction mode it stays until the pooler closes
-/// that one, so copies are made without one.
+/// Services hold it shared; a copy that needs the database for itself holds it exclusively.
+///
+/// It ends with its connection. Behind a pooler in transaction mode it lasts until the pooler closes the server
+/// connection, so copies must connect without a pooler.
 enum DatabaseUseLock {
-  private static let lock = TablelessLock.use
+  private static let lock = AdvisoryLock.use
 
-  /// For the connection over which a service writes.
+  /// Takes the shared lock, on the connection over which a service writes.
   ///
-  /// Where a stranger keeps it from that it goes on without: a copy that comes then sees its node.
+  /// If a role that may not write the tables blocks the lock, the service goes on without it. A copy then recognizes
+  /// the service by its row in the table `node`.
   static func share(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     try take("SELECT pg_try_advisory_lock_shared(\(part: lock.key))", connection, alone: true, by: deadline) { others in
       guard others.contains(where: \.counts) else { return nil }
@@ -21,14 +23,14 @@ enum DatabaseUseLock {
     }
   }
 
-  /// For a copy; refused while a service is there.
+  /// Takes the exclusive lock for a copy; throws while a service uses the database.
   static func takeAlone(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     func refusal() -> PostgreSQLError {
       PostgreSQLError(.refused, "another service uses this database", hint: "stop it first")
     }
     try take("SELECT pg_try_advisory_lock(\(part: lock.key))", connection, alone: false, by: deadline) { others in
       guard !others.contains(where: \.counts), let stranger = others.first else { return refusal() }
-      // Services that come meanwhile would not notice a copy without it.
+      // Without the lock a copy must not start, because services that start meanwhile would not notice it.
       return PostgreSQLError(
         .refused, "\(stranger.words), which may not write here, holds the lock that keeps services from a copy",
         hint: "end it: \(stranger.ending); and let nobody else connect to the database")
@@ -38,7 +40,9 @@ enum DatabaseUseLock {
     throw refusal()
   }
 
-  /// Whether a service says that it is there: one that has not written since its connection broke has no lock.
+  /// Whether a service has reported itself in the table `node`.
+  ///
+  /// A service that has not written since its connection broke holds no lock.
   private static func hasNode(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
     let table = try connection.run("SELECT to_regclass('node') IS NOT NULL", by: deadline)
     guard try table.first?.integer(0) == 1 else { return false }
@@ -47,10 +51,12 @@ enum DatabaseUseLock {
     return !nodes.isEmpty
   }
 
-  /// The connection is closed when the lock is not to be had; `refusal` may find that it can be done without.
+  /// Closes the connection if it cannot get the lock.
+  ///
+  /// `refusal` may return nil when the caller can do without the lock.
   private static func take(
     _ question: SQL, _ connection: Connection, alone: Bool, by deadline: Deadline,
-    _ refusal: ([TablelessLock.Holder]) -> PostgreSQLError?
+    _ refusal: ([AdvisoryLock.Holder]) -> PostgreSQLError?
   ) throws(PostgreSQLError) {
     do throws(PostgreSQLError) {
       while try connection.run(question, by: deadline).first?.integer(0) != 1 {
@@ -59,7 +65,7 @@ enum DatabaseUseLock {
           if let error = refusal(others) { throw error }
           return
         }
-        // It was let go in between.
+        // The lock was released between the two queries.
         CopyConnection.pause()
       }
     } catch {

@@ -4,23 +4,25 @@ public import RegentCryptography
 import RegentPlatform
 public import RegentSQL
 
-/// A database on a server that gets everything a store holds, in one transaction: it is whole after ``commit(mark:)``,
-/// and as empty as before when this process is killed at any moment before.
+/// Fills an empty database with a copy of a store, in one transaction.
 ///
-/// No service has the database meanwhile.
+/// The copy is complete after ``commit(mark:)``. If the process is killed before, the database is as empty as it was.
+/// No service can use the database meanwhile.
 // @unchecked Sendable, because:
-// 1. one copy is made by one thread: the one that reads the rows hands them on while the one that began it waits;
-// 2. nobody keeps it beyond that.
+// 1. one thread at a time uses it: the thread that reads the rows passes them on while the thread that began waits;
+// 2. no reference to it is kept beyond the copy.
 public final class ServerFilling: @unchecked Sendable {
   private let connection: Connection
   private let settings: ConnectionSettings
   private static let patience = CopyConnection.patience
-  /// So many rows share a statement, and so many statements a round trip.
+  /// The number of rows in one statement.
+  ///
+  /// One round trip sends several statements.
   private static let rowsInStatement = 32
 
-  /// Connects, makes the tables if there are none, and refuses a database with rows in it.
+  /// Connects, creates the tables if there are none, and throws if they contain rows.
   ///
-  /// - Throws: `CopyFailure`, `SchemaFailure`, `PostgreSQLError`; another service that uses it is one.
+  /// - Throws: `CopyFailure`, `SchemaFailure`, `PostgreSQLError` (also when a service uses the database).
   public init(_ server: ConnectionSettings) throws {
     settings = server
     connection = try CopyConnection.open(server, isAlone: true)
@@ -40,13 +42,13 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Writes rows as they are.
+  /// Inserts rows unchanged.
   public func take(_ part: CopiedRows) throws {
     precondition(Tables.names.contains(part.table), "no table of a store: \(part.table)")
     var statements: [SQL] = []
     var rest = part.rows[...]
     while !rest.isEmpty {
-      // Of two lengths only, or each would be parsed anew.
+      // Only two statement lengths, because the server has to parse each different text.
       let some = rest.count >= Self.rowsInStatement ? rest.prefix(Self.rowsInStatement) : rest.prefix(1)
       rest = rest.dropFirst(some.count)
       let places = "(" + part.columns.map { _ in "?" }.joined(separator: ", ") + ")"
@@ -62,19 +64,20 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Reads back what was written, and verifies, counts and hashes every row of it.
-  public func survey(masterKey: Secret, seen: @escaping @Sendable (Int) -> Void = { _ in }) throws -> StoreSurvey {
+  /// Reads the written rows back, and verifies, counts and hashes them.
+  public func survey(masterKey: Secret, seen: @escaping @Sendable (Int) -> Void = { _ in }) throws -> StoreWalkResult {
     let context = ReadContext(within: connection, patience: Self.patience)
     let vault = try DataKeys.look(in: context, with: DataKeys.masterKey(masterKey))
-    return try Survey(vault: vault, seen: seen).walk(context)
+    return try StoreWalk(vault: vault, seen: seen).walk(context)
   }
 
-  /// Makes it last.
+  /// Commits the copy.
   ///
-  /// - Parameter mark: a line of the audit log that was written, and that no other copy has.
-  /// - Throws: `PostgreSQLError` when certainly nothing was changed, `CopyFailure.unknown` when nobody could find out.
+  /// - Parameter mark: an audit line that is part of this copy and of no other.
+  /// - Throws: `PostgreSQLError` when certainly nothing was changed, `CopyFailure.unknown` when that could not be found
+  ///   out.
   public func commit(mark: CopyMark) throws {
-    // The next new code counts those that wait.
+    // NULL makes the service count the pending codes with the next new code.
     let count: SQL = "UPDATE cluster SET live_codes = NULL WHERE id = 1"
     switch connection.commit(after: [count], by: .after(Self.patience)) {
     case .committed: return
@@ -84,10 +87,10 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Gives it up: nothing of it stays.
+  /// Rolls the copy back.
   public func close() { CopyConnection.close(connection) }
 
-  /// Finds out what a COMMIT came to that nobody answered.
+  /// Finds out whether a COMMIT without a response succeeded.
   private static func settle(_ server: ConnectionSettings, _ mark: CopyMark, after error: PostgreSQLError) throws
     -> Bool
   {
@@ -102,9 +105,9 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Whether what this mark belongs to has arrived, and lasts.
+  /// Whether the copy with this mark was committed and is durable.
   ///
-  /// Waits for a copy that is still under way.
+  /// Waits for a copy that is still in progress.
   public static func isThere(_ mark: CopyMark, on server: ConnectionSettings) throws -> Bool {
     let deadline = Deadline.after(patience)
     let connection = try Connection.open(server, by: deadline)
@@ -116,19 +119,19 @@ public final class ServerFilling: @unchecked Sendable {
         "SELECT 1 FROM audit WHERE action = \(mark.action) AND detail = \(mark.detail) LIMIT 1", by: deadline
       ).isEmpty
     else { return false }
-    // Something is written, or this COMMIT would not wait for the standby, which may not have the other one yet.
+    // The transaction must write something. Otherwise its COMMIT would not wait for the standby, which may not have
+    // received the copy yet.
     let touch: SQL = "UPDATE cluster SET schema = schema WHERE id = 1"
     guard case .committed = connection.commit(after: [touch], by: deadline) else { throw CopyFailure.unknown(nil) }
     return true
   }
 }
 
-/// What one copy is known by: a line of the audit log that it alone has.
+/// Identifies one copy by an audit line that no other copy has.
 public struct CopyMark: Hashable, Sendable {
   public let action: String
   public let detail: String
 
-  /// A line with this action and this detail.
   public init(action: String, detail: String) {
     self.action = action
     self.detail = detail

@@ -3,20 +3,21 @@ public import RegentCryptography
 public import RegentSQL
 import RegentPlatform
 
-/// Everything in a database on a server as it is at one moment, beside services that go on or instead of them.
+/// A snapshot of a whole database as of one moment.
 ///
-/// One transaction of one connection, which writes nothing: what services do meanwhile is not in it.
+/// It is one read-only transaction on one connection, so it does not contain later changes of services.
 // @unchecked Sendable, because:
-// 1. one copy uses it, from one thread after the other: each waits for the one before;
-// 2. nobody keeps it beyond that.
+// 1. one copy uses it from one thread at a time: each thread waits for the one before;
+// 2. no reference to it is kept beyond the copy.
 public final class ServerSnapshot: @unchecked Sendable {
   private let connection: Connection
   private let vault: Vault
   private static let patience = CopyConnection.patience
 
-  /// Connects, sees that the tables are those of this program, and opens the data keys.
+  /// Connects, checks that the tables have this program's version, and decrypts the data keys.
   ///
-  /// `isAlone` keeps every service out until ``close()``, and is refused while one is there.
+  /// `isAlone` keeps every service from the database until ``close()``. With it, this throws while a service uses the
+  /// database.
   ///
   /// - Throws: `StoreKeyFailure`, `SchemaFailure`, `CopyFailure`, `PostgreSQLError`.
   public init(of server: ConnectionSettings, masterKey: Secret, isAlone: Bool = false) throws {
@@ -36,19 +37,19 @@ public final class ServerSnapshot: @unchecked Sendable {
     }
   }
 
-  /// Verifies, counts and hashes every row, and hands it on.
+  /// Verifies, counts and hashes every row and passes it on.
   ///
-  /// `seen` is told how many rows there were so far; `take` gets all of them, table by table.
+  /// `seen` receives the number of rows read so far; `take` receives all rows, table by table.
   public func survey(
     seen: @escaping @Sendable (Int) -> Void = { _ in }, _ take: (CopiedRows) throws -> Void = { _ in }
-  ) throws -> StoreSurvey {
-    try Survey(vault: vault, seen: seen).walk(ReadContext(within: connection, patience: Self.patience), take)
+  ) throws -> StoreWalkResult {
+    try StoreWalk(vault: vault, seen: seen).walk(ReadContext(within: connection, patience: Self.patience), take)
   }
 
-  /// Closes the database to all services: what it held is elsewhere from here on.
+  /// Closes the database to all services, because its rows have been moved elsewhere.
   ///
-  /// For a snapshot that is alone, so nothing was written since it was taken. `state` is what the database says of
-  /// itself to whoever opens it.
+  /// Use it only with `isAlone`, so that nothing was written since the snapshot. Services that open the database later
+  /// report `state` as the reason.
   public func leave(_ state: String) throws {
     try connection.rollback(by: .after(Self.patience))
     try connection.begin(by: .after(Self.patience))
@@ -63,19 +64,22 @@ public final class ServerSnapshot: @unchecked Sendable {
     }
   }
 
-  /// What a database says of itself: “open” to services, or where its rows are now.
+  /// The state of a database: “open” to services, or where its rows were moved to.
   public static func state(of server: ConnectionSettings) throws -> String {
     let deadline = Deadline.after(patience)
     let connection = try Connection.open(server, by: deadline)
     defer { connection.close() }
     guard try Schema.isThere(connection, by: deadline) else { throw CopyFailure.nothingThere }
-    // As the writer that has the row to itself: a transaction whose outcome nobody knew has ended then.
+    // `FOR UPDATE` waits for the end of a transaction that may still change the row, such as one with an unknown
+    // outcome.
     try connection.begin(by: deadline)
     let rows = try connection.run("SELECT state FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
     guard let state = try rows.first?.text(0) else { throw SchemaFailure.damaged("the row of “cluster” is missing") }
     return state
   }
 
-  /// Ends it; services may come again.
+  /// Ends the snapshot.
+  ///
+  /// Services can use the database again.
   public func close() { CopyConnection.close(connection) }
 }

@@ -1,12 +1,14 @@
-/// The bell that nodes ring for each other: that there is something to read, never what.
+/// The notifications (`NOTIFY`) between nodes.
 ///
-/// It is rung outside of the transactions that write: a NOTIFY takes a lock of the whole server at its COMMIT.
+/// A notification says that there is something to read, and never what.
+///
+/// It is sent outside of the transactions that write, because a NOTIFY takes a lock of the whole server at its COMMIT.
 enum Bell {
   static let channel: StaticString = "regent_news"
 
   enum Meaning: String {
     case news
-    /// Whether whoever rings hears it himself.
+    /// A node tests whether it receives its own notifications.
     case trial
   }
 
@@ -21,10 +23,12 @@ enum Bell {
   }
 }
 
-/// How a node hears what others write.
+/// How a node learns of the changes that other nodes write.
 public enum Wakeups: String, Hashable, Sendable, CaseIterable {
-  /// By LISTEN; a look every quarter of a second beside it.
+  /// By LISTEN, with an additional query every quarter of a second.
   case bell
-  /// By a look every 20 ms, where there is no LISTEN: through a pooler that gives each transaction another connection.
+  /// By a query every 20 ms.
+  ///
+  /// For connections without LISTEN: a pooler that gives each transaction another connection.
   case poll
 }

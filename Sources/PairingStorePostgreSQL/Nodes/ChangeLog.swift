@@ -2,9 +2,9 @@ import PairingStore
 import RegentEncodings
 import RegentPairing
 
-/// What nodes write for each other, as texts: a line for each thing.
+/// Encodes what nodes write for each other as text, one line for each item.
 ///
-/// Names have no spaces and no line ends. Whoever reads one believes nothing of it but that something must be read.
+/// Names contain no spaces or line feeds. The reader of an item trusts it only as a hint that it must read a row again.
 enum ChangeLog {
   static func text(of changes: Set<StoreChange>) -> String {
     let lines = changes.map { change in
@@ -19,7 +19,7 @@ enum ChangeLog {
     return lines.joined(separator: "\n")
   }
 
-  /// What a text says; `nil` when some of it is not understood, as a later release may have more to tell.
+  /// Decodes a text; nil when a part is unknown, because a later release may write further kinds.
   static func changes(in text: String) -> Set<StoreChange>? {
     var found: Set<StoreChange> = []
     for line in text.split(separator: "\n") {
@@ -49,13 +49,15 @@ enum ChangeLog {
 }
 
 extension ChangeLog {
-  /// Wrong guesses, a line for each; when it was is when the line was written.
+  /// Encodes wrong guesses, one line for each.
+  ///
+  /// Their time is the time of the table row.
   static func text(of guesses: [WrongGuess]) -> String {
     guesses.map { guess in
       let who =
         switch guess.kind {
         case .phone(nil): "phone"
-        // An account's name may have spaces.
+        // Encoded as hexadecimal, because an account name may contain spaces.
         case .phone(let viewer?):
           "phone \(viewer.provider.text) \(Hex.encode(Array((viewer.account?.text ?? "").utf8)))"
         case .app(let requestor): "app \(requestor.text)"
@@ -67,7 +69,7 @@ extension ChangeLog {
     }.joined(separator: "\n")
   }
 
-  /// The guesses of a text that was written so long ago; what is none is left out.
+  /// Decodes the guesses of a row of this age, and skips invalid lines.
   static func guesses(in text: String, age: Duration) -> [WrongGuess] {
     text.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ").map(String.init)
@@ -95,9 +97,9 @@ extension ChangeLog {
     }
   }
 
-  /// Nonces, a line for those of one key that follow each other.
+  /// Encodes nonces, with one line for adjacent nonces of one key.
   ///
-  /// Byte by byte: a busy node writes and reads many thousand a second.
+  /// It builds bytes directly, because a busy node writes and reads many thousands a second.
   static func text(of nonces: [UsedNonce]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(32 * nonces.count + 64)
@@ -114,7 +116,7 @@ extension ChangeLog {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The nonces of a text; what is none is left out.
+  /// Decodes nonces and skips invalid ones.
   static func nonces(in text: String) -> [UsedNonce] {
     text.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line -> [UsedNonce] in
       let words = line.split(separator: UInt8(ascii: " "))

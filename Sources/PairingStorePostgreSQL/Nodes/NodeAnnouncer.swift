@@ -3,23 +3,25 @@ import PostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// The thread that tells the other nodes: that this one is there, that something was committed, which nonces were used
-/// and what was guessed wrong, many at once.
+/// The thread that tells other nodes what happens here: heartbeats, notifications of commits, used nonces and wrong
+/// guesses, many items in one statement.
 // @unchecked Sendable, because:
 // 1. `link` is made before the thread starts, which orders memory;
-// 2. only that thread calls `serve`, and nothing else touches `link`.
+// 2. only that thread calls `serve`, and no other code accesses `link`.
 final class NodeAnnouncer: @unchecked Sendable {
   private struct Orders {
     var bell: Bell.Meaning?
-    var words: [PendingWords] = []
-    /// What was used while nobody else was there: told with what comes next.
+    var words: [PendingBroadcasts] = []
+    /// Nonces that were used while no other node was present.
+    ///
+    /// They are sent with the next items.
     var kept: [UsedNonce] = []
     var isClosed = false
-    /// Whether the thread rests between two tellings: nobody need wake it.
+    /// Whether the thread is pausing between two batches, so that it need not be woken.
     var isResting = false
     var isEmpty: Bool { bell == nil && words.isEmpty && (!isClosed || kept.isEmpty) }
 
-    /// Takes everything that is to be told.
+    /// Returns and removes everything that is to be sent.
     mutating func take() -> Orders {
       defer { (bell, words, kept) = (nil, [], []) }
       return self
@@ -32,31 +34,39 @@ final class NodeAnnouncer: @unchecked Sendable {
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
   private let arrived = Clocks.monotonicNanoseconds()
   private var nextBeat: UInt64 = 0
-  /// Until then nobody else listens, on the monotonic clock.
+  /// Until then, on the monotonic clock, no other node listens.
   private let aloneUntil = Locked<UInt64>(0)
-  /// What this node says of itself, and what operators want of it.
+  /// The report of this node, and the state of the cluster from the last heartbeat.
   private let talk = Locked((said: "", heard: ClusterStatus()))
   private let rings: Bool
-  /// Whether the server has no room for a bell.
+  /// Whether the server's notification queue is full.
   let muteness: Condition
-  /// Until then none is rung, as there was no room.
+  /// Until then this node sends no notifications, because the queue was full.
   private var muteUntil: UInt64 = 0
   private static let mutePause: UInt64 = 1_000_000_000
-  /// Whether a COMMIT of some node waits for the standby: this one waits for none, so it can tell.
+  /// Whether a COMMIT of any node waits for the standby.
+  ///
+  /// This connection does not wait for the standby itself, so it can report that.
   let awaitsStandby: Condition
   private let wallClock: @Sendable () -> Instant
   private let orders = Monitor(Orders())
-  /// Between two bells: each costs a lock of the whole server for a moment.
+  /// The time between two notifications, because each briefly takes a lock of the whole server.
   private static let pause: UInt64 = 2_000_000
-  /// What waits at most, in batches; beyond it whoever shares something is refused.
+  /// The maximum number of batches that may wait.
+  ///
+  /// Above it, sharing fails.
   private static let most = 1_000
-  /// What is kept at most while nobody else is there; what comes then is told with it.
+  /// The maximum number of nonces that are kept while no other node is present.
+  ///
+  /// Further ones are sent to the database.
   private static let mostKept = 16_384
-  /// A quarter of a second each: longer than a name is kept for who has gone without a word.
+  /// The maximum number of attempts to get the name, one every quarter of a second.
+  ///
+  /// Together they take longer than the name of a crashed node is reserved.
   private static let turns = 25
 
   init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64) {
-    // Nothing that it writes need survive the server.
+    // Its writes need not survive a crash of the server.
     link = DatabaseLink(options, health, session: ["synchronous_commit": "off"])
     self.lane = lane
     presence = Presence(name: options.node, lane: lane, version: options.version)
@@ -67,7 +77,9 @@ final class NodeAnnouncer: @unchecked Sendable {
     wallClock = options.wallClock
   }
 
-  /// Has the bell rung; a trial that is due already becomes news.
+  /// Sends a notification.
+  ///
+  /// A pending test notification becomes one about a change.
   func ring(_ meaning: Bell.Meaning) {
     guard rings, meaning == .trial || !isAlone else { return }
     let isResting = orders.withLock { orders in
@@ -77,24 +89,24 @@ final class NodeAnnouncer: @unchecked Sendable {
     if !isResting { orders.wakeOne() }
   }
 
-  /// Nobody else is heard, until then; with zero, somebody is.
+  /// Records that no other node was heard until then; zero records that one was.
   func noteAlone(until moment: UInt64) {
     aloneUntil.withLock { $0 = moment }
     if moment == 0, orders.withLock({ !$0.kept.isEmpty }) { ring(.news) }
   }
 
-  /// Whether there is nobody for whom a bell would be: nobody else was heard of, neither by his bell nor by his beats.
+  /// Whether no other node would receive a notification: none has sent a notification or a heartbeat lately.
   private var isAlone: Bool {
     talk.withLock { $0.heard.serving == 1 } && Clocks.monotonicNanoseconds() < aloneUntil.withLock { $0 }
   }
 
-  /// Tells others, within two milliseconds.
+  /// Shares items with other nodes, within two milliseconds.
   ///
-  /// Nonces wait while there is nobody who could be told: until the next bell of our own, or half a second. Whoever
-  /// comes then rings first.
-  func share(_ words: PendingWords) {
+  /// While no other node is present, nonces are kept until this node's next notification or for half a second. A node
+  /// that starts sends a notification, which makes this one send them.
+  func share(_ words: PendingBroadcasts) {
     if words.guesses.isEmpty, isAlone, keep(words.nonces) {
-      // Somebody may have come before it was kept.
+      // Another node may have started before the nonces were kept.
       if !isAlone { ring(.news) }
       return words.completion(.success(()))
     }
@@ -122,7 +134,7 @@ final class NodeAnnouncer: @unchecked Sendable {
     orders.wakeAll()
   }
 
-  /// Goes on until it is closed and everything is told.
+  /// Runs until it is closed and everything is sent.
   func serve() {
     while let due = next() {
       let began = Clocks.monotonicNanoseconds()
@@ -137,28 +149,31 @@ final class NodeAnnouncer: @unchecked Sendable {
         return orders.isClosed ? true : nil
       }
     }
-    // Whoever is started under this name need not wait; when it cannot be given back it is free in five seconds.
+    // Frees the name, so that a new process with the same name need not wait. If that fails, the name is free after
+    // five seconds.
     _ = try? link.run([presence.leave])
     link.close()
   }
 
-  /// What is to be told, or nothing when it is time for a beat; `nil` when it is closed.
+  /// Waits for the next items.
+  ///
+  /// Returns an empty value when a heartbeat is due, and nil when it is closed.
   private func next() -> Orders? {
     let told = orders.wait(until: nextBeat) { orders -> Orders?? in
       orders.isResting = false
       guard orders.isEmpty else { return .some(orders.take()) }
       return orders.isClosed ? .some(nil) : nil
     }
-    // The bell may not ring any more: then what is kept goes with a beat.
+    // Notifications may have stopped, so a heartbeat also sends the kept nonces.
     return told ?? .some(orders.withLock { $0.take() })
   }
 
-  /// Takes the name, before anything else is done.
+  /// Takes the node's name, before any other use of the database.
   ///
-  /// One that was ended a moment ago may have it until the server notices.
+  /// A process with this name that has just ended may hold it until the server notices.
   func arrive() throws(PostgreSQLError) {
     for turn in 1...Self.turns {
-      // Rung by who does not listen for bells, too: who was alone tells what he has kept.
+      // Notify even if this node does not listen itself: a node that was alone then sends the nonces that it has kept.
       if try isTaken() {
         _ = try? link.run([Self.notify(Bell.payload(.news, from: lane))])
         return
@@ -169,7 +184,9 @@ final class NodeAnnouncer: @unchecked Sendable {
     throw presence.refusal
   }
 
-  /// Whether the name is ours.
+  /// Sends a heartbeat.
+  ///
+  /// Returns whether this node has the name.
   private func isTaken() throws(PostgreSQLError) -> Bool {
     let (said, wish) = talk.withLock { ($0.said, $0.heard.instruction?.rawValue ?? "") }
     let age = Int64((Clocks.monotonicNanoseconds() - arrived) / 1_000_000)
@@ -189,7 +206,7 @@ final class NodeAnnouncer: @unchecked Sendable {
     return true
   }
 
-  /// What is said with the next beat; gives back what the last one heard.
+  /// Sets the report for the next heartbeat and returns the result of the last one.
   func report(_ said: String) -> ClusterStatus {
     talk.withLock { talk in
       talk.said = said
@@ -202,7 +219,8 @@ final class NodeAnnouncer: @unchecked Sendable {
     do throws(PostgreSQLError) {
       if try !isTaken() { onDisplaced(presence.refusal) }
     } catch {
-      // The next one comes in a second; who looks after it is told of a database that is away otherwise.
+      // The next heartbeat follows in a second. Operators learn of the outage from the reader's and the writer's
+      // connections.
     }
   }
 
@@ -215,8 +233,9 @@ final class NodeAnnouncer: @unchecked Sendable {
     let (nonces, guesses) = (due.kept + due.words.flatMap(\.nonces), due.words.flatMap(\.guesses))
     let hasWords = !nonces.isEmpty || !guesses.isEmpty
     if hasWords {
-      // Who writes nonces has its row until the COMMIT, so their numbers are seen in their order. After a crash of the
-      // server it begins at the time, which is higher than any number before.
+      // The row of `nonce_count` is locked until the COMMIT, so numbers become visible in ascending order. After a
+      // crash of the server, which empties the table, numbering starts at the present time, which is higher than every
+      // earlier number.
       batch.append(
         """
         WITH next AS (
@@ -236,11 +255,11 @@ final class NodeAnnouncer: @unchecked Sendable {
     }
     guard !batch.isEmpty else { return }
     do throws(PostgreSQLError) {
-      // Told twice is told.
+      // Repeating the batch does no harm.
       try link.run(batch)
       if hasBell { muteness.note(false) }
     } catch {
-      // The server's queue for bells is full, which its COMMIT says, and all of the batch was undone.
+      // The server's notification queue is full. It reports that at the COMMIT, so the whole batch was rolled back.
       guard hasBell, error.state == .tooLarge else { throw error }
       muteUntil = began + Self.mutePause
       muteness.note(true)
@@ -249,8 +268,8 @@ final class NodeAnnouncer: @unchecked Sendable {
   }
 }
 
-/// Nonces and wrong guesses on their way to the other nodes.
-struct PendingWords: Sendable {
+/// Nonces and wrong guesses to be sent to the other nodes.
+struct PendingBroadcasts: Sendable {
   let nonces: [UsedNonce]
   let guesses: [WrongGuess]
   let completion: @Sendable (Result<Void, any Error>) -> Void

@@ -3,10 +3,12 @@ public import RegentPairing
 import RegentPlatform
 
 extension PostgreSQLStore {
-  /// Always: others may come.
+  /// Always true, because other nodes may start at any time.
   public var isShared: Bool { true }
 
-  /// Where the log of changes ends now; of nonces everything is told that may count still, from the beginning.
+  /// The present end of the change log.
+  ///
+  /// The position in the nonces is zero, so that a starting node reads all nonces that are still relevant.
   public func endOfChanges() async throws(StoreError) -> ChangePosition {
     try await read { context, _ in
       var position = ChangePosition()
@@ -16,7 +18,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// What others wrote behind a position, and what this store wrote when nobody was told what came of it.
+  /// Other nodes' changes, and changes of this store whose callers were not told the outcome.
   public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
     do {
       return try await database.changes(after: position, waiting: span)
@@ -25,12 +27,10 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Tells the other nodes which nonces were used here.
   public func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
     share(nonces, [], told)
   }
 
-  /// Tells the other nodes what was guessed wrong here.
   public func share(_ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
     share([], guesses, told)
   }
@@ -40,10 +40,9 @@ extension PostgreSQLStore {
   ) {
     guard !nonces.isEmpty || !guesses.isEmpty else { return told(.success(())) }
     database.announcer.share(
-      PendingWords(nonces: nonces, guesses: guesses) { told($0.mapError(StoreError.init(of:))) })
+      PendingBroadcasts(nonces: nonces, guesses: guesses) { told($0.mapError(StoreError.init(of:))) })
   }
 
-  /// The nodes that were heard of within a day.
   public func nodes() async throws(StoreError) -> [NodeRecord] {
     try await read { context, _ in
       let found = try context.all(
@@ -67,10 +66,10 @@ extension PostgreSQLStore {
     }
   }
 
-  /// What this node says of itself with its next beat.
+  /// Sets the report for the next heartbeat.
   public func report(_ said: String) async throws(StoreError) -> ClusterStatus { database.announcer.report(said) }
 
-  /// Tells a node what operators want of it; it hears that with its next beat.
+  /// Gives a node an instruction, which it receives with its next heartbeat.
   public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool {
     try await write { context, _ in
       try context.runCounting(
@@ -80,9 +79,9 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Takes or keeps a duty for a time: by the database's clock, whatever time it is here.
+  /// Takes or keeps a duty for a time, measured by the database's clock.
   ///
-  /// Whoever has it forgets what nobody reads any more of what nodes tell each other.
+  /// The node that has the duty also deletes entries that nodes no longer need.
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at _: Instant)
     async throws(StoreError) -> Bool
   {
@@ -101,9 +100,11 @@ extension PostgreSQLStore {
     }
   }
 
-  /// A quarter of an hour is remembered: longer than a nonce counts that was signed five minutes ahead.
+  /// Deletes shared entries that are older than 15 minutes.
   ///
-  /// Whoever slept longer looks at everything.
+  /// That is longer than a nonce matters that was signed five minutes ahead.
+  ///
+  /// A node that paused for longer reloads everything.
   private static func trim(_ context: borrowing WriteContext) throws {
     for (table, most) in [("change", mostChanges), ("nonce", mostNonces)] {
       try context.run(
@@ -119,8 +120,12 @@ extension PostgreSQLStore {
   }
 }
 
-/// Rows that one step of the upkeep deletes, every few seconds.
+/// The maximum number of rows that one step of the upkeep deletes.
+///
+/// A step runs every few seconds.
 private let trimmedAtOnce = 20_000
-/// Rows of the log, each for one transaction, and of nonces, each for what one node used in two milliseconds.
+/// The maximum number of rows that are kept.
+///
+/// A row of the change log is for one transaction; a row of nonces is for what one node used in two milliseconds.
 private let mostChanges = 1_000_000
 private let mostNonces = 1_000_000

@@ -2,43 +2,43 @@ import PostgreSQL
 import RegentPairing
 import RegentSQL
 
-/// The row that says that a node is there: under its name, which no other one may have at the same time.
+/// The row in the table `node` that reserves a node's name and shows that the node is running.
 ///
-/// It is no lock of the session, which a pooler would keep for a program that is gone.
+/// A session lock would not do, because a pooler would keep it for a program that has ended.
 struct Presence: Sendable {
   let name: String
   let lane: Int64
   let version: String
 
-  /// Between two beats.
+  /// The time between two heartbeats, in nanoseconds.
   static let pause: UInt64 = 1_000_000_000
 
-  /// So long a node is remembered that says nothing: a day, in milliseconds.
+  /// How long a silent node is remembered: a day, in milliseconds.
   static let memory: Int64 = 86_400_000
 
-  /// The condition that the node of a row was heard of within that time, by the database's clock.
+  /// The condition that a node sent a heartbeat within that time, by the database's clock.
   static let isRemembered: SQL = "node.seen > now() - CAST(\(memory) AS BIGINT) * INTERVAL '1 millisecond'"
 
-  /// The condition that the node of a row was heard of lately, by the database's clock.
+  /// The condition that a node sent a heartbeat lately, by the database's clock.
   static let isHeard: SQL =
     """
     (node.seen > now() - CAST(\(NodeID.silence.wholeMilliseconds) AS BIGINT) * INTERVAL '1 millisecond'
     AND NOT \(part: Moments.isComing("node.seen")))
     """
 
-  /// The condition that the server works for the node of a row.
+  /// The condition that the server still has the process for the node's connection.
   static let isServed: SQL = "EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)"
 
-  /// Takes the name, or says that we have it still; one that is taken changes nothing.
+  /// The statement for a heartbeat: it takes or keeps the name, and changes nothing if another node has it.
   ///
-  /// It is free when its node has not beaten for so long, or the server does not work for it any more.
+  /// A name is free when its node is silent for too long or its connection has ended.
   ///
-  /// `said` is what it says of itself; the row that comes back is what operators want of it, how many others serve,
-  /// whether a COMMIT waits for the standby, what time it is there, who is silent without having gone, and what the
-  /// others say of themselves, a line each.
+  /// `said` is the node's report. The returned row holds: the instruction of the operators, the number of other serving
+  /// nodes, whether a COMMIT waits for the standby, the database's time, the nodes that are silent without having
+  /// signed off, and the reports of the others, one in a line.
   ///
-  /// The table is empty after a fail-over, as it is not logged: `age` is how long the node has been there, in
-  /// milliseconds, and `wish` what operators wanted of it until then.
+  /// The table is unlogged and therefore empty after a fail-over. For that case `age` passes for how long the node has
+  /// been running, in milliseconds, and `wish` the instruction that it had.
   func beat(_ said: String, age: Int64, wish: String) -> SQL {
     """
     INSERT INTO node (name, lane, backend, version, said, started, wish)
@@ -59,10 +59,10 @@ struct Presence: Sendable {
     """
   }
 
-  /// Gives the name back.
+  /// The statement that frees the name.
   var leave: SQL { "DELETE FROM node WHERE name = \(name) AND lane = \(lane)" }
 
-  /// Why nothing can be done under a name that somebody else has.
+  /// The error for a node whose name another node has.
   var refusal: PostgreSQLError {
     PostgreSQLError(
       .refused, "another service that is called “\(name)” uses this database",
@@ -70,13 +70,16 @@ struct Presence: Sendable {
   }
 }
 
-/// Times in tables that are not signed: whoever may write there may write any.
+/// Times in unsigned tables.
 ///
-/// `infinity` is among them, from which nothing can be taken away and which no number can say.
+/// An attacker who can write there can store any time.
+///
+/// `infinity` is one of them. It cannot be converted to a number, and intervals to it cannot be computed.
 enum Moments {
   /// The condition that a time is more than a day ahead of the database's clock.
   ///
-  /// No node wrote that, and who waits for it waits for ever. Less is what a clock leaves behind that was set back.
+  /// No node wrote such a time, and waiting for it would never end. Smaller differences remain when a clock is set
+  /// back.
   static func isComing(_ column: String) -> SQL {
     SQL(unsafeRawSQL: "\(column) > now() + INTERVAL '1 day'", [])
   }

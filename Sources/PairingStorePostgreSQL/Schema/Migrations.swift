@@ -1,19 +1,21 @@
 import RegentSQL
 
 extension Schema {
-  /// What came after the first tables, oldest first; a step that was released is never changed.
+  /// The changes after the first tables, oldest first.
   ///
-  /// A step adds and takes nothing away: services of the release before go on while it is there. What nobody needs any
-  /// more goes one release later.
+  /// A released change is never edited.
+  ///
+  /// A change only adds, so that services of the previous release can go on during an upgrade. What is not needed any
+  /// more is removed one release later.
   static let migrations: [[SQL]] = [nodes, limits, longResources]
 
-  /// What services that share the database tell each other.
+  /// Tables for what nodes tell each other.
   ///
-  /// What is not logged is gone after a crash of the server, and costs no flush: nonces are worth something for
-  /// minutes, and nodes and duties are written anew.
+  /// Unlogged tables are empty after a crash of the server, but need no flush. That is acceptable: nonces matter only
+  /// for minutes, and nodes and duties are written again.
   private static let nodes: [SQL] = [
-    // The number of the newest change. Whoever writes has the row to himself until the COMMIT, so numbers have no gaps
-    // and are seen in their order.
+    // The number of the newest change. A writer holds the row's lock until the COMMIT, so numbers have no gaps and
+    // become visible in ascending order.
     "ALTER TABLE cluster ADD COLUMN changes BIGINT NOT NULL DEFAULT 0",
     """
     CREATE TABLE change (
@@ -40,18 +42,21 @@ extension Schema {
     """,
   ]
 
-  /// What limits count for all nodes, and what nodes look for.
+  /// Limits that are counted for all nodes together, and look-ups by nodes.
   private static let limits: [SQL] = [
-    // How many codes of a requestor may wait at most, while there are nearly as many as may wait in all; counted anew
-    // where it is gone.
+    // Upper bounds of the pending codes of single requestors, while the pool is nearly full. A missing row is counted
+    // again.
     "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
-    // Wrong guesses go the way of nonces.
+    // Wrong guesses are shared together with nonces.
     "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
-    // A node that does not know a device's code looks for it, whatever became of it: else through all codes.
+    // For a node that does not know a device's code. It needs codes in every state, and without this index would scan
+    // all of them.
     "CREATE INDEX registration_device ON registration (device_hash, requestor)",
   ]
 
-  /// A resource may have 8,192 bytes, and a row of an index takes 2,700: that of permits has its hash.
+  /// A resource may have 8,192 bytes, but an entry of an index is limited to about 2,700.
+  ///
+  /// So the index of permits contains its hash.
   private static let longResources: [SQL] = [
     "CREATE UNIQUE INDEX permit_resource ON permit (authentication, \(unsafeRawSQL: Dialect.hash(of: "resource")))",
     "ALTER TABLE permit DROP CONSTRAINT permit_pkey",

@@ -1,16 +1,17 @@
 import PostgreSQL
 import RegentSQL
 
-/// What a role is told that lacks a right: what the owner of the tables, or of the database, has to type.
+/// Finds out what the owner of the tables or of the database must type when a role lacks a privilege.
 struct Rights {
   private let role: String
   private let schema: String
-  /// Who owns the tables; nil before there are any.
+  /// The owner of the tables; nil if there are none.
   private let owner: String?
 
-  /// Asks who this is, and which tables there are: also those that the role may not see.
+  /// Reads the role's name and finds the tables, even if the role may not see them.
   private init(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    // Without USAGE the server passes over a schema: the last one of the path is meant then.
+    // If the role has no USAGE on a schema, `current_schema()` skips it. Then the last schema of the search path is
+    // meant.
     let rows = try connection.run(
       """
       WITH place AS (
@@ -25,12 +26,12 @@ struct Rights {
     (role, schema, owner) = (try row.text(0), try row.text(1), try row.isNull(2) ? nil : row.text(2))
   }
 
-  /// Whether there are tables, also such as this role may not see.
+  /// Whether there are tables, even if this role may not see them.
   static func findTables(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
     try Rights(connection, by: deadline).owner != nil
   }
 
-  /// Runs what a role without some right cannot, and says which GRANT is missing.
+  /// Runs `body`, and adds the missing GRANT as a hint when the role lacks a privilege.
   static func explained<Value>(
     _ connection: Connection, by deadline: Deadline, _ body: () throws -> Value
   ) throws -> Value {
@@ -49,7 +50,7 @@ struct Rights {
       return "a first start, a move and a restore make the tables: GRANT USAGE, CREATE ON SCHEMA \(schema) TO \(role); "
         + "or do it in another role, then \(rows)"
     }
-    // Who may not even see them tries to make them anew.
+    // A role that may not see the tables tries to create them, and fails there.
     let makes = error.state == .noRight && ["ALTER", "CREATE", "DROP"].contains { error.sql?.hasPrefix($0) == true }
     guard makes else { return "as \(owner), who owns the tables: GRANT USAGE ON SCHEMA \(schema) TO \(role); \(rows)" }
     return "this version adds to the tables: start it once as \(owner), who owns them, then \(rows)"

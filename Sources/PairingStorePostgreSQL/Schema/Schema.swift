@@ -1,14 +1,18 @@
 import PostgreSQL
 import RegentSQL
 
-/// The tables: made by the first service that starts, all in one transaction.
+/// The tables.
+///
+/// The first service that starts creates them in one transaction.
 enum Schema {
-  /// What this program makes and uses; a change of the tables is the next number.
+  /// The version of the tables that this program creates and uses.
+  ///
+  /// Each migration adds one.
   static let version = Int64(1 + migrations.count)
-  /// Of two services that start at once, one makes the tables.
-  private static let lock = TablelessLock.tables
+  /// Makes sure that only one of several starting services creates the tables.
+  private static let lock = AdvisoryLock.tables
 
-  /// Connects, makes the tables if there are none, sees that they are these, and opens what `body` opens in them.
+  /// Connects, creates the tables if there are none, checks their version, and runs `body` in a write transaction.
   static func open<Value>(
     _ settings: ConnectionSettings, patience: Duration, of timelines: Timelines,
     _ body: (WriteContext) throws -> Value
@@ -22,7 +26,7 @@ enum Schema {
       try connection.begin(by: deadline)
       try makeIfMissing(connection, by: deadline)
       try done(connection.commit(by: deadline))
-      // In a transaction of the usual kind, which has the cluster to itself and shows that this role may write.
+      // In an ordinary write transaction, which locks the cluster's row and shows that this role may write.
       let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
       let value = try body(context)
       try done(context.transaction.commit("SELECT 1"))
@@ -30,7 +34,7 @@ enum Schema {
     }
   }
 
-  /// Makes the tables in the open transaction if there are none, and sees that they are these.
+  /// In the open transaction, creates the tables if there are none, migrates them and checks their version.
   static func makeIfMissing(_ connection: Connection, by deadline: Deadline) throws {
     try wait(connection, by: deadline)
     if try !isThere(connection, by: deadline) {
@@ -42,14 +46,14 @@ enum Schema {
     try check(connection, by: deadline)
   }
 
-  /// Waits for whoever makes or fills the tables, and keeps others from it until the end of the transaction.
+  /// Waits for a process that creates or fills the tables, and keeps others from it until the transaction ends.
   ///
-  /// A role that may only read and write the tables may do that, too.
+  /// It needs no more privileges than reading and writing the tables.
   ///
-  /// Nobody waits for a stranger: where there are tables the row of `cluster` keeps others away as well, and of two who
-  /// make them one is refused.
+  /// It does not wait for a role that may not write the tables. If there are tables, the lock of the row of `cluster`
+  /// keeps others away as well; if there are none, one of two processes that create them fails.
   static func wait(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    var others: [TablelessLock.Holder] = []
+    var others: [AdvisoryLock.Holder] = []
     do throws(PostgreSQLError) {
       let question: SQL = "SELECT pg_try_advisory_xact_lock(\(part: lock.key))"
       while try connection.run(question, by: deadline).first?.integer(0) != 1 {
@@ -72,18 +76,18 @@ enum Schema {
   private static func done(_ outcome: CommitOutcome) throws(PostgreSQLError) {
     switch outcome {
     case .committed: return
-    // Nobody acts on an opening that is unknown: the next one finds out.
+    // An unknown outcome of the opening is an error. The next attempt finds out whether it succeeded.
     case .notCommitted(let error), .unknown(let error): throw error
     }
   }
 
-  /// Whether the tables are there, in the first schema of the search path.
+  /// Whether the tables exist, in the first schema of the search path.
   static func isThere(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
     let rows = try connection.run("SELECT to_regclass('cluster') IS NOT NULL", by: deadline)
     return try rows.first?.integer(0) == 1
   }
 
-  /// Brings the tables to this version, step by step, whatever version they have.
+  /// Runs the missing migrations.
   private static func widen(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     let rows = try connection.run("SELECT schema FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
     guard let found = try rows.first?.integer(0), found >= 1, found < version else { return }
@@ -91,15 +95,18 @@ enum Schema {
     try connection.run("UPDATE cluster SET schema = \(version) WHERE id = 1", by: deadline)
   }
 
-  /// Throws unless writing is allowed and the tables are those of this program, or of the release after it: each only
-  /// adds to the tables what the one before does without, so that nodes are upgraded one by one.
+  /// Throws unless the database is open and the tables have this program's version or the next one.
+  ///
+  /// Each release only adds to the tables, so that nodes can be upgraded one by one.
   static func check(state: String, version: Int64) throws(SchemaFailure) {
     guard (self.version...self.version + 1).contains(version) else { throw .otherVersion(found: version) }
     guard state == "open" else { throw .closed(state: state) }
   }
 
-  /// What SQLite's file is looked through for as well: whoever may change the tables could plant code that runs when a
-  /// row is written, and no signature would tell.
+  /// Throws if there is a trigger or a rule.
+  ///
+  /// A role that may alter the tables could plant one, which would run code when a row is written, and signatures would
+  /// not show it. The SQLite store checks its file for the same reason.
   static func check(_ connection: Connection, by deadline: Deadline) throws {
     let rows = try connection.run(
       """
@@ -121,16 +128,16 @@ enum Schema {
 
 /// Why a database cannot be used.
 public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The tables are of another version of the program.
+  /// The tables belong to another version of the program.
   case otherVersion(found: Int64)
-  /// Somebody closed the database to all services.
+  /// The database was closed to all services.
   case closed(state: String)
-  /// Something runs in it that is not ours.
+  /// The database contains a trigger or a rule that is not the program's.
   case foreign(String)
-  /// A part that every version has is not there.
+  /// A part that every version has is missing.
   case damaged(String)
 
-  /// Where its rows went, when it is closed because they went elsewhere.
+  /// What the operator must do when the database was closed because its rows were moved.
   public var hint: String? {
     guard case .closed(let state) = self, state.hasPrefix(Self.moved) else { return nil }
     return
@@ -138,10 +145,9 @@ public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
       + "empty (createdb), and what is in this one stays until somebody drops it"
   }
 
-  /// How a database begins that says where its rows went.
+  /// The prefix of the state of a database whose rows were moved.
   static let moved = "moved to "
 
-  /// What is wrong and what to do about it.
   public var description: String {
     switch self {
     case .otherVersion(let found):

@@ -1,11 +1,11 @@
 import RegentSQL
 
 extension Schema {
-  /// The tables and indexes, as SQLite has them after its last migration (`PairingStoreSQLite/Schema`), and those that
+  /// The tables and indexes of the SQLite schema after its last migration (`PairingStoreSQLite/Schema`), and those that
   /// only a cluster needs.
   ///
-  /// Texts are ordered by their bytes, as in SQLite and in Swift. What is signed keeps its type: JSON stays a text, a
-  /// truth value a number. `rowid` counts up where the order of writing counts.
+  /// Texts are sorted by their bytes, as in SQLite and in Swift. Signed columns have the same types as in SQLite: JSON
+  /// is text, a Boolean is a number. Tables whose order of writing matters have an ascending `rowid`.
   static let statements: [SQL] = [
     """
     CREATE TABLE cluster (

@@ -1,6 +1,6 @@
 import RegentPlatform
 
-/// Something that is so or is not; somebody is told when that changes.
+/// A Boolean state that calls a function when it changes.
 final class Condition: Sendable {
   private let state = Locked(false)
   private let onChange: @Sendable (_ isSo: Bool) -> Void

@@ -2,13 +2,13 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// The database as verbs use it: one thread that writes, some that read, each with a connection of its own, and one
-/// that looks to it that nobody waits for ever.
+/// The threads of the store: one that writes, several that read and two for messages between nodes, each with a
+/// connection of its own; one that looks for a new primary; and one that enforces time limits.
 final class Database: Sendable {
   let health: Health
   private let writes = Monitor(Queue<Request>())
   private let reads = Monitor(Queue<PendingRead>())
-  private let news = Monitor(Queue<PendingNews>())
+  private let news = Monitor(Queue<PendingCatchUp>())
   let announcer: NodeAnnouncer
   let deafness: Condition
   let flood: Condition
@@ -17,9 +17,13 @@ final class Database: Sendable {
   private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
-  /// What is waiting for a thread at most; beyond it whoever asks is refused at once.
+  /// The maximum number of requests that wait for one kind of thread.
+  ///
+  /// Above it, requests fail at once.
   private static let most = 20_000
-  /// Between two looks at all servers: for so long a new primary may be unseen.
+  /// The time between two checks of all servers.
+  ///
+  /// A new primary may stay undetected for so long.
   private static let scoutPause: UInt64 = 2_000_000_000
 
   init(_ options: PostgreSQLStoreOptions, _ timelines: Timelines) throws {
@@ -33,9 +37,9 @@ final class Database: Sendable {
     deafness = Condition(options.onHearing)
     flood = Condition(options.onFlood)
     let (writes, reads, patience, health) = (writes, reads, patience, health)
-    let (news, announcer, told) = (news, announcer, ToldChanges())
+    let (news, announcer, told) = (news, announcer, ReportedChanges())
     do {
-      let lane = Lane(options, health, lane: number, announcer: announcer, told: told)
+      let lane = WriterThread(options, health, lane: number, announcer: announcer, told: told)
       try lane.open()
       threads.append(
         try DedicatedThread.start(named: "pg lane", turns: .short) { lane.serve(writes) })
@@ -43,7 +47,7 @@ final class Database: Sendable {
         threads.append(
           try DedicatedThread.start(named: "pg reader \(number + 1)", turns: .short) { reader.serve(reads) })
       }
-      let listener = News(
+      let listener = ChangeListener(
         options, health, lane: number, announcer: announcer, told: told, deafness: deafness, flood: flood)
       threads.append(try DedicatedThread.start(named: "pg news", turns: .short) { listener.serve(news) })
       threads.append(try DedicatedThread.start(named: "pg announcer", turns: .short) { announcer.serve() })
@@ -70,9 +74,9 @@ final class Database: Sendable {
     self.threads = threads
   }
 
-  /// Finishes what waits and ends the threads.
+  /// Completes the waiting requests and ends the threads.
   ///
-  /// Blocks the caller; called on one of its own threads it does not wait.
+  /// Blocks the caller, except on one of the threads themselves.
   func close() {
     shut()
     if !threads.contains(where: \.isCurrent) {
@@ -87,7 +91,9 @@ final class Database: Sendable {
     patience.close()
   }
 
-  /// Tells whoever waits now that there is no answer; what comes later waits as ever.
+  /// Fails all requests that wait now.
+  ///
+  /// Later requests wait as usual.
   func giveUp() {
     patience.giveUp()
     for read in reads.withLock({ $0.take(.max) }) { read.refuse(Reader.late) }
@@ -102,8 +108,10 @@ final class Database: Sendable {
     isEnding.end()
   }
 
-  /// Writes and returns when the COMMIT is certain: `body` runs on the lane's thread, in a transaction that may be
-  /// shared, and again when that fails.
+  /// Writes, and returns when the COMMIT is confirmed.
+  ///
+  /// `body` runs on the lane's thread in a transaction that other requests may share; it runs again in its own
+  /// transaction if the shared one fails.
   @discardableResult
   func write<Value: Sendable>(
     asking questions: [Question] = [],
@@ -114,7 +122,7 @@ final class Database: Sendable {
       let request = Request(ends: patience.end, asking: questions, thenAsking: more, body) {
         continuation.resume(with: $0)
       }
-      // First where it can be given up, so that nothing is forgotten.
+      // Add it to the time limit first, so that it cannot wait without one.
       guard patience.add(request), writes.add(request, most: Self.most) else {
         return request.fail(Self.refusal)
       }
@@ -123,8 +131,9 @@ final class Database: Sendable {
 
   var waitingWrites: Int { writes.withLock { $0.count } }
 
-  /// Reads on a reader's thread: everything that `body` asks sees the same moment, and it runs again when the
-  /// connection broke.
+  /// Reads on a reader's thread.
+  ///
+  /// All queries of `body` see the database as of one moment. `body` may run again if the connection breaks.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value
   ) async throws -> Value {
@@ -134,10 +143,12 @@ final class Database: Sendable {
     }
   }
 
-  /// What others wrote behind a position, when there is something or the time is over.
+  /// Other nodes' changes behind a position.
+  ///
+  /// Waits for some until the time is over.
   func changes(after position: ChangePosition, waiting span: Duration) async throws -> ChangePage {
     try await withCheckedThrowingContinuation { continuation in
-      let request = PendingNews(
+      let request = PendingCatchUp(
         position: position, ends: Clocks.monotonicNanoseconds() + span.wholeNanoseconds
       ) { continuation.resume(with: $0) }
       if !news.add(request, most: Self.most) { request.completion(.failure(Self.refusal)) }
@@ -147,10 +158,10 @@ final class Database: Sendable {
   private static let refusal = StoreError.unavailable(reason: "the database is being closed, or too much waits for it")
 }
 
-/// What waits for a thread, first come, first served.
+/// A first-in, first-out queue of requests for a thread.
 struct Queue<Item> {
   private var items: [Item] = []
-  /// Those before it have been taken.
+  /// The items before this index have been taken.
   private var first = 0
   var isClosed = false
 
@@ -159,12 +170,11 @@ struct Queue<Item> {
 
   mutating func append(_ item: Item) { items.append(item) }
 
-  /// Takes the next, at most so many.
   mutating func take(_ most: Int) -> [Item] {
     let end = first + min(count, most)
     defer {
       first = end
-      // Also when it never runs empty: each is moved once at most on average.
+      // Removes taken items even if the queue never becomes empty. On average each item is moved at most once.
       if first * 2 >= items.count {
         items.removeFirst(first)
         first = 0
@@ -175,7 +185,7 @@ struct Queue<Item> {
 }
 
 extension Monitor {
-  /// Takes an item, unless the queue is closed or full.
+  /// Adds an item, unless the queue is closed or full.
   func add<Item>(_ item: Item, most: Int) -> Bool where State == Queue<Item> {
     let isTaken = withLock { queue in
       guard !queue.isClosed, queue.count < most else { return false }
@@ -186,13 +196,15 @@ extension Monitor {
     return isTaken
   }
 
-  /// Nothing more is taken; what waits is still served.
+  /// Closes the queue for new items.
+  ///
+  /// Waiting ones are still served.
   func close<Item>() where State == Queue<Item> {
     withLock { $0.isClosed = true }
     wakeAll()
   }
 
-  /// The next items, at most so many; empty when nothing more comes.
+  /// Waits for the next items and returns up to `most`; empty when the queue is closed and empty.
   func next<Item>(_ most: Int) -> [Item] where State == Queue<Item> {
     let items = wait { queue -> [Item]? in
       guard queue.isEmpty else { return queue.take(most) }
@@ -202,12 +214,12 @@ extension Monitor {
   }
 }
 
-/// Whether the database answers.
+/// The state of the connection to the database, and counters.
 final class Health: Sendable {
   let timelines: Timelines
-  /// Since when the last try of a connection has been one that failed; on the monotonic clock.
+  /// Since when the database has not answered, on the monotonic clock; nil while it answers.
   private let awaySince = Locked<UInt64?>(nil)
-  /// Whether the disk was full when somebody needed room there last.
+  /// Whether the last write that needed disk space found the disk full.
   let isFull = Condition { _ in }
   private let counted = Locked(WriteNumbers())
 

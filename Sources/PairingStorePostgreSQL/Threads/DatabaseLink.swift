@@ -1,30 +1,33 @@
 import PostgreSQL
 import RegentPlatform
 
-/// A thread's way to the database: opened when it is wanted, opened anew when it broke.
+/// The connection of one thread.
 ///
-/// Lives on its thread.
+/// It is opened when needed, and again when it breaks.
+///
+/// Only that thread uses it.
 final class DatabaseLink {
   private let settings: ConnectionSettings
   private let patience: Duration
   private let health: Health
   private let occupies: Bool
   private var connection: Connection?
-  /// The history of the database that its server has.
+  /// The timeline of the server (see ``Timelines``).
   private(set) var timeline: Int64 = 0
-  /// Until then nobody tries again: a database that is away is not asked by every request.
+  /// No new attempt is made before then, so that an unreachable database is not tried for every request.
   private var rest: UInt64 = 0
   private var lastError: PostgreSQLError?
 
   private static let pause: UInt64 = 250_000_000
 
-  /// `session` is what it sets beside the rest; `occupies` says to copies of the whole database that a service is
-  /// there.
+  /// `session` holds additional session settings.
+  ///
+  /// `occupies` takes the lock that shows copies that a service uses the database.
   init(
     _ options: PostgreSQLStoreOptions, _ health: Health, session: [String: String] = [:], occupies: Bool = false
   ) {
     var settings = options.connection
-    // A service that was frozen within a transaction must not hold the cluster's row for ever.
+    // A service that is frozen during a transaction must not hold the lock of the cluster's row forever.
     settings.session["idle_in_transaction_session_timeout"] = "10s"
     settings.session.merge(session) { _, own in own }
     self.settings = settings
@@ -33,12 +36,12 @@ final class DatabaseLink {
     self.occupies = occupies
   }
 
-  /// The moment by which the next thing must be over.
+  /// The deadline for a statement that begins now.
   var deadline: Deadline { .after(patience) }
 
-  /// An open connection.
+  /// Returns an open connection.
   ///
-  /// - Throws: why there is none.
+  /// - Throws: why none could be opened.
   func opened() throws(PostgreSQLError) -> Connection {
     if let connection, connection.isOpen {
       if timeline >= health.timelines.newest { return connection }
@@ -63,7 +66,9 @@ final class DatabaseLink {
     }
   }
 
-  /// Runs statements that may be run twice: a connection that nobody used for a while may be found broken.
+  /// Runs statements that may be repeated.
+  ///
+  /// An idle connection may turn out to be broken, and then they run again on a new one.
   @discardableResult
   func run(_ batch: [SQL]) throws(PostgreSQLError) -> [Rows] {
     let results: [Rows]
@@ -80,30 +85,31 @@ final class DatabaseLink {
     return results
   }
 
-  /// Says what came of the last exchange, for who asks whether the database answers: what a server says of a statement
-  /// is an answer, and that none could be asked is none.
+  /// Records the result of the last exchange.
+  ///
+  /// An error that the server reports counts as an answer; a failure to reach it does not.
   func note(_ error: PostgreSQLError?) {
     if error?.state == .diskFull { health.noteFull() }
     if error?.isAnswer ?? true { health.noteAnswer() } else { health.noteSilence() }
   }
 
-  /// Waits before the next try of what must succeed in the end.
+  /// Waits before an operation that must succeed in the end is tried again.
   func pause() {
     let now = Clocks.monotonicNanoseconds()
     Monitor(false).rest(until: now + Self.pause)
   }
 
-  /// Whether the last connection can still be used.
+  /// Whether the last connection is still open.
   var isOpen: Bool { connection?.isOpen ?? false }
 
-  /// Whether the last connection was closed because too many bells were rung.
+  /// Whether the last connection was closed because it received too many notifications.
   var isFlooded: Bool { connection?.isFlooded ?? false }
 
   func close() { connection?.close() }
 }
 
 extension PostgreSQLError {
-  /// Whether a server that takes changes said it, and goes on.
+  /// Whether the error comes from a writable server that goes on working.
   fileprivate var isAnswer: Bool {
     switch kind {
     case .server(let state): !state.endsConnection

@@ -1,38 +1,38 @@
 import PairingStore
 import RegentPlatform
 
-/// Looks to it that nobody waits for the lane for ever.
+/// Enforces the time limit of writes: fails those that the lane has not completed in time.
 final class Patience: Sendable {
-  private struct State {
-    /// All writes that are not answered, in the order of their ends.
+  private struct PatienceState {
+    /// All open writes, sorted by deadline.
     var open = Queue<Request>()
-    /// Whether the thread sleeps until there is one.
+    /// Whether the thread sleeps until there is a write.
     ///
-    /// Otherwise it looks by itself: waking it for each write costs the writer more than all that the thread does.
+    /// Otherwise it polls, because waking it for each write would cost the writer more than all of this thread's work.
     var isAsleep = false
-    /// Those that end by then are told at once.
+    /// Writes with a deadline up to this time fail at once.
     var hurried: UInt64 = 0
   }
 
   private let span: UInt64
   private let most: Int
   private let standby: Condition
-  private let state = Monitor(State())
+  private let state = Monitor(PatienceState())
 
-  /// Between two looks at one that waits.
+  /// The time between two checks of the oldest write.
   private static let pause: UInt64 = 100_000_000
 
-  /// `standby` is whether a COMMIT waits for it, for whoever is told why there is no answer.
+  /// `standby` says whether COMMITs wait for the standby, for the error message.
   init(_ span: Duration, most: Int, standby: Condition) {
     self.span = span.wholeNanoseconds
     self.most = most
     self.standby = standby
   }
 
-  /// When what begins now must be answered, on the monotonic clock.
+  /// The deadline of a write that begins now, on the monotonic clock.
   var end: UInt64 { Clocks.monotonicNanoseconds() + span }
 
-  /// Takes a write, unless it is closed or has too many.
+  /// Adds a write, unless it is closed or has too many.
   func add(_ request: Request) -> Bool {
     let wakes = state.withLock { state -> Bool? in
       guard !state.open.isClosed, state.open.count < most else { return nil }
@@ -43,23 +43,25 @@ final class Patience: Sendable {
     return wakes != nil
   }
 
-  /// Nothing more is taken; who waits still is told so at once.
+  /// Closes it for new writes, and fails the waiting ones at once.
   func close() {
     state.withLock { $0.open.isClosed = true }
     state.wakeAll()
   }
 
-  /// Tells whoever waits now; who comes later waits as ever.
+  /// Fails all present writes at once.
+  ///
+  /// Later ones wait as usual.
   func giveUp() {
     let last = end
     state.withLock { $0.hurried = last }
     state.wakeAll()
   }
 
-  /// Tells whoever has waited too long, until nothing more comes.
+  /// Fails each write at its deadline, until it is closed.
   func serve() {
     while let request = next() {
-      // They come in the order of their ends: whoever waits for the first is in time for the others.
+      // Writes come in the order of their deadlines, so after waiting for the first one, none of the others is late.
       while request.isOpen, Clocks.monotonicNanoseconds() < request.ends {
         let pause = min(request.ends, Clocks.monotonicNanoseconds() + Self.pause)
         if state.wait(until: pause, for: { $0.open.isClosed || request.ends <= $0.hurried ? true : nil }) == true {

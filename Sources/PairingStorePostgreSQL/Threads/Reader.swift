@@ -2,14 +2,16 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// A thread that reads: what waits for it together, in one transaction.
+/// A thread that reads.
 ///
-/// Many boxes that ask at once stand on the same few rows, and each statement, and each transaction, costs the server
-/// more than a row. So reads that share a transaction are run until each stops at a question; what all of them ask goes
-/// out in one round trip, what several ask once; and they are run again with the answers, which are all of one moment.
-/// A read may be run again anyway: over another connection.
+/// It answers the requests that wait at the same time in one transaction.
 ///
-/// Handed to its thread when that starts, and used by it alone, but for ``giveUp()``.
+/// When many boxes send requests at once, these depend on the same few rows, and each statement and transaction costs
+/// the server more than a row. So reads that share a transaction run until each needs a query without a result. These
+/// queries go out in one round trip, equal ones once, and the reads run again with the results, which are all of one
+/// moment. A read must be repeatable anyway, because its connection may break.
+///
+/// Only its thread uses it, except for ``giveUp()``.
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`;
@@ -20,9 +22,11 @@ final class Reader: @unchecked Sendable {
 
   init(_ options: PostgreSQLStoreOptions, _ health: Health) { link = DatabaseLink(options, health) }
 
-  /// Reads in one transaction.
+  /// The maximum number of reads in one transaction.
   private static let most = 64
-  /// Round trips of reads that share one; who asks more often goes on alone, instead of being run over and over.
+  /// The maximum number of round trips of reads that share a transaction.
+  ///
+  /// A read that needs more continues alone, instead of being run again and again.
   private static let mostRounds = 8
 
   func serve(_ queue: Monitor<Queue<PendingRead>>) {
@@ -36,14 +40,18 @@ final class Reader: @unchecked Sendable {
     link.close()
   }
 
-  /// Tells those that it has taken that there is no answer; it finds out for itself when the database does not answer.
+  /// Fails the requests that this reader has taken.
+  ///
+  /// If the database does not answer, the thread notices it by itself.
   func giveUp() {
     for read in taken.withLock({ $0 }) { read.refuse(Self.late) }
   }
 
   static let late = StoreError.unavailable(reason: "the database did not answer in time")
 
-  /// Whether somebody waits for it still; whose time is over is told so.
+  /// Whether the read still has time.
+  ///
+  /// If not, fails it.
   private func isInTime(_ read: PendingRead) -> Bool {
     if Clocks.monotonicNanoseconds() < read.ends { return true }
     read.refuse(Self.late)
@@ -52,7 +60,7 @@ final class Reader: @unchecked Sendable {
 
   /// Answers reads that share a transaction.
   ///
-  /// - Returns: those that have to be answered each in its own.
+  /// - Returns: the reads that must be run alone.
   private func together(_ reads: [PendingRead]) -> [PendingRead] {
     guard let connection = try? link.opened() else { return reads }
     let context = ReadContext(connection, isShared: true, by: link.deadline)
@@ -65,7 +73,7 @@ final class Reader: @unchecked Sendable {
       open = open.filter { read in
         context.beginRead()
         let outcome = Result { try read.run(context) }
-        // Also when the verb has hidden it.
+        // Checked here because the verb may have caught the error.
         if context.isStopped { return true }
         switch outcome {
         case .success(let deliver): deliver()
@@ -74,14 +82,14 @@ final class Reader: @unchecked Sendable {
         return false
       }
       guard !open.isEmpty else { break }
-      // One question that cannot be asked is not everybody's error, and a connection may only be found broken.
+      // After a failure the reads run alone: one bad query must not fail them all, and an idle connection may break.
       do { try context.fetch() } catch { break }
     }
     return open
   }
 
   private func answer(_ read: PendingRead) {
-    // A connection that nobody used for a while may be found broken: that is no answer yet.
+    // An idle connection may turn out to be broken. Then try once more on a new one.
     for isLast in [false, true] {
       let context: ReadContext
       do {
@@ -94,7 +102,8 @@ final class Reader: @unchecked Sendable {
       if let failure = context.failure {
         context.end()
         if !isLast, !link.isOpen, failure.kind != .deadline { continue }
-        // Also when the verb has hidden it: a "no" that it made of a failure is none.
+        // Checked here because the verb may have caught the error: a negative result that comes from a failure must not
+        // be returned.
         return read.refuse(failure)
       }
       switch outcome {

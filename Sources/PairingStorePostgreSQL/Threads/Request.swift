@@ -1,24 +1,30 @@
 import PairingStore
 import RegentPlatform
 
-/// A write on its way to the lane: answered once, by the lane or because its time is over.
+/// A write for the lane.
+///
+/// It is answered once: by the lane, or at its deadline.
 final class Request: Sendable {
-  private enum State {
+  private enum RequestState {
     case waiting
-    /// It may be in the database already, or come there.
+    /// The write may already be in the database, or may still be committed.
     case running
     case answered
   }
 
-  /// Runs it; what it gives back is called when the COMMIT is certain.
+  /// Runs the write.
+  ///
+  /// The returned function delivers the result, once the COMMIT is confirmed.
   let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
-  /// What it asks, as far as it was named; and what can be named once that is answered.
+  /// The queries that it declares in advance, and those that it can declare once these have results.
   let questions: [Question]
   let moreQuestions: (@Sendable (borrowing ReadContext) throws -> [Question])?
-  /// When whoever asked is told that no answer came; on the monotonic clock.
+  /// The deadline, on the monotonic clock.
+  ///
+  /// After it the caller gets an error.
   let ends: UInt64
   private let refuse: @Sendable (any Error) -> Void
-  private let state = Locked(State.waiting)
+  private let state = Locked(RequestState.waiting)
 
   init<Value: Sendable>(
     ends: UInt64, asking questions: [Question],
@@ -36,7 +42,9 @@ final class Request: Sendable {
     refuse = { completion(.failure($0)) }
   }
 
-  /// Whether the lane may run it: not when somebody was told that nothing was written.
+  /// Marks the write as running.
+  ///
+  /// Returns false when its caller has been told that nothing was written.
   func begin() -> Bool {
     state.withLock { state in
       guard state != .answered else { return false }
@@ -45,10 +53,12 @@ final class Request: Sendable {
     }
   }
 
-  /// Whether it still matters what becomes of it.
+  /// Whether the caller still waits.
   var isOpen: Bool { state.withLock { $0 != .answered } }
 
-  /// - Returns: false when somebody was told already that its outcome is unknown.
+  /// Delivers the result.
+  ///
+  /// - Returns: false when the caller has already been told that the outcome is unknown.
   func release(_ deliver: @Sendable () -> Void) -> Bool {
     guard state.withLock({ Self.take(&$0) }) != .answered else { return false }
     deliver()
@@ -59,7 +69,9 @@ final class Request: Sendable {
     if state.withLock({ Self.take(&$0) }) != .answered { refuse(error) }
   }
 
-  /// Its time is over; `forStandby` says that a COMMIT, its own or one before it, waits for the standby.
+  /// Fails the write at its deadline.
+  ///
+  /// `forStandby` says that a COMMIT, its own or an earlier one, waits for the standby.
   func giveUp(forStandby: Bool) {
     switch state.withLock({ Self.take(&$0) }) {
     case .answered: break
@@ -75,15 +87,19 @@ final class Request: Sendable {
     }
   }
 
-  private static func take(_ state: inout State) -> State {
+  private static func take(_ state: inout RequestState) -> RequestState {
     defer { state = .answered }
     return state
   }
 }
 
-/// A read on its way to a reader; it may be run again over another connection, and is answered once.
+/// A read for a reader.
+///
+/// It may run again on another connection, and is answered once.
 struct PendingRead: Sendable {
-  /// Runs it; what it gives back tells whoever asked.
+  /// Runs the read.
+  ///
+  /// The returned function delivers the result.
   let run: @Sendable (ReadContext) throws -> @Sendable () -> Void
   let refuse: @Sendable (any Error) -> Void
   let ends: UInt64

@@ -1,37 +1,43 @@
 import PostgreSQL
 import RegentPlatform
 
-/// Which history of the database the servers have, that this store has spoken to.
+/// The newest timeline of the database that this store has seen.
 ///
-/// A standby that is promoted begins a new one. Its old primary, when it comes back, still takes whoever connects: its
-/// changes wait for a standby that is not there, but what is read from it is old, and would say yes after a sign-out.
+/// A timeline is PostgreSQL's number of a history.
+///
+/// A promoted standby begins a new timeline. The old primary, when it comes back, still accepts connections. Its
+/// changes would wait forever for a standby that follows it, but reads would return old data: after a sign-out it would
+/// still report the device as signed in.
 final class Timelines: Sendable {
   private let highest = Locked<Int64>(0)
 
-  /// The newest that was seen.
   var newest: Int64 { highest.withLock { $0 } }
 
-  /// Looks at every server, where there are several: whoever connects takes the first that lets him, and that may be an
-  /// old primary that nobody here has seen the new one of.
+  /// Checks every server, if there are several.
+  ///
+  /// A connection uses the first server that accepts it, and that may be an old primary while this store has not seen
+  /// the new one.
   func look(at settings: ConnectionSettings) {
     guard settings.hosts.count > 1 else { return }
     for host in settings.hosts {
       var one = settings
       one.hosts = [host]
       let deadline = Deadline.after(Self.glance)
-      // One that is away, a standby or old says nothing new.
+      // A server that is unreachable, a standby or an old primary reports no new timeline.
       guard let connection = try? Connection.open(one, by: deadline) else { continue }
       _ = try? check(connection, by: deadline)
       connection.close()
     }
   }
 
-  /// How long one server may take; there are a few, and a start waits for it.
+  /// The time limit for one server.
+  ///
+  /// There are only a few, and a start waits for this check.
   private static let glance = Duration.seconds(1)
 
-  /// The history of the server behind a connection.
+  /// The timeline of the server of a connection.
   ///
-  /// - Throws: that it is an old one.
+  /// - Throws: `PostgreSQLError` when it is an old one.
   func check(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Int64 {
     let rows = try connection.run(
       """

@@ -1,24 +1,23 @@
 import PostgreSQL
 public import RegentSQL
 
-/// What was written since the store was opened.
+/// Counters of the writes since the store was opened.
 public struct WriteNumbers: Sendable {
-  /// Requests per committed transaction.
+  /// The number of requests in each committed transaction.
   public internal(set) var batchSizes = Histogram()
-  /// How long a `COMMIT` took in microseconds, with the flush and the standby for which it waits.
+  /// The duration of a COMMIT in microseconds, including the flush and the wait for the standby.
   public internal(set) var commitMicroseconds = Histogram()
-  /// Transactions that were given up as a whole for trouble of the database's.
+  /// The number of transactions that were rolled back because of a problem of the database.
   public internal(set) var rollbacks = 0
-  /// How often the server's disk was found full.
   public internal(set) var diskFull = 0
 
-  /// Nothing was written yet.
   public init() {}
 }
 
 extension PostgreSQLError {
-  /// Whether it is the database's trouble: what a request wants and cannot have, and a row that is not as a shared
-  /// transaction took it to be, are none.
+  /// Whether the error is a problem of the database.
+  ///
+  /// Not counted are errors in a request's data, and conflicts of a shared transaction, whose requests then run alone.
   var isTrouble: Bool {
     switch state {
     case .data, .constraint, .serialization, .deadlock: false

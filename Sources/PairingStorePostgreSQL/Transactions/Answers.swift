@@ -1,13 +1,12 @@
 import PostgreSQL
 import RegentSQL
 
-/// What the database answered to questions that were named ahead, for as long as nothing that this transaction writes
-/// can have changed it.
+/// The results of queries that a transaction ran in advance, kept until one of its writes may have changed them.
 ///
-/// They are asked when the transaction has the cluster to itself, so nobody else can change it either. What is not here
-/// is asked when it is wanted.
+/// The queries run while the transaction holds the lock of the cluster's row, so no other transaction can change their
+/// results. Other queries run when a verb needs them.
 struct Answers {
-  /// Questions of one statement: they differ in the values they ask for.
+  /// Queries with the same SQL text, which differ in their bound values.
   private struct Form {
     let text: String
     let table: String
@@ -15,13 +14,15 @@ struct Answers {
     var rows: [Key: Rows] = [:]
   }
 
-  /// Values byte by byte: two texts that Swift takes for the same are two for the database.
+  /// Bound values as bytes.
+  ///
+  /// Swift compares strings by canonical equivalence; the database compares their bytes.
   private struct Key: Hashable {
     private let bytes: [UInt8]
-    /// FNV-1a of them.
+    /// FNV-1a hash of the bytes.
     ///
-    /// An array hashes byte by byte, several times as slowly, and each key is looked for four times. Who finds keys
-    /// that share one makes a batch of a thousand questions slower, and nothing else.
+    /// Hashing an array of bytes is several times slower, and each key is looked up four times. An attacker who finds
+    /// colliding keys can only slow down a batch of a thousand queries.
     private let sum: UInt64
 
     func hash(into hasher: inout Hasher) { hasher.combine(sum) }
@@ -47,7 +48,7 @@ struct Answers {
     }
   }
 
-  /// What is sent, and which questions of which form it asks.
+  /// A statement to send, and the queries that it contains.
   private struct Sent {
     let form: Int
     let keys: ArraySlice<Key>
@@ -56,13 +57,14 @@ struct Answers {
 
   private var forms: [Form] = []
   private var sent: [Sent] = []
-  /// The statements to send; each question is in one of them, once.
+  /// The statements to send.
+  ///
+  /// Each query is in one of them, once.
   var statements: [SQL] { sent.map(\.asking.sql) }
 
-  /// The answers to questions that are to be sent, each once.
   init(to questions: [Question]) { ask(questions) }
 
-  /// More questions that have no answer yet.
+  /// Adds queries that have no result yet.
   mutating func ask(_ questions: [Question]) {
     var asked: [(form: Int, keys: [Key], set: Set<Key>, values: [[SQLValue]])] = []
     for question in questions where question.sql.isKeepable {
@@ -81,7 +83,7 @@ struct Answers {
     }
   }
 
-  /// Takes the answers to the statements, in their order.
+  /// Stores the results of the statements, in their order.
   mutating func take(_ results: some Sequence<Rows>) throws {
     for (sent, rows) in zip(sent, results) {
       for (key, rows) in zip(sent.keys, try BatchedStatements.answers(rows, to: sent.asking)) {
@@ -91,7 +93,7 @@ struct Answers {
     sent = []
   }
 
-  /// Keeps an answer that was asked for when it was wanted.
+  /// Stores the result of a query that ran when a verb needed it.
   mutating func keep(_ rows: Rows, to question: Question) {
     forms[form(of: question)].rows[Key(question.sql.values)] = rows
   }
@@ -102,15 +104,15 @@ struct Answers {
     return forms.count - 1
   }
 
-  /// The answer to a statement, when it was asked ahead and is still true.
+  /// The stored result of a statement, if there is one.
   func rows(of sql: SQL) -> Rows? {
     guard let form = forms.first(where: { $0.text == sql.text }) else { return nil }
     return form.rows[Key(sql.values)]
   }
 
-  /// A row is written or goes: what stands on it is asked anew.
+  /// Removes the results that may depend on a row which is written or deleted.
   ///
-  /// Of columns that are not known it may hold anything.
+  /// If a column of the query is not known of the row, it may have any value.
   mutating func forget(_ row: TouchedRow) {
     for place in forms.indices where forms[place].table == row.table && !forms[place].rows.isEmpty {
       let values = forms[place].columns?.map { name in
@@ -124,6 +126,6 @@ struct Answers {
     }
   }
 
-  /// Nobody knows which rows are written or go.
+  /// Removes all results, because the written rows are not known.
   mutating func forgetAll() { forms = [] }
 }

@@ -1,11 +1,11 @@
 import PostgreSQL
 import RegentSQL
 
-/// Statements of one text that go to the server as one: each statement costs it more than a row of one.
+/// Combines statements with the same text into one, because a statement costs the server more than a row.
 ///
-/// They are taken in powers of two, so that few texts are prepared however many there are.
+/// They are combined in powers of two, so that only a few different texts are prepared.
 enum BatchedStatements {
-  /// One piece of what is gathered.
+  /// Splits a number of statements into powers of two.
   private static func pieces(_ count: Int, most: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var start = 0
@@ -20,12 +20,14 @@ enum BatchedStatements {
 
   // MARK: - Rows
 
-  /// Rows in one INSERT at most: a few thousand values are a statement that the server still parses in milliseconds.
+  /// The maximum number of rows in one INSERT.
+  ///
+  /// The server can still parse a statement with a few thousand values in milliseconds.
   private static let mostRows = 64
 
-  /// INSERTs of one row and one text as few of many rows.
+  /// Combines single-row INSERTs with the same text into a few with many rows.
   ///
-  /// One row that cannot be written fails them all, as it does when they are sent one by one.
+  /// If one row cannot be written, all fail, as they would when sent one by one.
   static func inserts(_ rows: ArraySlice<SQL>) -> [SQL] {
     guard rows.count > 1, let first = rows.first else { return Array(rows) }
     let row = ", (" + first.values.indices.map { $0 == 0 ? "?" : ", ?" }.joined() + ")"
@@ -38,19 +40,19 @@ enum BatchedStatements {
 
   // MARK: - Questions
 
-  /// Questions in one statement at most.
+  /// The maximum number of queries in one statement.
   private static let mostQuestions = 256
 
-  /// A statement for some questions, which are named by their places.
+  /// A statement that contains the queries with these indexes.
   struct Asking {
     let sql: SQL
     let questions: Range<Int>
   }
 
-  /// Questions of one text, each with its values, as few statements.
+  /// Combines queries with the same text into a few statements.
   ///
-  /// Each question is asked as it stands, for a row of a list of values: `OFFSET 0` keeps the server from making a join
-  /// of it, for which it may go through the whole table. The last column says which question a row belongs to.
+  /// Each query runs unchanged for each row of a list of values. `OFFSET 0` keeps the planner from turning it into a
+  /// join, for which it might scan the whole table. The last column of the result is the index of the query.
   static func questions(_ text: String, _ values: [[SQLValue]]) -> [Asking] {
     guard let first = values.first, let types = types(of: first), values.allSatisfy({ Self.types(of: $0) == types })
     else { return values.indices.map { Asking(sql: SQL(unsafeRawSQL: text, values[$0]), questions: $0..<$0 + 1) } }
@@ -70,7 +72,9 @@ enum BatchedStatements {
     }
   }
 
-  /// The types of values in a list, which say themselves nothing of it; `nil` when they cannot be in one.
+  /// The SQL types of the values, which a VALUES list needs.
+  ///
+  /// Nil when a value cannot be in one.
   private static func types(of values: [SQLValue]) -> [String]? {
     var types: [String] = []
     for value in values {
@@ -84,7 +88,7 @@ enum BatchedStatements {
     return types.isEmpty ? nil : types
   }
 
-  /// The answer to each question of such a statement.
+  /// Splits the result of such a statement into the results of its queries.
   static func answers(_ rows: Rows, to asking: Asking) throws -> [Rows] {
     guard asking.questions.count > 1 else { return [rows] }
     var places = [[Int]](repeating: [], count: asking.questions.count)

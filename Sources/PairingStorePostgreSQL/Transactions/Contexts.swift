@@ -2,53 +2,56 @@ import PairingStore
 package import PostgreSQL
 package import RegentSQL
 
-/// What both a read and a write can do: ask.
 package protocol Querying: ~Copyable {
-  /// The rows that a statement gives.
   func ask(_ sql: SQL) throws -> PostgreSQL.Rows
 
-  /// The same of a question whose answer may be kept.
+  /// Runs a query whose result the transaction may keep.
   func ask(_ question: Question) throws -> PostgreSQL.Rows
 }
 
-/// A read in progress: everything asked through it sees the database as it was at one moment.
+/// A read transaction.
+///
+/// All its queries see the database as of one moment.
 package final class ReadContext: Querying {
   private let connection: Connection
   private let deadline: () -> Deadline
-  /// Whether its transaction has begun, which it does with the first question.
+  /// Whether its transaction has begun, which happens with the first query.
   private(set) var hasBegun = false
-  /// The first failure: what is asked afterwards fails as well, and a "no" that came of it is no answer.
+  /// The first failure.
+  ///
+  /// Later queries fail as well, and a negative result that comes from it must not be used.
   private(set) var failure: PostgreSQLError?
-  /// What the reads that share it have asked so far; `nil` where each question is asked when it is put.
+  /// The results of the queries that the reads sharing this transaction have run; nil when each query runs at once.
   private var answers: Answers?
-  /// What they ask next.
+  /// The queries that these reads need next.
   private var wanted: [Question] = []
-  /// Whether the present one stopped at a question.
+  /// Whether the present read stopped because a query has no result yet.
   private(set) var isStopped = false
 
-  /// `isShared` says that several reads are run in it, over and over, each until it asks what nobody has asked yet
-  /// (``fetch()``).
+  /// With `isShared`, several reads run in it repeatedly, each until it needs a query without a result (``fetch()``).
   init(_ connection: Connection, isShared: Bool = false, by deadline: Deadline) {
     self.connection = connection
     self.deadline = { deadline }
     answers = isShared ? Answers(to: []) : nil
   }
 
-  /// One that knows some answers and is stopped by what is not among them: for naming what is asked with these.
+  /// A context that only has the given results.
+  ///
+  /// A read that needs another one stops. It serves to declare further queries.
   init(_ connection: Connection, knowing answers: Answers, by deadline: Deadline) {
     self.connection = connection
     self.deadline = { deadline }
     self.answers = answers
   }
 
-  /// One within a transaction that is open, whose questions are many: each may take so long.
+  /// A context within an open transaction with many queries; each query may take this long.
   init(within connection: Connection, patience: Duration) {
     self.connection = connection
     deadline = { .after(patience) }
     hasBegun = true
   }
 
-  /// The server's process for this connection, as it was named when it was opened.
+  /// The process number of the server connection, as reported when it was opened.
   var backend: Int32 { connection.backend }
 
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
@@ -75,10 +78,10 @@ package final class ReadContext: Querying {
     }
   }
 
-  /// From here on another read asks.
+  /// Called before another read runs.
   func beginRead() { isStopped = false }
 
-  /// Asks what the reads that share it have stopped at, each question once.
+  /// Runs the queries that the reads have stopped at, equal ones once.
   func fetch() throws {
     answers?.ask(wanted)
     wanted = []
@@ -87,19 +90,21 @@ package final class ReadContext: Querying {
     try answers?.take(results)
   }
 
-  /// Ends it; a connection that cannot is closed.
+  /// Ends the transaction.
+  ///
+  /// If that fails, closes the connection.
   func end() {
     connection.undo(by: deadline())
   }
 
-  /// What keeps a read from going on until its question is answered.
+  /// Stops a read until its query has a result.
   private struct Stopped: Error {}
 }
 
-/// A write in progress.
+/// A write transaction.
 ///
-/// It sees its own changes; nobody else sees them before the answer is released. Statements that change something are
-/// kept until the next question and go out with it, the last of them with the COMMIT.
+/// It sees its own changes; they become visible to others with the COMMIT. Statements that change rows are collected
+/// and sent together with the next query, the last ones with the COMMIT.
 package final class WriteContext: Querying {
   let transaction: Transaction
 
@@ -109,18 +114,18 @@ package final class WriteContext: Querying {
 
   package func ask(_ question: Question) throws -> PostgreSQL.Rows { try transaction.ask(question) }
 
-  /// Runs a statement of which nobody asks what it changed.
+  /// Runs a statement without reporting how many rows it changed.
   package func run(_ sql: SQL) throws { try transaction.later(sql, touching: nil) }
 
-  /// The same, when it is known which rows it writes or deletes: other answers stand.
+  /// Like `run`, when the rows that it writes or deletes are known, so that other cached results stay valid.
   func run(_ sql: SQL, touching row: TouchedRow) throws { try transaction.later(sql, touching: [row]) }
 
-  /// Runs a statement and says how many rows it changed.
   func runCounting(_ sql: SQL) throws -> Int { try transaction.change(sql, touching: nil) }
 
-  /// Changes one row; that another one changed it meanwhile is an error.
+  /// Changes one row; throws `changedMeanwhile` when the row has changed since it was read.
   ///
-  /// A shared transaction leaves it to the database to fail then: it is undone, and each request has one of its own.
+  /// In a shared transaction the statement itself fails then. The transaction is rolled back, and each request runs
+  /// alone.
   func changeOne(_ sql: SQL, of table: String, touching rows: [TouchedRow]) throws {
     guard transaction.isShared else {
       guard try transaction.change(sql, touching: rows) == 1 else { throw StoreError.changedMeanwhile(what: table) }
@@ -130,18 +135,18 @@ package final class WriteContext: Querying {
       "WITH changed AS (\(part: sql) RETURNING 1) SELECT 1 / count(*) FROM changed", touching: rows)
   }
 
-  /// Writes a row, also where one is that may be deleted for it.
+  /// Inserts a row; a row with the same key is deleted before.
   func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching row: TouchedRow) throws {
-    // Not the other way round: a statement that fails would take the transaction with it. In a shared one it may, as
-    // there is hardly ever a row: then each request has one of its own.
+    // Deleting only after a failed INSERT is impossible, because a failed statement aborts the transaction. In a shared
+    // transaction the row is simply inserted, because a conflict is rare; after one, each request runs alone.
     if !transaction.isShared { try transaction.later(delete(), touching: nil) }
     try transaction.later(insert, touching: [row], isRow: true)
   }
 
-  /// Writes a row unless it would be in another one's place: `plain` fails then, `careful` writes nothing.
+  /// Inserts a row unless it conflicts with an existing one: on a conflict `plain` fails and `careful` writes nothing.
   ///
-  /// Whether it was written is believed in a shared transaction, as it nearly always is; when it is not so, the
-  /// transaction is undone, and each request has one of its own.
+  /// A shared transaction assumes that there is no conflict, which is nearly always true, and sends `plain`. After a
+  /// conflict it is rolled back, and each request runs alone.
   func insertNew(
     _ plain: String, _ careful: String, _ values: [SQLValue], touching row: TouchedRow
   ) throws -> Bool {
@@ -154,7 +159,7 @@ package final class WriteContext: Querying {
 }
 
 extension Querying where Self: ~Copyable {
-  /// Runs a statement and hands each row to `body`, in order.
+  /// Runs a query and passes each row to `body`, in order.
   package borrowing func each(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
     for row in try ask(sql) { try body(row) }
   }
@@ -163,14 +168,13 @@ extension Querying where Self: ~Copyable {
     for row in try ask(question) { try body(row) }
   }
 
-  /// All rows, each turned into a value.
   package borrowing func all<Value>(_ sql: SQL, _ decode: (borrowing Row) throws -> Value) throws -> [Value] {
     var values: [Value] = []
     try each(sql) { values.append(try decode($0)) }
     return values
   }
 
-  /// The first column of the first row, or nil when there is no row.
+  /// The first column of the first row; nil when there is no row.
   borrowing func value<Value: SQLDecodable>(_ sql: SQL, as type: Value.Type = Value.self) throws -> Value? {
     try ask(sql).first.map { try Value(row: $0, column: 0) }
   }
@@ -179,12 +183,11 @@ extension Querying where Self: ~Copyable {
     try ask(question).first.map { try Value(row: $0, column: 0) }
   }
 
-  /// Whether there is a row.
   borrowing func exists(_ sql: SQL) throws -> Bool { try !ask(sql).isEmpty }
 
-  /// The rows of a query in an order of its own, of which perhaps few are wanted: fetched a page at a time.
+  /// Passes the rows of a sorted query to `body`, fetching them in pages, because the caller may need only a few.
   ///
-  /// All pages are of the same moment: in a read that is so anyway, and a write is the only one.
+  /// All pages are of the same moment: a read has a snapshot, and a write runs alone.
   borrowing func walk(_ sql: SQL, expecting count: Int, _ body: (borrowing Row) throws -> Void) throws {
     var size = min(max(count, 1), walkedAtOnce)
     var seen = 0
@@ -197,9 +200,9 @@ extension Querying where Self: ~Copyable {
     }
   }
 
-  /// The next rows of a table, as they lie in it.
+  /// The next rows of a table in their physical order.
   ///
-  /// `step` is about how many. The place is the number of a block, whatever is in it.
+  /// `from` is a block number, and `step` is approximately the number of rows.
   borrowing func page(of table: String, from: Int64, step: Int) throws -> TablePage {
     let first = max(0, from)
     let size: Int64 = try value("SELECT pg_relation_size(CAST(CAST(\(table) AS TEXT) AS REGCLASS)) / 8192") ?? 0
@@ -214,5 +217,5 @@ extension Querying where Self: ~Copyable {
 }
 
 private let walkedAtOnce = 2_048
-/// About so many rows are in a block of 8 KiB.
+/// The approximate number of rows in a block of 8 KiB.
 private let rowsInBlock = 16

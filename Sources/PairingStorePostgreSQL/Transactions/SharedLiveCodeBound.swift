@@ -3,24 +3,26 @@ import RegentPairing
 import RegentPlatform
 import RegentSQL
 
-/// How many codes may be live at most, as far as the cluster knows: it saves counting a hundred thousand rows for each
-/// new one.
+/// An upper bound of the number of pending codes in the cluster, so that a hundred thousand rows need not be counted
+/// for each new code.
 ///
-/// Each new code adds one; codes that end take nothing off; counting puts it right. It stands in the cluster's row,
-/// which every transaction that writes has to itself, so it is never below the truth, whoever adds codes.
+/// Each new code adds one; codes that end subtract nothing; a count corrects the bound. It is stored in the cluster's
+/// row, which every writing transaction locks. So it is never below the true number, whichever node adds codes.
 final class SharedLiveCodeBound: Sendable {
-  /// When this node counted last: only to save counting again, so nobody else need know.
+  /// The times of this node's last counts.
+  ///
+  /// They only avoid further counts, so other nodes need not know them.
   private struct Seen {
     var all: Instant?
-    /// Requestors that had their share.
+    /// The requestors that had used up their share.
     var full = RequestorCounts()
   }
 
   private let seen = Locked(Seen())
 
-  /// Takes the place of one more code, if there is room.
+  /// Reserves a place for one more code, if there is room.
   ///
-  /// - Returns: the limit that leaves none; `nil` when it was taken.
+  /// - Returns: the limit that is exceeded; nil when a place was reserved.
   func take(_ request: LiveCodeRequest, in context: WriteContext) throws -> Int? {
     let transaction = context.transaction
     var known = transaction.liveCodes.map { LiveCodeCount(most: $0, counted: seen.withLock { $0.all }) }
@@ -42,7 +44,8 @@ final class SharedLiveCodeBound: Sendable {
 
   private func own(_ request: LiveCodeRequest, in context: WriteContext) throws -> LiveCodeCount {
     let (transaction, requestor) = (context.transaction, request.requestor)
-    // It gets no more than the others then, so it need not be the truth of all nodes.
+    // A requestor with a full share gets no extra room. So this node's own count suffices, even if other nodes have
+    // newer ones.
     if let full = seen.withLock({ $0.full[requestor] }), request.isStillFull(full) { return full }
     let stored = try transaction.ownLiveCodes.known(of: requestor) {
       try context.value("SELECT most FROM live_code_count WHERE requestor = \(requestor.text)")
@@ -56,11 +59,11 @@ final class SharedLiveCodeBound: Sendable {
   }
 }
 
-/// What a transaction will have the cluster know of the live codes of single requestors.
+/// The changes of a transaction to the stored bounds of single requestors.
 ///
-/// There are rows for them only while the pool is nearly full, when each new code adds to them: so they are never below
-/// the truth either, and cost nothing at other times. What a request noted stays when it is undone: that is too much at
-/// worst.
+/// The rows exist only while the pool is nearly full, and each new code adds to them then. So they are never below the
+/// true numbers, and cost nothing at other times. If a request is rolled back, its additions stay, which makes a bound
+/// too high at worst.
 struct OwnLiveCodes {
   private var most: [RequestorID: Int] = [:]
   private var added: [RequestorID: Int] = [:]
@@ -91,7 +94,7 @@ struct OwnLiveCodes {
 
   init(isForgotten: Bool = false) { self.isForgotten = isForgotten }
 
-  /// What writes it down.
+  /// The statements that write the changes.
   var statements: [SQL] {
     (isForgotten ? ["DELETE FROM live_code_count"] : [])
       + most.sorted { $0.key < $1.key }.map { requestor, most in

@@ -4,48 +4,56 @@ import RegentSQL
 
 /// A transaction of the lane, in which several requests may write.
 ///
-/// Lives on the lane's thread.
+/// Only the lane's thread uses it.
 final class Transaction {
-  /// A statement that waits to be sent.
   private struct Pending {
     let sql: SQL
-    /// Whether it writes one new row, and those of one text that follow each other may be written by one statement.
+    /// Whether it inserts one new row.
+    ///
+    /// Adjacent inserts with the same text may be combined into one statement.
     var isRow = false
   }
 
   private let connection: Connection
   private let deadline: Deadline
-  /// Whether what a statement came to is left to the database to judge: a surprise then undoes the whole of it.
+  /// Whether other requests share it.
+  ///
+  /// Then statements are not checked one by one, and an unexpected result rolls the whole transaction back.
   let isShared: Bool
-  /// What was written and not sent yet, for the next question or the COMMIT.
+  /// Statements that are not sent yet.
+  ///
+  /// They go out with the next query or the COMMIT.
   private var pending: [Pending] = []
-  /// Where the pending statements of the present request begin.
+  /// The index of the present request's first pending statement.
   private var mark = 0
   private var hasSavepoint = false
-  /// Whether there is anything to commit, undone or not.
+  /// Whether there is anything to commit; true even if that was undone.
   private(set) var hasWritten = false
-  /// The first failure: the transaction cannot be committed after it.
+  /// The first failure.
+  ///
+  /// After it the transaction cannot be committed.
   private(set) var failure: PostgreSQLError?
   private var answers: Answers
-  /// Whether the present request has asked something that is kept: it may have seen what the request itself wrote.
+  /// Whether the present request has cached a query result, which may include the request's own writes.
   private var hasKept = false
-  /// The head of the audit log, as this transaction wrote it last.
+  /// The head of the audit log as this transaction wrote it last; nil when it has not.
   var auditHead: Stored<AuditHead>?
-  /// How many codes may be live at most, as the cluster's row says; `nil` when they must be counted.
+  /// The upper bound of pending codes from the cluster's row; nil when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
-  /// What is to be known of the live codes of single requestors.
+  /// The changes to the bounds of single requestors.
   var ownLiveCodes = OwnLiveCodes()
-  /// What other nodes have to look at anew, and how much of it is of the requests before the present one.
+  /// What other nodes must read again, and how many of these changes come from earlier requests.
   private var changes: [StoreChange] = []
   private var changesBefore = 0
-  /// The number of the newest change in the log, before this one.
+  /// The number of the newest entry in the change log before this transaction.
   private let newestChange: Int64
-  /// The number under which this one is in the log; `nil` when nobody has to look at anything.
+  /// The number of this transaction's entry in the change log; nil when it has none.
   var changeNumber: Int64? { changes.isEmpty ? nil : newestChange + 1 }
 
-  /// Begins it, as the only one that writes in the cluster, and asks what is named ahead: after the cluster's row, so
-  /// that each answer is of this transaction's own time.
+  /// Begins the transaction and locks the cluster's row, so that no other transaction writes.
+  ///
+  /// The queries declared in advance run after the lock, so that their results cannot be outdated.
   init(_ connection: Connection, isShared: Bool, asking questions: [Question] = [], by deadline: Deadline) throws {
     self.connection = connection
     self.deadline = deadline
@@ -67,9 +75,9 @@ final class Transaction {
     isLiveCodesChanged = false
   }
 
-  /// Asks what can be named with the answers that are there, before anything is written.
+  /// Runs the queries that can be declared with the results so far, before anything is written.
   ///
-  /// Who cannot name it, for whatever reason, asks when it wants to know.
+  /// If a request fails to declare them, they run when it needs them.
   func askAhead(_ more: [@Sendable (borrowing ReadContext) throws -> [Question]]) throws {
     let context = ReadContext(connection, knowing: answers, by: deadline)
     answers.ask(more.flatMap { (try? $0(context)) ?? [] })
@@ -77,13 +85,13 @@ final class Transaction {
     try answers.take(connection.run(answers.statements, by: deadline))
   }
 
-  /// Asks, with everything before it, unless the answer is there.
+  /// Sends the pending statements and a query, unless its result is cached.
   func ask(_ sql: SQL) throws -> Rows {
     if failure == nil, let rows = answers.rows(of: sql) { return rows }
     return try send(sql, changing: false)
   }
 
-  /// The same, and keeps the answer.
+  /// Like ``ask(_:)``, and caches the result.
   func ask(_ question: Question) throws -> Rows {
     if failure == nil, let rows = answers.rows(of: question.sql) { return rows }
     let rows = try send(question.sql, changing: false)
@@ -92,7 +100,7 @@ final class Transaction {
     return rows
   }
 
-  /// Changes something, with everything before it, and says how many rows that were.
+  /// Sends the pending statements and one more, and returns how many rows that one changed.
   func change(_ sql: SQL, touching rows: [TouchedRow]?) throws -> Int {
     forget(rows)
     return try send(sql, changing: true).changed
@@ -102,7 +110,7 @@ final class Transaction {
     if let failure { throw failure }
     try sql.requireKeepable()
     if changing { hasWritten = true }
-    // What the request has written by then may have to be undone without the requests before it.
+    // From here on the request may have to be rolled back without the requests before it.
     if isShared, !hasSavepoint, changing || pending.count > mark {
       pending.insert(Pending(sql: "SAVEPOINT request"), at: mark)
       hasSavepoint = true
@@ -118,7 +126,7 @@ final class Transaction {
     }
   }
 
-  /// What waits, as it is sent.
+  /// The pending statements in the form in which they are sent.
   private var statements: [SQL] {
     var statements: [SQL] = []
     var rest = pending[...]
@@ -130,7 +138,9 @@ final class Transaction {
     return statements
   }
 
-  /// No answer stands that these rows may have changed; `nil` when it is not known which they are.
+  /// Removes the cached results that these rows may have changed.
+  ///
+  /// With nil the rows are unknown, and all results go.
   private func forget(_ rows: [TouchedRow]?) {
     guard let rows else {
       auditHead = nil
@@ -142,7 +152,7 @@ final class Transaction {
     }
   }
 
-  /// Keeps a statement for later; `isRow` says that it writes one new row.
+  /// Adds a statement to the pending ones; `isRow` says that it inserts one new row.
   func later(_ sql: SQL, touching rows: [TouchedRow]?, isRow: Bool = false) throws {
     if let failure { throw failure }
     try sql.requireKeepable()
@@ -151,10 +161,10 @@ final class Transaction {
     pending.append(Pending(sql: sql, isRow: isRow))
   }
 
-  /// Tells other nodes, if this is committed.
+  /// Adds a change for other nodes, which is stored if the transaction commits.
   func note(_ change: StoreChange) { changes.append(change) }
 
-  /// From here on another request writes.
+  /// Called before another request writes.
   func beginRequest() {
     mark = pending.count
     changesBefore = changes.count
@@ -162,25 +172,25 @@ final class Transaction {
     hasKept = false
   }
 
-  /// What the request wrote stays.
+  /// Called when the request has succeeded.
   func endRequest() {
     if hasSavepoint { pending.append(Pending(sql: "RELEASE SAVEPOINT request")) }
   }
 
-  /// What the request wrote goes.
+  /// Undoes what the request wrote.
   func undoRequest() {
     if hasKept { answers.forgetAll() }
     auditHead = nil
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
-      // Sent: what is pending is all its own.
+      // The savepoint was sent, so all pending statements are the request's own.
       pending = [Pending(sql: "ROLLBACK TO SAVEPOINT request"), Pending(sql: "RELEASE SAVEPOINT request")]
     } else {
       pending.removeSubrange(mark...)
     }
   }
 
-  /// Sends the rest with the number of this transaction in its lane and what others must look at, and commits.
+  /// Sends the pending statements, the change log entry and the transaction's number, and commits.
   func commit(_ number: SQL, of lane: Int64 = 0) -> CommitOutcome {
     if let failure { return .notCommitted(failure) }
     var rest = statements + ownLiveCodes.statements
@@ -195,6 +205,8 @@ final class Transaction {
     return connection.commit(after: rest + [number], by: deadline)
   }
 
-  /// Undoes all of it; a connection that cannot is closed, which undoes it as well.
+  /// Rolls the transaction back.
+  ///
+  /// If that fails, closes the connection, which has the same effect.
   func rollBack() { connection.undo(by: deadline) }
 }

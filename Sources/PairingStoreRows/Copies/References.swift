@@ -1,10 +1,10 @@
 import RegentSQL
 
-/// What the rows of a table stand on: a row that was deleted leaves no signature behind, but it leaves those that name
-/// it.
+/// A foreign key between two tables, to detect deleted rows: a deleted row leaves no signature behind, but other rows
+/// still name it.
 ///
-/// Only what every verb takes along when it removes something is in the list: a viewer may end a program and leave its
-/// line in a list of names, which is no damage.
+/// The list contains only references that every verb cleans up when it removes a row. Others may dangle legitimately;
+/// for example, a list of names may still hold a client that a viewer has removed.
 struct Reference: Sendable {
   let table: String
   let columns: [String]
@@ -29,7 +29,7 @@ struct Reference: Sendable {
       Reference("client", "application", to: "application", "id"),
     ]
 
-  /// Rows that stand on nothing, in words; `nil` when there are none.
+  /// A message about rows whose referenced row is missing; nil when there are none.
   func loose<Context: Querying & ~Copyable>(in context: borrowing Context) throws -> String? {
     let same = zip(columns, targetColumns).map { "target.\($1) = source.\($0)" }.joined(separator: " AND ")
     let count: Int =

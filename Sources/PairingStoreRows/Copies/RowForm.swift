@@ -1,15 +1,15 @@
 import RegentSQL
 
-/// How the rows of a table are walked and copied: all of their columns, in an order that every database has.
+/// How the rows of a table are read page by page and copied: all columns, in an order that both databases support.
 struct RowForm: Sendable {
   let name: String
-  /// With the signature, where there is one, as the last.
+  /// The columns, with the signature as the last one if the table has one.
   let columns: [Column]
   private let order: [Column]
-  /// Whether the last column that is asked for is the place in the order of writing, which is not copied.
+  /// Whether the query also reads `rowid`, the order of writing, as a last column that is not copied.
   private let isCounted: Bool
 
-  /// In the order of the primary key, or of writing.
+  /// Sorts by the primary key, or by the order of writing where that order matters.
   init(_ table: any SignedTable) {
     name = table.name
     columns = table.columns + [.bytes("signature")]
@@ -21,15 +21,17 @@ struct RowForm: Sendable {
     (self.name, self.columns, self.order, isCounted) = (name, columns, order, false)
   }
 
-  /// The data keys, which carry a seal and no signature.
+  /// The table of data keys.
+  ///
+  /// Its rows are encrypted with authentication and have no signature.
   static let dataKeys = RowForm(DataKeys.table, [.text("purpose"), .bytes("sealed")], order: [.text("purpose")])
 
-  /// Where the next page begins: behind these values of the columns of the order.
+  /// The values of the sort columns behind which the next page begins.
   struct Place { fileprivate let values: [SQLValue] }
 
-  /// The next rows of the table, in its order.
+  /// The next rows in sorted order.
   ///
-  /// By the values of the key, and not by how many were seen: each page is found as fast as the first.
+  /// It seeks by key instead of by offset, so that each page is found as fast as the first.
   func page<Context: Querying & ~Copyable>(
     _ context: borrowing Context, after place: Place?, step: Int
   ) throws -> (rows: [[SQLValue]], next: Place?) {

@@ -2,7 +2,7 @@ import RegentCryptography
 import PairingStore
 import RegentSQL
 
-/// The random keys of the service, kept sealed with a master key that is not in the database.
+/// The service's random keys, stored encrypted with a master key that is not in the database.
 enum DataKeys {
   private static let core = ["sealing", "records", "rows"]
   static let table = "data_key"
@@ -14,12 +14,12 @@ enum DataKeys {
     return key
   }
 
-  /// Opens the data keys, and makes those that are missing.
+  /// Decrypts the data keys and generates missing ones.
   static func open(in context: borrowing WriteContext, with master: SealingKey) throws -> Vault {
     var keys = try stored(in: context, master)
     let wanted = core + KeyPurpose.allCases.map(name)
-    // A newer program may want more material; without one of the three that hold the rows together nothing would
-    // verify.
+    // A key of a new purpose may be missing after an upgrade. Without any of the three core keys no existing row could
+    // be verified or decrypted, so generating one would hide the loss.
     if !keys.isEmpty, let missing = core.first(where: { keys[$0] == nil }) {
       throw StoreKeyFailure.missingDataKey(missing)
     }
@@ -33,7 +33,7 @@ enum DataKeys {
     return try vault(of: keys)
   }
 
-  /// Opens the data keys that are there, and makes none.
+  /// Decrypts the existing data keys without generating any.
   static func look<Context: Querying & ~Copyable>(
     in context: borrowing Context, with master: SealingKey
   ) throws -> Vault {

@@ -2,13 +2,12 @@ import RegentCryptography
 internal import RegentEncodings
 import RegentSQL
 
-/// A signed column: its name and what it holds.
 struct Column: Sendable {
   enum Kind { case text, number, bytes }
 
   let name: String
   let kind: Kind
-  /// Whether its values are longer than every database takes into an index.
+  /// Whether the values can be longer than the size limit of PostgreSQL's indexes.
   var isLong = false
 
   static func text(_ name: String) -> Column { Column(name: name, kind: .text) }
@@ -16,7 +15,7 @@ struct Column: Sendable {
   static func number(_ name: String) -> Column { Column(name: name, kind: .number) }
   static func bytes(_ name: String) -> Column { Column(name: name, kind: .bytes) }
 
-  /// The value as it is in the file, whatever it is worth.
+  /// The stored value, without any check.
   func value(of row: borrowing Row, at place: Int) throws(DatabaseError) -> SQLValue {
     if try row.isNull(place) { return .null }
     return switch kind {
@@ -28,21 +27,25 @@ struct Column: Sendable {
 }
 
 extension FramedFields {
-  /// Adds a value of a column; each kind of value is framed differently.
+  /// Adds a column's value.
+  ///
+  /// Each type is framed differently, so that values of two types never have the same encoding.
   mutating func append(_ value: SQLValue) {
     switch value {
     case .null: append(nil as [UInt8]?)
     case .integer(let number): append(number)
     case .text(let text): append(text)
     case .blob(let bytes): append(bytes)
-    // No column holds one; framed all the same, so that no value is left out of a signature.
+    // No column holds floating-point numbers. They are framed anyway, so that no value is ever left out of a signature.
     case .real(let number): append("real \(number.bitPattern)")
     }
   }
 }
 
 extension SQLValue {
-  /// The value as it names a row in the audit log: only ids and hashes are part of a primary key.
+  /// The value as text for the audit log.
+  ///
+  /// Only ids and hashes are part of a primary key, so no secret is shown.
   var shown: String {
     switch self {
     case .null: "-"

@@ -3,10 +3,10 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// A row that verifies and still says something that this program does not understand.
+/// Thrown for a row whose signature is valid but whose content this program version cannot decode.
 struct UnreadableRow: Error {}
 
-/// The values of one row, read from left to right.
+/// Reads the values of one row from left to right.
 struct Fields {
   private let values: [SQLValue]
   private var place = 0
@@ -19,7 +19,7 @@ struct Fields {
     return values[place]
   }
 
-  /// All that are left, as they are.
+  /// The remaining values.
   mutating func all() throws(UnreadableRow) -> [SQLValue] {
     defer { place = values.count }
     return Array(values[place...])
@@ -103,7 +103,9 @@ func present<Value>(_ value: Value?) throws(UnreadableRow) -> Value {
   return value
 }
 
-/// What a row holds as JSON was written here, so every text that could be written can be read.
+/// Parses JSON that this service has written itself.
+///
+/// The limits therefore allow everything that it can write, NUL characters included.
 func parsedJSON(_ text: String) throws(UnreadableRow) -> JSONValue {
   let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true)
   do throws(JSONError) {
@@ -114,7 +116,6 @@ func parsedJSON(_ text: String) throws(UnreadableRow) -> JSONValue {
 }
 
 extension JSONValue {
-  /// The value as the text of a column.
   var column: SQLValue { .text(String(decoding: bytes(), as: UTF8.self)) }
 
   static func list(_ texts: some Sequence<String>) -> JSONValue {
@@ -123,7 +124,9 @@ extension JSONValue {
 
   static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-  /// A span in full precision: whoever compares a record with what he has seen must find it the same.
+  /// A duration in full precision.
+  ///
+  /// Compare-and-swap verbs compare decoded records, so encoding must not round.
   static func span(_ duration: Duration) -> JSONValue {
     let (seconds, attoseconds) = duration.components
     return .array([.integer(seconds), .integer(attoseconds)])

@@ -1,16 +1,16 @@
 import PairingStore
 import RegentPairing
 
-/// One more code that wants to wait for an answer: whether there is room, with as little counting as possible.
+/// Checks whether one more code may be pending, with as few counts as possible.
 ///
-/// Far from the limit a number that is never below the truth says so; near it the rows are counted, in the transaction
-/// that writes the code.
+/// Far from the limit, a remembered upper bound suffices. Near the limit, the rows are counted in the transaction that
+/// writes the code.
 struct LiveCodeRequest {
-  /// How long a count is good for that only saves counting again: counting goes over a hundred thousand rows.
+  /// How long a count is reused before the rows are counted again, because a count reads up to a hundred thousand rows.
   private static let rest: Duration = .seconds(1)
   let requestor: RequestorID
   let limits: LiveCodeLimits
-  /// Codes that end with it.
+  /// The number of pending codes that this request ends.
   private let freed: Int
   let now: Instant
 
@@ -21,9 +21,9 @@ struct LiveCodeRequest {
     self.now = now
   }
 
-  /// The limit that leaves no room; `nil` when there is some.
+  /// The limit that is exceeded; nil when there is room.
   ///
-  /// `own` gives what is known of the requestor's codes (``own(_:counting:)``), `counting` counts everybody's.
+  /// `own` returns the count for the requestor (``own(_:counting:)``); `counting` counts the codes of all requestors.
   func exceeded(
     _ known: inout LiveCodeCount?, own: () throws -> LiveCodeCount, counting: () throws -> Int
   ) rethrows -> Int? {
@@ -39,18 +39,21 @@ struct LiveCodeRequest {
       if fits(known, limit) { return nil }
     }
     guard isFresh else { return limit }
-    // Nobody is turned away on a number that may be too high.
+    // The remembered number may be too high, so count before refusing.
     known = LiveCodeCount(most: try counting(), counted: now)
     return fits(known, limit) ? nil : limit
   }
 
-  /// How many codes of the requestor may wait; whoever has its share is counted anew after a while, as some have ended.
+  /// The number of the requestor's pending codes.
+  ///
+  /// It is counted again when the known number reaches the requestor's share and is old, because codes may have expired
+  /// since.
   func own(_ known: LiveCodeCount?, counting: () throws -> Int) rethrows -> LiveCodeCount {
     if let known, isStillFull(known) || known.most - freed < limits.share { return known }
     return LiveCodeCount(most: try counting(), counted: now)
   }
 
-  /// Whether the requestor had its share a moment ago.
+  /// Whether the requestor had used its share at a recent count.
   func isStillFull(_ own: LiveCodeCount) -> Bool { own.most - freed >= limits.share && !isOld(own) }
 
   private func fits(_ known: LiveCodeCount?, _ limit: Int) -> Bool { known.map { $0.most - freed < limit } ?? false }
@@ -61,9 +64,9 @@ struct LiveCodeRequest {
   }
 }
 
-/// What a node knows of the live codes of single requestors.
+/// The remembered counts of pending codes, by requestor.
 struct RequestorCounts {
-  /// Beyond so many all are forgotten and counted again.
+  /// Above this number of requestors the memory is emptied, and codes are counted again.
   private static let most = 10_000
   private var counts: [RequestorID: LiveCodeCount] = [:]
 
@@ -74,15 +77,14 @@ struct RequestorCounts {
     counts[requestor] = count
   }
 
-  /// One more code of a requestor that is known.
   mutating func addOne(to requestor: RequestorID) {
     if !counts.isEmpty { counts[requestor]?.most += 1 }
   }
 }
 
-/// How many codes may wait at most: never fewer than do.
+/// An upper bound of the number of pending codes.
 struct LiveCodeCount {
   var most: Int
-  /// When that was counted; `nil` when nobody knows.
+  /// The time of the count; nil when the bound was not counted.
   var counted: Instant?
 }

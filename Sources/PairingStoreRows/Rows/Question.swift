@@ -1,31 +1,31 @@
 package import RegentSQL
 
-/// A question whose answer a transaction may keep for as long as nothing that it writes can have changed it.
+/// A query whose result a transaction may reuse until a write of the same transaction can have changed it.
 ///
-/// Where asking is a way to a server and back, each is asked once, and those that many verbs name ahead go together.
-/// The answer stands on the rows of one table that hold these values in these columns, and the statement takes just
-/// them, in this order. So a write whose row, before it and after it, holds others leaves the answer as it is. Without
-/// columns any write to the table ends it.
+/// On PostgreSQL a query costs a round trip, so a transaction sends each one once, and those that verbs declare in
+/// advance together. The result depends on the rows of one table that have the bound values in these columns; the
+/// statement binds exactly these values in this order. A write invalidates the result unless its row has other values
+/// in these columns, before and after. With nil columns, every write to the table invalidates it.
 package struct Question: Sendable {
   package let sql: SQL
   package let table: String
   package let columns: [String]?
 }
 
-/// A row that a statement writes or deletes: what is known of its columns, from the first one on.
+/// A row that a statement writes or deletes, described by the leading columns whose values are known.
 struct TouchedRow {
   let table: String
   let columns: ArraySlice<Column>
   let values: [SQLValue]
 
-  /// A row of which all is known, or the key alone.
+  /// A row of which all values, or only those of the key, are known.
   init<Record>(_ table: Table<Record>, _ values: [SQLValue]) {
     self.table = table.name
     self.values = values
     columns = table.columns.prefix(values.count)
   }
 
-  /// Any row that holds these values.
+  /// Any row that has these values.
   init(_ table: String, _ known: [(column: Column, value: SQLValue)]) {
     self.table = table
     columns = known.map(\.column)[...]
@@ -34,8 +34,9 @@ struct TouchedRow {
 }
 
 extension Table {
-  /// Some columns of the row that a question asks for, whether it verifies or not: good for naming what will be asked
-  /// next, and for nothing else.
+  /// Reads some columns of a row without verifying it.
+  ///
+  /// Use the result only to declare further queries in advance.
   func unverified<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ question: Question, _ names: [String]
   ) throws -> [SQLValue]? {
@@ -51,6 +52,6 @@ extension Table {
 }
 
 extension SQLValue {
-  /// The text that it is; none of a value that is no text.
+  /// The text value; nil for other types.
   var asText: String? { if case .text(let text) = self { text } else { nil } }
 }

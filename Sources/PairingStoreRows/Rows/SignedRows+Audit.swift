@@ -3,7 +3,7 @@ import RegentPairing
 import RegentSQL
 
 extension SignedRows {
-  /// Appends a line to the audit log, if there is one to append.
+  /// Appends a line to the audit log; does nothing for nil.
   func note(_ context: borrowing WriteContext, _ entry: AuditEntry?) throws {
     guard let entry else { return }
     let (found, isWhole) = try context.writtenAuditHead.map { ($0, true) } ?? auditHead(context)
@@ -19,26 +19,29 @@ extension SignedRows {
       written: try put(context, Tables.auditHead, head, over: found.signature.isEmpty ? nil : found))
   }
 
-  /// What appending a line asks, named ahead.
+  /// The queries that appending a line needs.
   static let auditQuestions = [
     Tables.auditHead.row("audit"),
     Question(sql: "SELECT coalesce(max(number), 0) FROM audit", table: Tables.audit.name, columns: []),
   ]
 
-  /// The head, and whether it is to be believed; one that is not there begins behind the newest line that verifies.
+  /// The signed head of the log, and whether it is trustworthy.
+  ///
+  /// If it is missing or older than the log, a new head is made from the newest line that verifies.
   func auditHead(
     _ context: borrowing WriteContext
   ) throws -> (head: Stored<AuditHead>, isWhole: Bool) {
     let stored = try storedHead(context)
     let highest: Int64 = try context.value(SignedRows.auditQuestions[1]) ?? 0
     if let stored, highest <= stored.record.newest { return (stored, true) }
-    // Rows behind the head: planted ones, which do not verify, or a head from an earlier copy of the file.
+    // Rows have numbers above the head: either they were planted and do not verify, or the head comes from an older
+    // copy of the file.
     var newest: Int64 = 0
     try walk(context, Tables.audit, "\(all: Tables.audit) ORDER BY number DESC", expecting: 1) { line in
       newest = line.record.number
       return false
     }
-    // They have no place: their numbers are given to the next lines.
+    // Rows above the newest valid line are deleted, because the next lines need their numbers.
     try context.run("DELETE FROM audit WHERE number > \(max(newest, stored?.record.newest ?? 0))")
     if let stored, newest <= stored.record.newest { return (stored, true) }
     let head = AuditHead(floor: newest, newest: newest)

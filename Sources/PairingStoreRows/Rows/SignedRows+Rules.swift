@@ -2,7 +2,7 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-// What several verbs look up and do, inside their transaction.
+// Reads and changes that several verbs share. All of them run inside the verb's transaction.
 
 extension SignedRows {
   func registration<Context: Querying & ~Copyable>(
@@ -20,7 +20,7 @@ extension SignedRows {
     return stored
   }
 
-  /// Applies one event to a registration and writes the columns of its life.
+  /// Applies an event to a registration and writes the columns that it changes.
   func apply(
     _ context: borrowing WriteContext, _ event: PairingEvent, to stored: Stored<RegistrationRecord>,
     at now: Instant
@@ -64,12 +64,12 @@ extension SignedRows {
   func password<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of name: AccountName, at provider: ProviderID
   ) throws -> String? {
-    // An account whose row does not verify has no password either.
+    // If the account's row fails verification, its password must not work either.
     guard try account(context, provider, name) != nil else { return nil }
     return try one(context, Tables.passwords, Tables.passwords.row(provider.text, name.text))?.record.phc
   }
 
-  /// What a sign-in stands on.
+  /// Reads the records on which the validity of a sign-in depends.
   func signInContext<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ viewer: Viewer, _ requestor: RequestorID, rowKey: PublicKey,
     device: DeviceHash, identity: IdentityHash?
@@ -96,7 +96,7 @@ extension SignedRows {
     return found
   }
 
-  /// What ``signInContext(_:_:_:rowKey:device:identity:)`` is going to ask, named ahead.
+  /// The queries of ``signInContext(_:_:_:rowKey:device:identity:)``.
   static func questions(
     ofSignInAt provider: SQLValue, account: SQLValue, requestor: SQLValue, rowKey: SQLValue
   ) -> [Question] {
@@ -109,7 +109,7 @@ extension SignedRows {
     return questions
   }
 
-  /// The same of a sign-in whose row was asked for.
+  /// The same queries for a sign-in whose row has been read.
   static func questions<Context: Querying & ~Copyable>(
     _ context: borrowing Context, onWhich signIn: Question
   ) throws -> [Question] {
@@ -118,12 +118,12 @@ extension SignedRows {
     return questions(ofSignInAt: found[0], account: found[1], requestor: found[2], rowKey: found[3])
   }
 
-  /// What has been used of a pass, by the device or the identity.
+  /// What has been used of a temporary pass by the device or by the identity.
   func use<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ provider: ProviderID,
     _ device: DeviceHash, _ identity: IdentityHash?
   ) throws -> TemporaryPassUse {
-    // Without an identity the last term compares with NULL, which nothing equals.
+    // Without an identity the last comparison is with NULL, which matches no row.
     let passes = try all(
       context, Tables.passes,
       """
@@ -143,7 +143,7 @@ extension SignedRows {
     return stored
   }
 
-  /// Whether a browser may be signed in as this viewer.
+  /// Why a browser may not be signed in as this viewer; nil when it may.
   func signInRefusal<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of viewer: Viewer
   ) throws -> AuthenticationRefusal? {
@@ -157,7 +157,9 @@ extension SignedRows {
     return account.isDisabled ? .accountDisabled : nil
   }
 
-  /// Throws unless the account's password is still the one with this hash; of a guest, who has none, nothing is asked.
+  /// Throws `changedMeanwhile` unless the account's password hash is still `proved`.
+  ///
+  /// For guests, who have no password, it does nothing.
   func requireStillPassword<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ proved: String?, of viewer: Viewer
   ) throws {
@@ -167,7 +169,7 @@ extension SignedRows {
     }
   }
 
-  /// Ends sessions and gives back what they had claimed.
+  /// Ends sessions and releases their claims.
   func endSessions(
     _ context: borrowing WriteContext, _ ended: [SessionRecord], at now: Instant
   ) throws -> [RegistrationChange] {
@@ -197,7 +199,7 @@ extension SignedRows {
     ).map(\.record)
   }
 
-  /// Ends authentications with their permits.
+  /// Deletes authentications with their permits.
   func endAuthentications(
     _ context: borrowing WriteContext, _ ended: [AuthenticationRecord]
   ) throws {
@@ -207,14 +209,12 @@ extension SignedRows {
     }
   }
 
-  /// The authentication of a device at a requestor.
   func authentication<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash
   ) throws -> Stored<AuthenticationRecord>? {
     try one(context, Tables.authentications, SignedRows.question(of: device, at: requestor))
   }
 
-  /// The question for it.
   static func question(of device: DeviceHash, at requestor: RequestorID) -> Question {
     question(of: .blob(device.bytes), at: .text(requestor.text))
   }
@@ -235,7 +235,7 @@ extension SignedRows {
       context, Tables.authentications, Tables.authentications.row(id.text))
   }
 
-  /// A new authentication takes the place of what the device had at the requestor.
+  /// Stores a new authentication and ends the device's earlier one at the requestor.
   func keep(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
     let requestor = record.authentication.requestor
     let earlier = try place(
@@ -243,7 +243,7 @@ extension SignedRows {
     if let earlier = earlier.stored {
       try endAuthentications(context, [earlier.record])
     } else if earlier.isTaken {
-      // It does not verify, and only one row may have this place.
+      // The earlier row fails verification. It must be deleted, because device and requestor are unique together.
       try context.run(
         "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)")
     }

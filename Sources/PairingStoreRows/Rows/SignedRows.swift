@@ -3,29 +3,27 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// A row that does not verify: which one.
+/// Names a row that failed verification.
 struct TamperedRow: Hashable, Sendable {
   let table: String
   let key: String
 }
 
-/// What one verb does with signed rows inside its transaction, and which rows it found changed.
+/// Reads and writes signed rows for one verb inside its transaction, and collects the rows that failed verification.
 ///
-/// Used by the thread that runs the verb, for as long as the verb runs.
+/// Only the thread that runs the verb uses it, until the verb ends.
 package final class SignedRows {
   let vault: Vault
   private let known: VerifiedRowCache
   private let keyPairs: Table<KeyPair>
   private(set) var tampered: [TamperedRow] = []
   private var rowKeys: [PublicKey: HMACKey] = [:]
-  /// The store's mark (``GrantStore/standingMark``) as it was before a verb that reads began to look: rows that many
-  /// stand on and that were found there at the same mark are not looked up again.
+  /// The store's change counter (``GrantStore/standingMark``) from before a reading verb began.
+  ///
+  /// A shared row that was verified at the same counter value is not read again.
   var mark: UInt64?
 
-  /// - Parameters:
-  ///   - vault: the data keys.
-  ///   - known: rows that verified before.
-  ///   - keyPairs: the form that rows of key pairs have in the file, which is an earlier one in a migration.
+  /// Takes the encoding of key-pair rows as an argument, because a migration reads an earlier one.
   init(_ vault: Vault, _ known: VerifiedRowCache, keyPairs: Table<KeyPair> = Tables.keyPairs) {
     self.vault = vault
     self.known = known
@@ -36,14 +34,14 @@ package final class SignedRows {
 // MARK: - Reading
 
 extension SignedRows {
-  /// The one row, if it verifies.
+  /// The row, if it verifies.
   func one<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ question: Question
   ) throws -> Stored<Record>? {
     try place(context, table, question).stored
   }
 
-  /// The one row, if it verifies, and whether any lies in its place.
+  /// The row, if it verifies, and whether there is any row.
   func place<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ question: Question
   ) throws -> (stored: Stored<Record>?, isTaken: Bool) {
@@ -56,7 +54,9 @@ extension SignedRows {
     return (found, isTaken)
   }
 
-  /// Hands out the rows that verify until `body` says that it has enough; the others do not exist.
+  /// Passes the rows that verify to `body` until it returns false.
+  ///
+  /// Rows that fail verification are skipped.
   func each<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
     _ body: (Stored<Record>) throws -> Bool
@@ -81,7 +81,7 @@ extension SignedRows {
     return found
   }
 
-  /// The same for a query whose rows are too many to be had at once: they are fetched as they are wanted.
+  /// Like `each`, for results that are too large for memory: rows are fetched in portions.
   func walk<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL, expecting count: Int,
     _ body: (Stored<Record>) throws -> Bool
@@ -94,7 +94,9 @@ extension SignedRows {
     } catch is Enough {}
   }
 
-  /// The first rows that verify and that `isMeant`: one bad row never makes a page shorter.
+  /// The first rows that verify and satisfy `isMeant`.
+  ///
+  /// Invalid rows do not shorten the page.
   func first<Context: Querying & ~Copyable, Record>(
     _ limit: Int, _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
     where isMeant: (Record) throws -> Bool = { _ in true }
@@ -108,7 +110,7 @@ extension SignedRows {
     return found
   }
 
-  /// The one row, if it verifies.
+  /// The row, if it verifies.
   func one<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL
   ) throws -> Stored<Record>? {
@@ -120,7 +122,9 @@ extension SignedRows {
     return found
   }
 
-  /// The one row of a table whose rows many others stand on, by its key.
+  /// A row that many other rows depend on, by its key.
+  ///
+  /// It may come from the cache.
   func shared<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ first: String, _ second: String? = nil
   ) throws -> Stored<Record>? {
@@ -146,7 +150,7 @@ extension SignedRows {
       }
       signature = try row.blob(table.columns.count)
     } catch {
-      // Text that is no UTF-8, or a type that the schema forbids: this program did not write that.
+      // Invalid UTF-8, or a type that the schema forbids: this program did not write the row.
       noteTampered(table, values)
       return nil
     }
@@ -155,7 +159,7 @@ extension SignedRows {
     return row
   }
 
-  /// The record that these values are, if they carry its signature and what is sealed in them opens.
+  /// Decodes the record, if the signature is valid and the encrypted values can be decrypted.
   func verified<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue], _ signature: [UInt8]
   ) throws -> Stored<Record>? {
@@ -179,7 +183,7 @@ extension SignedRows {
     tampered.append(TamperedRow(table: table.name, key: key))
   }
 
-  /// The key that signs a row; none when its pair is not there or signs nothing any more.
+  /// The key that signs a row; nil when its key pair is missing or revoked.
   private func signingKey<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue]
   ) throws -> HMACKey? {
@@ -200,7 +204,9 @@ extension SignedRows {
     try shared(context, keyPairs, id.text)
   }
 
-  /// Signs and verifies with a row pair from here on; nothing when it signs no rows, or none any more.
+  /// Signs and verifies with this row pair from now on.
+  ///
+  /// Returns nil when it is no row pair or is revoked.
   @discardableResult
   func use(_ pair: Stored<KeyPair>) -> HMACKey? {
     guard pair.record.purpose == .rows, pair.record.state != .revoked else { return nil }
@@ -213,7 +219,9 @@ extension SignedRows {
 // MARK: - Writing
 
 extension SignedRows {
-  /// Writes a new row; one that does not verify does not exist, so it is replaced.
+  /// Writes a new row.
+  ///
+  /// It replaces a row with the same key that fails verification.
   ///
   /// - Returns: the row's signature.
   @discardableResult
@@ -234,9 +242,9 @@ extension SignedRows {
     return signature
   }
 
-  /// Writes a new row unless one with its primary key, or with another value that must be unique, is there already.
+  /// Writes a new row, unless a row with the same primary key or another unique value exists.
   ///
-  /// - Returns: whether it was written.
+  /// - Returns: whether the row was written.
   func insertNew<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws -> Bool {
@@ -246,9 +254,9 @@ extension SignedRows {
       table.insert, table.insertNew, values + [.blob(signature)], touching: TouchedRow(table, values))
   }
 
-  /// Writes some columns of a row that was read in this transaction, and its signature with them.
+  /// Changes some columns of a row that was read in this transaction, and its signature.
   ///
-  /// - Returns: what the row is then.
+  /// - Returns: the new values and the new signature.
   @discardableResult
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
@@ -260,7 +268,7 @@ extension SignedRows {
     var bound = news
     bound.append(.blob(signature))
     bound += table.key(of: stored.values)
-    // The signature is the row's version: a row that is not the one that was read is left alone.
+    // The signature is the row's version: the statement changes nothing if the row has changed since it was read.
     bound.append(.blob(stored.signature))
     try context.changeOne(
       SQL(unsafeRawSQL: change.text, bound), of: table.name,
@@ -268,7 +276,7 @@ extension SignedRows {
     return (values, signature)
   }
 
-  /// The same for columns that are known only now.
+  /// Like the function above, for columns that are not known at compile time.
   @discardableResult
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
@@ -277,10 +285,12 @@ extension SignedRows {
     try update(context, table, stored, table.change(of: changes.map(\.name)), changes.map(\.value))
   }
 
-  /// Writes some columns of a row that an earlier transaction read, if it is still the very same row, and nothing that
-  /// it stands on can have changed meanwhile: then nothing need be read again, and the row's key is the one from then.
+  /// Changes some columns of a row that an earlier transaction read.
   ///
-  /// - Returns: false when that is not known, and nothing was written.
+  /// The caller guarantees that no record which the row depends on can have changed since, so nothing is read again and
+  /// the remembered row key is used.
+  ///
+  /// - Returns: false when the row has changed or its key is not remembered; then nothing was written.
   func updateUnread<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ values: [SQLValue], _ change: RowChange,
     version: [UInt8]
@@ -295,9 +305,9 @@ extension SignedRows {
     return try context.runCounting(SQL(unsafeRawSQL: change.text, bound)) == 1
   }
 
-  /// Writes a record in place of the one that was read, or as a new row.
+  /// Writes a record over the row that was read, or as a new row.
   ///
-  /// - Returns: what is read of it from now on.
+  /// - Returns: the row as it is stored now.
   @discardableResult
   func put<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record,
@@ -323,5 +333,5 @@ extension SignedRows {
   }
 }
 
-/// Ends a loop over rows; it never leaves this file.
+/// Thrown to leave a loop over rows; it never leaves this file.
 private struct Enough: Error {}

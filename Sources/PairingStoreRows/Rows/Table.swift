@@ -1,43 +1,44 @@
 import RegentCryptography
 import RegentSQL
 
-/// What a signature of a row covers: its columns in this order, under a version number.
+/// What a row's signature covers: the columns in this order, under a version number.
 ///
-/// A table that gets a column, loses one or says something else in one gets the next version, and a migration signs its
-/// rows anew (``Resigning``). Neither row keys nor sealed values know of it.
+/// When a table gains or loses a column, or a column changes its meaning, the table gets the next version and a
+/// migration signs its rows again (``Resigning``). Row keys and encrypted values do not depend on the version.
 struct SignedForm: Sendable {
   let version: UInt8
   let columns: [Column]
 }
 
-/// A table of signed rows: which columns it has, in the order in which they are signed, and how a record becomes a row.
+/// A table of signed rows: its columns in the order in which they are signed, and the conversion between record and
+/// row.
 ///
-/// The order is part of the signature: a change of it is a new version of the table's signed form.
+/// A change of the order needs a new version of the signed form.
 package struct Table<Record: Sendable>: Sendable {
-  /// With which key a row is signed.
+  /// The key that signs the rows of a table.
   enum Signer: Sendable {
-    /// The service's own: what operators make, and what belongs to no requestor.
+    /// A key of the service: for records that operators create and for records of no requestor.
     case service
-    /// The requestor's row pair that the column `public_key` names.
+    /// The requestor's row pair, which the column `public_key` names.
     case rowPair
   }
 
   let name: String
   let signer: Signer
-  /// How many of the first columns are the primary key.
+  /// The number of leading columns that form the primary key.
   let keyCount: Int
   let form: SignedForm
   let encode: @Sendable (Record, Vault) -> [SQLValue]
   let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   let select: String
-  /// Asks for one row by its first column, the primary key of most tables, and by its first two.
+  /// Queries for one row by its first column, which is the primary key of most tables, and by its first two.
   private let selectOne, selectByTwo: String
   private let firstName, firstNames: [String]?
   let insert: String
-  /// Writes nothing where the row would be in another one's place.
+  /// Writes nothing if the row conflicts with an existing one.
   let insertNew: String
   let publicKey: Int?
-  /// Where rows that verified before are kept, for the few tables that every verb looks at.
+  /// The cache of verified rows, for the few tables that every verb reads.
   let known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)?
 
   init(
@@ -57,7 +58,7 @@ package struct Table<Record: Sendable>: Sendable {
     select = "SELECT \(names), signature FROM \(name)"
     selectOne = "\(select) WHERE \(columns[0].isGiven)"
     selectByTwo = columns.count < 2 ? selectOne : "\(selectOne) AND \(columns[1].isGiven)"
-    // A long column is asked for by two values, so an answer does not say which rows it stands on.
+    // The query for a long column binds two values, so its result cannot be tied to columns (``Question/columns``).
     firstName = columns[0].isLong ? nil : [columns[0].name]
     firstNames = columns.prefix(2).contains(where: \.isLong) ? nil : columns.prefix(2).map(\.name)
     let places = columns.map { _ in "?, " }.joined()
@@ -68,25 +69,27 @@ package struct Table<Record: Sendable>: Sendable {
 
   var columns: [Column] { form.columns }
 
-  /// The question for one row by its first column, which is not put together anew each time.
+  /// The query for one row by its first column.
+  ///
+  /// Its text is built once.
   func row(_ id: String) -> Question {
     Question(sql: SQL(unsafeRawSQL: selectOne, [.text(id)]), table: name, columns: firstName)
   }
 
-  /// The question for one row by its first two columns.
+  /// The query for one row by its first two columns.
   func row(_ first: String, _ second: String) -> Question {
     Question(
       sql: SQL(unsafeRawSQL: selectByTwo, columns[0].given(.text(first)) + columns[1].given(.text(second))),
       table: name, columns: firstNames)
   }
 
-  /// The condition that finds one row by its primary key.
+  /// The condition that selects one row by its primary key.
   var hasKey: String { columns.prefix(keyCount).map(\.isGiven).joined(separator: " AND ") }
 
-  /// The values for that condition, of a row with these.
+  /// The values to bind in that condition.
   func key(of values: [SQLValue]) -> [SQLValue] { zip(columns.prefix(keyCount), values).flatMap { $0.given($1) } }
 
-  /// Where these columns stand, and the statement that changes them in a row that is still the one that was read.
+  /// The positions of these columns, and the statement that changes them if the row is unchanged since it was read.
   func change(of names: [String]) -> RowChange {
     let places = names.compactMap { name in columns.firstIndex { $0.name == name } }
     precondition(places.count == names.count, "\(name) has no such column")
@@ -96,13 +99,12 @@ package struct Table<Record: Sendable>: Sendable {
   }
 }
 
-/// Some columns of a table, and the statement that changes them.
 struct RowChange: Sendable {
   let places: [Int]
   let text: String
 }
 
-/// A record with the row it was read from: what a change of some columns starts from.
+/// A record with the row that it was read from, which an update starts from.
 struct Stored<Record: Sendable> {
   let record: Record
   let values: [SQLValue]
@@ -115,7 +117,7 @@ extension SQL.StringInterpolation {
     appendInterpolation(unsafeRawSQL: table.select)
   }
 
-  /// The condition that a column holds this text, or none: in words with which either database uses an index.
+  /// The condition that a column equals this text, or is NULL; written so that both databases use an index.
   mutating func appendInterpolation(_ column: StaticString, is text: String?) {
     appendLiteral(column)
     guard let text else { return appendLiteral(" IS NULL") }
@@ -123,20 +125,20 @@ extension SQL.StringInterpolation {
     appendInterpolation(text)
   }
 
-  /// The condition that finds one row by its primary key.
+  /// The condition that selects one row by its primary key.
   mutating func appendInterpolation<Record>(keyOf values: [SQLValue], in table: Table<Record>) {
     appendInterpolation(part: SQL(unsafeRawSQL: table.hasKey, table.key(of: values)))
   }
 }
 
 extension Column {
-  /// What an index has of it in its place.
+  /// The expression by which an index contains this column; nil when the index contains the column itself.
   private var hash: String? { isLong ? Dialect.hash(of: name) : nil }
 
-  /// The condition that it holds a value.
+  /// The condition that the column has a bound value.
   fileprivate var isGiven: String { "\(name) = ?" + (hash.map { " AND \($0) = ?" } ?? "") }
 
-  /// The values for that condition.
+  /// The values to bind in that condition.
   fileprivate func given(_ value: SQLValue) -> [SQLValue] {
     guard hash != nil, case .text(let text) = value else { return [value] }
     return [value, .blob(SHA256.hash(text))]

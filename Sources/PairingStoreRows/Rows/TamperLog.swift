@@ -2,16 +2,19 @@ import PairingStore
 import RegentPairing
 import RegentPlatform
 
-/// The rows that did not verify since the store was opened: each is told once.
+/// The rows that failed verification since the store was opened.
+///
+/// Each is reported once.
 final class TamperLog: Sendable {
-  private struct State {
+  private struct TamperLogState {
     var known: Set<TamperedRow> = []
     var untold: [TamperedRow] = []
   }
 
-  /// So many rows are remembered; a file that is wrong from end to end must not fill the memory, nor the log.
+  /// The maximum number of rows that are remembered, so that a completely corrupt file fills neither the memory nor the
+  /// log.
   private static let capacity = 100_000
-  private let state = Locked(State())
+  private let state = Locked(TamperLogState())
 
   func add(_ rows: [TamperedRow]) {
     guard !rows.isEmpty else { return }
@@ -35,7 +38,7 @@ final class TamperLog: Sendable {
 }
 
 extension TamperedRow {
-  /// The line that tells of it.
+  /// The audit line about the row.
   func entry(at now: Instant) -> AuditEntry {
     AuditEntry(
       at: now, actor: .service, action: "row.tampered", subject: "\(table)/\(key)",

@@ -3,29 +3,31 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// The data keys in use: what seals secrets and signs rows.
+/// The data keys in use, for encrypting secrets and signing rows.
 struct Vault: Sendable {
-  /// How row keys are derived.
+  /// The version of the derivation of row keys.
   ///
-  /// Another number is another key for every row of every requestor, so it never changes: a
-  /// table that gets a column has a signed form of its own version (``SignedForm``).
+  /// It must never change, because that would change every row key of every requestor. A table that gains a column gets
+  /// a new version of its signed form instead (``SignedForm``).
   private static let derivation: UInt8 = 1
-  /// What a sealed value is bound to: for the same reason it never changes.
+  /// The version of the associated data of encrypted values.
+  ///
+  /// It must never change either.
   private static let binding: UInt8 = 1
 
-  /// Seals secrets inside rows.
+  /// Encrypts secrets inside rows.
   let sealing: SealingKey
   /// Signs the rows of the service itself.
   let records: HMACKey
-  /// From this, and a requestor's row pair, the key that signs the requestor's rows is made.
+  /// The key from which, together with a requestor's row pair, the requestor's row key is derived.
   let rows: Secret
-  /// What the service asked for.
+  /// The keys for the service's own purposes.
   let material: [KeyPurpose: StoredSecret]
 
-  /// The key for rows of one row pair.
+  /// Derives the row key of a row pair.
   ///
-  /// The pair's secret alone must not suffice, so the random data key is what is expanded; whoever has the data key
-  /// alone has not the pair's secret.
+  /// It needs both the random data key and the pair's secret, so that an attacker who has only one of them cannot sign
+  /// rows.
   func rowKey(of pair: KeyPair) -> HMACKey? {
     var info = FramedFields(purpose: "row key", version: Vault.derivation)
     info.append(pair.publicKey.text)
@@ -33,26 +35,27 @@ struct Vault: Sendable {
     return try? HMACKey(.sha256, HKDF.derive(from: rows, info: info.bytes))
   }
 
-  /// What proves that a backup is one of this service, whole and as it was made.
+  /// The key that authenticates a backup as a whole.
   ///
-  /// Its rows are signed one by one: that none is missing, or from another day than the rest, no row can say.
+  /// The row signatures cannot show that a row is missing from a backup, or comes from a backup of another day.
   func backupKey() throws -> HMACKey {
     try HMACKey(.sha256, HKDF.derive(from: rows, info: FramedFields(purpose: "backup", version: 1).bytes))
   }
 
-  /// What a signature is made over.
+  /// The bytes that a row's signature covers.
   static func message(_ table: String, _ form: SignedForm, _ values: [SQLValue]) -> [UInt8] {
     var fields = FramedFields(purpose: table, version: form.version)
     for value in values { fields.append(value) }
     return fields.bytes
   }
 
-  /// Seals a value of a row: moved to another row, column or table it does not open.
+  /// Encrypts a value of a row.
+  ///
+  /// It is bound to its row and column, so that it cannot be decrypted elsewhere.
   func seal(_ bytes: [UInt8], _ column: String, of row: String) -> SQLValue {
     .blob(sealing.seal(bytes, associatedData: Vault.place(column, row)))
   }
 
-  /// Opens a sealed value.
   func open(_ box: [UInt8], _ column: String, of row: String) throws(UnreadableRow) -> [UInt8] {
     do throws(SealError) {
       return try sealing.open(box, associatedData: Vault.place(column, row)).exposedBytes()

@@ -4,20 +4,19 @@ import PairingStore
 import RegentSQL
 import RegentPlatform
 
-/// Rows of what many others stand on (requestors, key pairs, providers, integrations, clients) that verified before.
+/// A cache of verified rows that many other rows depend on: requestors, key pairs, providers, integrations, clients.
 ///
-/// Each new code stands on three of them, each refresh on five, and each verb reads them in its own transaction, so
-/// that what an operator changes counts at once. A row that is byte for byte one that verified verifies again: only
-/// then its signature, its JSON and its sealed secret are not gone through anew. A row that was changed is another
-/// row.
+/// Each new code depends on three such rows, each refresh on five. Every verb still reads them in its own transaction,
+/// so that an operator's change takes effect at once. But a row that is byte for byte equal to a verified one needs no
+/// new check of its signature, parsing of its JSON or decryption of its secret.
 ///
-/// Belongs to one opened store: another one has other keys, for which nothing was verified here.
+/// A cache belongs to one opened store, because another store has other keys.
 final class VerifiedRowCache: Sendable {
   let requestors = VerifiedTableCache<Requestor>()
   let keyPairs = VerifiedTableCache<KeyPair>()
   let providers = VerifiedTableCache<Provider>()
   let integrations = VerifiedTableCache<Integration>(keyColumns: 2)
-  /// A crowd may register itself, each with a document of its own.
+  /// Any number of programs may register themselves, and each has a document of its own, so the limit is lower here.
   let oauthClients = VerifiedTableCache<OAuthClientRecord>(most: 2_000)
   private let rowKeys = Locked([PublicKey: RowKey]())
 
@@ -26,10 +25,12 @@ final class VerifiedRowCache: Sendable {
     let key: HMACKey
   }
 
-  /// The key for rows of a row pair, as it was when somebody last looked.
+  /// The row key of a row pair as it was last read.
+  ///
+  /// The pair may have changed since.
   func lastRowKey(of id: PublicKey) -> HMACKey? { rowKeys.withLock { $0[id]?.key } }
 
-  /// The key for rows of a row pair that was read in this transaction.
+  /// The row key of a row pair that was read in this transaction.
   func rowKey(of pair: Stored<KeyPair>, _ vault: Vault) -> HMACKey? {
     let id = pair.record.publicKey
     let known = rowKeys.withLock { $0[id] }
@@ -43,17 +44,18 @@ final class VerifiedRowCache: Sendable {
   }
 }
 
-/// The rows of one table that verified before, by their keys.
+/// The verified rows of one table, by their keys.
 final class VerifiedTableCache<Record: Sendable>: Sendable {
-  /// Beyond so many all are forgotten and verified again.
+  /// Above this number of rows the cache is emptied, and rows are verified again.
   let most: Int
   private let keyColumns: Int
   private let rows = Locked([String: CachedRow]())
 
   private struct CachedRow {
     let row: Stored<Record>
-    /// The mark at which a reader found the row in the database; none for one that was only written, or seen within a
-    /// transaction that may not have been committed.
+    /// The change counter at which a reader found the row in the database.
+    ///
+    /// Nil for a row that was only written, or was read in a transaction that may have been rolled back.
     var mark: UInt64?
   }
 
@@ -62,9 +64,9 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
     self.most = most
   }
 
-  /// The row, if exactly this one, byte for byte, verified before.
+  /// The cached record, if the row equals the cached one byte for byte.
   func find(_ row: borrowing Row) throws(DatabaseError) -> Stored<Record>? {
-    // No name has a line end: two names cannot be read as two others.
+    // A line feed separates the names. Names contain none, so different pairs of names have different keys.
     let id = keyColumns == 1 ? try row.text(0) : "\(try row.text(0))\n\(try row.text(1))"
     guard let known = rows.withLock({ $0[id]?.row }) else { return nil }
     for (place, value) in known.values.enumerated() {
@@ -73,7 +75,6 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
     return try row.holds(.blob(known.signature), at: known.values.count) ? known : nil
   }
 
-  /// Remembers a row that has verified.
   func keep(_ row: Stored<Record>) {
     let names = row.values.prefix(keyColumns).compactMap { if case .text(let name) = $0 { name } else { nil } }
     guard names.count == keyColumns else { return }
@@ -84,16 +85,18 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
     }
   }
 
-  /// The row that a reader found at this mark, which has not moved since: it is there still.
+  /// The row that a reader found when the change counter had this value.
+  ///
+  /// It is unchanged in the database as long as the counter is.
   func find(_ id: String, asOf mark: UInt64) -> Stored<Record>? {
     guard let known = rows.withLock({ $0[id] }), known.mark == mark else { return nil }
     return known.row
   }
 
-  /// Remembers that a reader, which took the mark before, has found the row.
+  /// Remembers that a reader, which took the counter's value before, has found the row.
   func note(_ row: Stored<Record>, for id: String, asOf mark: UInt64) {
     rows.withLock { rows in
-      // Somebody may have kept another version of it meanwhile.
+      // Another verb may have cached another version of the row meanwhile.
       guard var known = rows[id], known.row.signature == row.signature else { return }
       known.mark = max(known.mark ?? mark, mark)
       rows[id] = known

@@ -18,7 +18,7 @@ extension Tables {
       "zipCodes": .list(one.attributes.zipCodes), "maximumRatings": .array(ratings),
       "channels": .list(one.attributes.channels),
     ]
-    // Left out where nothing is said, as older versions wrote it.
+    // Omitted when it is not set, so that such rows are encoded as in earlier versions.
     if let may = one.mayChangePassword { attributes["passwordChange"] = .bool(may) }
     return [
       .text(one.provider.text), .text(one.name.text), .optional(one.household?.text),
@@ -96,7 +96,6 @@ extension Tables {
   }
 }
 
-/// The password of an account, as a PHC string.
 struct PasswordRecord: Sendable {
   let provider: ProviderID
   let name: AccountName

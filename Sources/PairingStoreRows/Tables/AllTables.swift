@@ -1,10 +1,12 @@
 import RegentSQL
 
 extension Tables {
-  /// Every signed table: what is verified, and what goes along when a store is copied or moved.
+  /// All signed tables.
   ///
-  /// The pairs first: rows of a pair that does not verify fall with it. What only a cluster needs (who is there, what
-  /// has changed, whose turn it is) is in no list here: it is made anew where a store arrives.
+  /// They are verified, and copied when a store is backed up or moved.
+  ///
+  /// Key pairs come first, because the rows of a requestor cannot be verified without its pair. Tables that only a
+  /// cluster needs (nodes, change log, duties) are missing here: the target of a copy creates them anew.
   static let all: [any SignedTable] = [
     keyPairs, signingKeys, requestors, providers, integrations, accounts, passwords, entitlements, applications,
     clients,
@@ -12,27 +14,26 @@ extension Tables {
     authentications, permits, passes, sessions, screenNames, numbers, loginFailures, audit, auditHead,
   ]
 
-  /// The tables whose rows are counted as they are written, because the order of writing says something: which
-  /// entitlement is asked first, which pass and which failure are the oldest.
+  /// Tables whose `rowid` matters: it says which entitlement is evaluated first, and which temporary passes and login
+  /// failures are the oldest.
   static let inOrderOfWriting: Set<String> = [entitlements.name, passes.name, loginFailures.name]
 
-  /// What all rows of a store are kept in.
+  /// The names of all tables that hold a store's data.
   package static let names: [String] = [DataKeys.table] + all.map(\.name)
 }
 
-/// A table of which it does not matter what its rows mean.
+/// The operations on a signed table that do not depend on its record type.
 protocol SignedTable: Sendable {
   var name: String { get }
-  /// How many of the first columns are the primary key.
+  /// The number of leading columns that form the primary key.
   var keyCount: Int { get }
   var columns: [Column] { get }
 
-  /// How many of the rows that the condition finds verify.
+  /// The number of rows among those selected by the condition that verify.
   func countVerified<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ rows: SignedRows, where condition: SQL
   ) throws -> Int
 
-  /// Whether a row with these values and this signature verifies.
   func verifies<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ rows: SignedRows, _ values: [SQLValue], _ signature: [UInt8]
   ) throws -> Bool

@@ -2,16 +2,21 @@ import RegentCryptography
 import PairingStore
 import RegentSQL
 
-/// How far the audit log reaches, signed: without it nobody sees that the last lines were deleted.
+/// The signed extent of the audit log.
+///
+/// Without it, a deletion of the newest lines could not be detected.
 struct AuditHead: Sendable, Equatable {
-  /// The newest line that is forgotten; the log begins behind it.
+  /// The number of the newest deleted line; the log begins after it.
   var floor: Int64 = 0
-  /// What the chain was there.
+  /// The value of the chain at the floor.
   var floorChain: [UInt8] = []
-  /// The newest line; a number is never given twice.
+  /// The number of the newest line.
+  ///
+  /// Numbers are never reused.
   var newest: Int64 = 0
-  /// A hash over the signatures of all lines up to there: it also sees a line that was exchanged for another signed one
-  /// of the same number, from a copy of the file.
+  /// A hash over the signatures of all lines up to the newest.
+  ///
+  /// It detects that a line was replaced by another signed line with the same number, from an older copy of the file.
   var chain: [UInt8] = []
 
   static func link(_ chain: [UInt8], _ signature: [UInt8]) -> [UInt8] {

@@ -40,7 +40,7 @@ extension Tables {
   }
 }
 
-/// The columns that the life of a code changes.
+/// The columns that hold the state of a code.
 struct FlowColumns {
   static let columns: [Column] = [
     .text("state"), .number("sequence"), .text("session"), .text("operator"), .text("provider"),
@@ -82,7 +82,6 @@ struct FlowColumns {
     ]
   }
 
-  /// The columns, all of them.
   static let change = Tables.registrations.change(of: columns.map(\.name))
 }
 
@@ -136,9 +135,12 @@ extension NumberMatch {
     self = try present(NumberMatch(number: try present(Int(exactly: number))))
   }
 
-  /// What a node of an earlier version offers to choose from while both run: without it that node asks for no number.
+  /// Three numbers to choose from, for nodes of an earlier version during an upgrade.
   ///
-  /// The same three for each of them, in rising order, so that they do not say which one is right.
+  /// Without this value such a node would not ask for a number.
+  ///
+  /// The same three numbers are derived from each of them, in ascending order, so that they do not reveal the right
+  /// one.
   fileprivate var olderChoices: String {
     let least = 10 + (number - 10) % 30
     return "[\(least),\(least + 30),\(least + 60)]"
@@ -152,9 +154,9 @@ extension JSONWriter {
 }
 
 extension DeviceDescription {
-  /// What is said, as one text; what is not said is left out.
+  /// The description as JSON text, without unset fields.
   var column: SQLValue {
-    // Every new code comes by here: written at once, without a tree.
+    // Written without building a tree first, because every new code needs it.
     let bytes = JSONWriter.bytes { json in
       json.object { json in
         json.said("name", name)

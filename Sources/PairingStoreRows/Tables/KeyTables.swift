@@ -3,7 +3,9 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// All signed tables; the order of columns is part of the signatures.
+/// All signed tables.
+///
+/// The order of columns is part of the signatures.
 package enum Tables {
   static let keyPairs = Table<KeyPair>(
     "key_pair", known: { $0.keyPairs },

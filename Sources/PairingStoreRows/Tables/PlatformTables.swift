@@ -2,7 +2,7 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// A request for the box's word that was answered: it is not taken again.
+/// A request for a box's assertion that has been answered, remembered so that it cannot be answered again.
 struct UsedRequest: Sendable {
   let id: String
   let ends: Instant
@@ -37,7 +37,7 @@ extension Tables {
       isGranted: try isGranted(fields.number()), decided: try fields.instant())
   }
 
-  /// In the column `granted`, beside 0 and 1.
+  /// The value of the column `granted` for an undecided app, besides 0 and 1.
   private static let undecided: Int64 = 2
 
   private static func isGranted(_ number: Int64) throws(UnreadableRow) -> Bool? {

@@ -30,7 +30,7 @@ extension Tables {
       id: id, name: name, domains: try settings.list("domains"),
       redirectURIs: try settings.list("redirectURIs"), logo: try settings.optionalText("logo"),
       color: try settings.optionalText("color"),
-      // Rows that older versions wrote have none.
+      // Rows from earlier versions have no such member.
       contact: try settings.optionalText("contact"),
       certificate: try settings.optionalText("certificate"),
       signaturePolicy: try present(SignaturePolicy(rawValue: settings.text("policy"))),
@@ -89,7 +89,7 @@ extension Tables {
       boarding: try present(BoardingStatus(rawValue: settings.text("boarding"))),
       platformID: try settings.optionalText("platformID"),
       secureSheet: try settings.flag("secureSheet"),
-      // Left out where nothing is said, as older versions wrote it.
+      // Omitted when it is not set, so that such rows are encoded as in earlier versions.
       mayChangePasswords: settings["passwordChange"]?.bool)
   }
 

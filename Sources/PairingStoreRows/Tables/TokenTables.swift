@@ -109,7 +109,7 @@ extension Tables {
     let viewer = try fields.viewer()
     let started = try fields.instant()
     let lastUsed = try fields.instant()
-    // Computed from the two before it; a column for the index.
+    // `expires`, which is computed from the two values before and stored only for an index.
     _ = try fields.instant()
     return SessionRecord(
       id: id, token: token, viewer: viewer, started: started, lastUsed: lastUsed,

@@ -54,26 +54,28 @@ extension Tables {
   }
 }
 
-/// The name that a viewer or an operator gave a screen.
 struct ScreenName: Sendable {
   let screen: ScreenHash
   let name: String
 }
 
-/// Numbers that the service counts in memory, as a text of its own.
+/// A text that the service keeps across restarts, such as counters.
 struct NumbersRecord: Sendable {
   let id: String
   let text: String
 
-  /// The key of a row: names have no spaces.
+  /// The key of a row: the kind, and behind a space the node.
+  ///
+  /// Node names contain no spaces.
   static func id(_ kind: StoredCounters, _ node: NodeID?) -> String {
     node.map { "\(kind.rawValue) \($0.text)" } ?? kind.rawValue
   }
 }
 
-/// The failed sign-ins of one subject.
 struct CountedFailures: Sendable {
-  /// The row for all those that were forgotten to make room; no subject has this key.
+  /// The key of the row that stands for all deleted counters.
+  ///
+  /// No subject has this key.
   static let others = "[\"others\"]"
 
   let subject: String
@@ -81,7 +83,7 @@ struct CountedFailures: Sendable {
 }
 
 extension LoginSubject {
-  /// The subject as the key of its row: a list, so that no two subjects share a text.
+  /// The key of the subject's row: a JSON list, so that two subjects never have the same key.
   var key: String {
     let parts =
       switch self {

@@ -3,12 +3,10 @@ public import RegentPairing
 import RegentSQL
 
 extension RowStore {
-  /// Appends a line.
   public func append(_ entry: AuditEntry) async throws(StoreError) {
     try await write { context, rows in try rows.note(context, entry) }
   }
 
-  /// The lines after a number.
   public func audit(after number: Int64, limit: Int) async throws(StoreError)
     -> [NumberedAuditEntry]
   {
@@ -19,7 +17,7 @@ extension RowStore {
     }
   }
 
-  /// The number of the newest line: from the signed head, because a row that somebody planted may have any.
+  /// Reads the signed head, because an attacker who plants a row can give it any number.
   public func newestAuditNumber() async throws(StoreError) -> Int64 {
     try await read { context, rows in
       if let head = try rows.storedHead(context)?.record { return head.newest }
@@ -27,12 +25,11 @@ extension RowStore {
     }
   }
 
-  /// Forgets the oldest lines that are too old; when there are too many, those of strangers before all others.
   public func forgetAudit(beyond retention: AuditRetention, at now: Instant, limit: Int)
     async throws(StoreError) -> Int
   {
     let thinning = thinning
-    // Looked at by a reader first: nearly always there is nothing to do.
+    // A read transaction checks first, because there is nearly always nothing to delete.
     let due = try await read { context, rows -> (isOld: Bool, surplus: Int64) in
       guard let head = try rows.storedHead(context)?.record else { return (false, 0) }
       let isOld = try !rows.oldLines(context, head, limit: 1) { retention.isOld($0, newer: $1, at: now) }.isEmpty
@@ -47,7 +44,7 @@ extension RowStore {
       if gone > 0 { return gone }
     }
     guard due.surplus > 0 else { return 0 }
-    // Somewhat more, so that a million lines are not counted again soon.
+    // Deletes 1 % more than necessary, so that a million lines need not be counted again soon.
     let wanted = Int(clamping: due.surplus + retention.most / 100)
     let dropped = try await dropLinesOfStrangers(min(limit, wanted))
     if dropped > 0 { return dropped }
@@ -66,15 +63,15 @@ extension RowStore {
       for line in old { walk.take(line) }
       (head.floor, head.floorChain) = (last.record.number, walk.chain)
       try rows.put(context, Tables.auditHead, head, over: stored)
-      // With those that do not verify: they have no place in the log.
+      // Lines that fail verification are deleted as well.
       try context.run("DELETE FROM audit WHERE number <= \(head.floor)")
       return old.count
     }
   }
 
-  /// What is missing from the audit log, in words; empty when it is whole.
+  /// Messages about lines that are missing from the audit log; empty when it is complete.
   ///
-  /// Goes through all of it, a bounded number of lines at a time.
+  /// It reads the whole log, at most `step` lines in one transaction.
   public func auditProblems(step: Int = 500) async throws(StoreError) -> [String] {
     guard let head = try await read({ context, rows in try rows.storedHead(context)?.record }) else {
       return [AuditWalk.noHead]
@@ -88,7 +85,7 @@ extension RowStore {
           try rows.lines(context, after: last, upTo: head.newest, limit: step)
         )
       }
-      // Lines may be forgotten meanwhile, which is no gap.
+      // Lines that were deleted regularly meanwhile are no gap.
       if let floor, floor.floor > last { walk.skip(to: floor) }
       for line in lines where line.record.number > walk.reached { walk.take(line) }
       if lines.count < step { break }
@@ -97,19 +94,21 @@ extension RowStore {
   }
 }
 
-/// A walk over the lines of the audit log, which notes what is missing between them.
+/// A walk over the lines of the audit log that notes missing lines.
 struct AuditWalk {
   static let noHead = "what says how far it reaches was removed or changed"
 
   private(set) var reached: Int64
   private(set) var chain: [UInt8]
-  /// Whether a line tells of dropped lines that do not fit what stands before it.
+  /// Whether a summary of dropped lines (``DroppedLines``) does not fit the lines before it.
   private(set) var hasMismatch = false
   private var gaps: [String] = []
 
   init(from head: AuditHead) { (reached, chain) = (head.floor, head.floorChain) }
 
-  /// The same place, for a walk that is kept: what is missing so far is told by those that look for it.
+  /// The same position without the gaps found so far, for a walk that is continued later.
+  ///
+  /// Reporting gaps is the task of ``RowStore/auditProblems(step:)``.
   var forgettingGaps: AuditWalk {
     var walk = self
     (walk.gaps, walk.hasMismatch) = ([], false)
@@ -123,7 +122,7 @@ struct AuditWalk {
   }
 
   mutating func take(_ number: Int64, _ signature: [UInt8], _ dropped: DroppedLines?) {
-    // Behind the floor and in rising order, so nothing here can overflow.
+    // Numbers are above the floor and ascending, so the arithmetic cannot overflow.
     let first = dropped?.first ?? number
     if first - 1 > reached { miss(reached + 1, first - 1) }
     if let dropped, dropped.before != chain || dropped.first <= reached { hasMismatch = true }
@@ -142,7 +141,7 @@ struct AuditWalk {
 }
 
 extension SignedRows {
-  /// The oldest lines, up to the first that is not over.
+  /// The oldest lines, up to the first that is not due.
   fileprivate func oldLines<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ head: AuditHead, limit: Int, _ isOver: (Instant, Int64) -> Bool
   ) throws -> [Stored<NumberedAuditEntry>] {
@@ -157,7 +156,7 @@ extension SignedRows {
     return old
   }
 
-  /// The lines that verify behind a number, in order.
+  /// The valid lines behind a number, in order.
   func lines<Context: Querying & ~Copyable>(
     _ context: borrowing Context, after number: Int64, upTo newest: Int64, limit: Int
   ) throws -> [Stored<NumberedAuditEntry>] {

@@ -3,7 +3,9 @@ import RegentPairing
 import RegentSQL
 
 extension AuthenticationFilter {
-  /// The rows that an index finds for this filter, in the order of their ids; the rest of it is looked at afterwards.
+  /// A query that finds the candidates for this filter with an index, sorted by id.
+  ///
+  /// The caller checks the rest of the filter.
   func query(after last: AuthenticationID?) -> SQL {
     let table = Tables.authentications
     if let id { return "\(all: table) WHERE id = \(id.text) AND id > \(last?.text ?? "")" }
@@ -18,7 +20,7 @@ extension AuthenticationFilter {
         """
     }
     if let account {
-      // The index is by provider and name: without a provider, each is asked.
+      // The index is on provider and name. Without a provider, the query looks the name up at each provider.
       guard let provider else {
         return """
           \(all: table) WHERE provider IN (SELECT id FROM provider) AND account = \(account.text)
@@ -39,7 +41,8 @@ extension AuthenticationFilter {
 }
 
 extension SQL.StringInterpolation {
-  /// What the database leaves out as it walks in the order of ids: verifying a row costs a hundred times as much.
+  /// Further conditions for the database while it scans by id, because verifying a row that does not match costs a
+  /// hundred times as much.
   fileprivate mutating func appendInterpolation(cheap filter: AuthenticationFilter) {
     if let provider = filter.provider {
       appendLiteral(" AND ")

@@ -3,11 +3,10 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// What a device gets that asks whether it is signed in.
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
-    // Nearly every pick-up is a later one and writes nothing: reading tells. The first one writes straight away.
+    // Nearly every pick-up is a repeated one, which a read transaction can answer. The first one writes the delivery.
     if !awaitsDelivery {
       let seen = try await read { context, rows -> (pickUp: PickUp, isFirst: Bool) in
         let found = try rows.signIn(context, requestor, device, of: owner, at: now)
@@ -33,16 +32,14 @@ extension RowStore {
     }
   }
 
-  /// One sign-in, if it is in force.
   public func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError)
-    -> StandingSignIn?
+    -> ValidSignIn?
   {
     try await read { context, rows in try rows.standing(context, id, at: now) }
   }
 
-  /// Signs a device in without a code.
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
-    -> StandingSignIn
+    -> ValidSignIn
   {
     try await requireMoreThanReserve()
     return try await write { context, rows in
@@ -77,7 +74,6 @@ extension RowStore {
     }
   }
 
-  /// Ends authentications.
   public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
@@ -90,14 +86,13 @@ extension RowStore {
     }
   }
 
-  /// Ends the sign-ins of an account that are too many.
   public func makeRoom(
     besides new: AuthenticationRecord, _ room: SignInRoom,
     audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
     let viewer = new.authentication.viewer
     guard viewer.account != nil else { return [] }
-    // Counted by the index alone: nearly every account has a few.
+    // Counts with the index alone, because nearly every account has only a few sign-ins.
     let mayBeTooMany = try await read { context, _ in
       try context.exists(
         """
@@ -116,7 +111,6 @@ extension RowStore {
     }
   }
 
-  /// The authentications that have not expired, nor ended with the box's that they stand on.
   public func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord] {
@@ -127,7 +121,6 @@ extension RowStore {
     }
   }
 
-  /// Gives a screen a name.
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
@@ -141,11 +134,10 @@ extension RowStore {
     }
   }
 
-  /// The names that were given to some of these screens.
   public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
     try await read { context, rows in
       var names: [ScreenHash: String] = [:]
-      // One look-up each: a viewer has a few screens, the table has everybody's.
+      // One look-up for each screen: a viewer has few screens, and the table has those of all viewers.
       for screen in screens {
         names[screen] =
           try rows.one(
@@ -158,16 +150,18 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// One sign-in, if its time is not over; what it stands on must stand.
+  /// The sign-in, if it has not expired.
+  ///
+  /// Throws `notInForce` when it is not valid.
   func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: AuthenticationID, at now: Instant
-  ) throws -> StandingSignIn? {
+  ) throws -> ValidSignIn? {
     guard let record = try authentication(context, id)?.record, record.authentication.isValid(at: now)
     else { return nil }
     return try signInContext(context, of: record).standing(record)
   }
 
-  /// What a device has at a requestor, without delivering it.
+  /// The sign-in of a device at a requestor, without delivering it.
   fileprivate func signIn<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?,
     at now: Instant
@@ -181,10 +175,10 @@ extension SignedRows {
       ? .inForce(signIn, delivery: nil) : .expired(record)
   }
 
-  /// The sign-in of a record's device that a degraded one must not take the place of.
+  /// The valid sign-in of the record's device that a degraded one must not replace.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
-  ) throws -> StandingSignIn? {
+  ) throws -> ValidSignIn? {
     do {
       let there = try signIn(
         context, record.authentication.requestor, record.deviceHash, of: nil, at: now
@@ -196,11 +190,11 @@ extension SignedRows {
     }
   }
 
-  /// The delivery of the code, when this is the first read of its answer.
+  /// Marks the code as delivered, if this is the first read of its sign-in.
   fileprivate func deliver(
     _ context: borrowing WriteContext, _ record: AuthenticationRecord, at now: Instant
   ) throws -> RegistrationChange? {
-    // A code that was taken back or forgotten meanwhile has nothing left to deliver; the sign-in stands.
+    // A code that was withdrawn or deleted meanwhile has nothing to deliver. The sign-in stays valid.
     guard let id = record.registration, let stored = try registration(context, id),
       case .approved = stored.record.flow.state
     else { return nil }

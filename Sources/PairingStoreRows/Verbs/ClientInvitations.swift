@@ -3,7 +3,6 @@ public import RegentPairing
 import RegentSQL
 
 extension RowStore {
-  /// Keeps a new invitation.
   public func invite(_ invitation: ClientInvitationRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -31,7 +30,6 @@ extension RowStore {
     try await read { context, rows in try rows.invitation(context, token, at: now)?.record }
   }
 
-  /// All that stand.
   public func clientInvitations(at now: Instant) async throws(StoreError) -> [ClientInvitationRecord] {
     try await read { context, rows in
       let table = Tables.clientInvitations
@@ -40,13 +38,12 @@ extension RowStore {
     }
   }
 
-  /// Keeps a new client and counts its invitation.
   public func register(
     _ client: OAuthClientRecord, invitedBy token: TokenHash, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
     try await requireMoreThanReserve()
     try await write { context, rows in
-      // The same again, as after an unknown outcome.
+      // A repetition after an unknown outcome: the client has been stored already.
       let there = try rows.one(context, Tables.oauthClients, Tables.oauthClients.row(client.id.text))
       if there?.record == client { return }
       guard there == nil, let invitation = try rows.invitation(context, token, at: now),
@@ -60,7 +57,6 @@ extension RowStore {
     }
   }
 
-  /// Ends an invitation.
   public func revokeClientInvitation(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -74,7 +70,7 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// A handful of rows: they need no index.
+  /// Needs no index, because there are only a few rows.
   fileprivate func invitation<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ token: TokenHash, at now: Instant
   ) throws -> Stored<ClientInvitationRecord>? {

@@ -3,7 +3,6 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Keeps a new code and withdraws the device's earlier one.
   public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
   {
@@ -29,7 +28,7 @@ extension RowStore {
       ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
       let request = LiveCodeRequest(record.requestor, limits, freed: earlier.count, at: now)
       let exceeded = try liveCodes.take(request, in: context)
-      // Nearly always id and code are new, and writing the row is how that is found out.
+      // Id and code are nearly always new. Inserting the row finds that out without a query.
       if try exceeded != nil || !rows.insertNew(context, Tables.registrations, record) {
         if try rows.isThere(context, record, at: now) {
           return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
@@ -45,7 +44,6 @@ extension RowStore {
     }
   }
 
-  /// The phone's page is there.
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
@@ -54,7 +52,6 @@ extension RowStore {
     }
   }
 
-  /// A signed-in session takes the code.
   public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
@@ -67,7 +64,6 @@ extension RowStore {
     }
   }
 
-  /// The lease runs anew.
   public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
@@ -78,7 +74,6 @@ extension RowStore {
     }
   }
 
-  /// The viewer went back.
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
@@ -87,14 +82,13 @@ extension RowStore {
     }
   }
 
-  /// Redeems the code, once.
   public func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> ApprovalResult {
     let (code, new) = (Tables.registrations.row(id.text), Tables.authentications.row(request.authentication.text))
     let session: Question? =
       if case .session(let session, _) = request.by { Tables.sessions.row(session.text) } else { nil }
-    // What an operator approves may use the reserve.
+    // Only an approval by a viewer checks the disk reserve; one by an operator may use the reserve.
     if session != nil { try await requireMoreThanReserve() }
     return try await write(
       asking: { [code, new] + (session.map { [$0] } ?? []) + (entry == nil ? [] : SignedRows.auditQuestions) },
@@ -120,9 +114,9 @@ extension RowStore {
       case .operator(let name, let viewer):
         event = .approveByOperator(name, for: viewer, as: request.authentication)
       }
-      // A second approval is refused here.
+      // Refuses a second approval.
       let step = try rows.step(event, of: stored.record, at: now)
-      // None after a wrong number: the code is denied then.
+      // Stays nil after a wrong number, which denies the code.
       var authentication: AuthenticationRecord?
       if let approval = step.flow.state.approval {
         guard try rows.authentication(context, approval.authentication) == nil else {
@@ -143,7 +137,6 @@ extension RowStore {
     }
   }
 
-  /// The viewer says no.
   public func deny(
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
@@ -157,7 +150,6 @@ extension RowStore {
     }
   }
 
-  /// The code is taken back.
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
@@ -169,7 +161,6 @@ extension RowStore {
     }
   }
 
-  /// Forgets codes before their time.
   public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
     try await write { context, _ in
       for id in ids {
@@ -179,7 +170,6 @@ extension RowStore {
     }
   }
 
-  /// What is remembered of a code.
   public func registration(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationRecord?
   {
@@ -189,7 +179,6 @@ extension RowStore {
     }
   }
 
-  /// The registrations that are remembered.
   public func registrations(after id: RegistrationID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [RegistrationRecord]
   {
@@ -203,10 +192,11 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Whether this very registration was kept before: the first try's answer was lost.
+  /// Whether exactly this registration is stored, because the first call succeeded and its result was lost.
   ///
-  /// Makes room for it otherwise.
-  /// - Throws: `codeTaken`, when its id or code is another one's.
+  /// If not, deletes a forgotten or invalid row that holds the code.
+  ///
+  /// - Throws: `codeTaken` when another registration has the id or the code.
   fileprivate func isThere(
     _ context: borrowing WriteContext, _ record: RegistrationRecord, at now: Instant
   ) throws -> Bool {
@@ -218,20 +208,24 @@ extension SignedRows {
     let holder = try one(
       context, Tables.registrations, "\(all: Tables.registrations) WHERE code = \(code)")
     if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
-    // Its time of being remembered is over, or its row does not verify: the code is free in both cases.
+    // The holder of the code is past its time or fails verification, so the code is free.
     try context.run("DELETE FROM registration WHERE code = \(code)")
     return false
   }
 }
 
-/// Queries that a partial index serves: a database may use it only when the condition is written as the index has it.
+/// Queries that a partial index serves.
+///
+/// A database uses the index only if the condition is written exactly as in the index.
 enum CodeQueries {
-  /// The codes of a device that nobody has answered; some of them may have run out of time.
+  /// The pending codes of a device.
+  ///
+  /// Some of them may have expired.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
     SQL(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])
   }
 
-  /// The same, named ahead.
+  /// The same query, to be declared in advance.
   static func question(of device: DeviceHash, at requestor: RequestorID) -> Question {
     Question(
       sql: waiting(of: device, at: requestor), table: Tables.registrations.name,

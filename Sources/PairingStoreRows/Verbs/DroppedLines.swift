@@ -5,14 +5,18 @@ import RegentPairing
 import RegentPlatform
 import RegentSQL
 
-/// Lines of the audit log that were dropped to make room, as the line tells that has the number of the last of them.
+/// A summary of audit lines that were dropped to make room.
 ///
-/// It is a line like any other, signed as one. It says which hash the chain had before the first of them and after the
-/// last, so that the chain goes on over them, and a line that somebody else deletes is missed still.
+/// It has the number of the last dropped line.
+///
+/// It is a signed line like the others. It states the value of the hash chain before the first dropped line and after
+/// the last one, so that the chain continues over them, and a line that an attacker deletes is still detected.
 struct DroppedLines {
   static let action = "audit.thin"
 
-  /// The number of the first of them; the last has the number of the line that tells of them.
+  /// The number of the first dropped line.
+  ///
+  /// The last one's is the number of the summary.
   let first: Int64
   let count: Int64
   let before: [UInt8]
@@ -22,7 +26,7 @@ struct DroppedLines {
     (self.first, self.count, self.before, self.after) = (first, count, before, after)
   }
 
-  /// Reads such a line; nil for all others.
+  /// Reads a summary; nil for other lines.
   init?(_ number: Int64, _ action: String, _ subject: String, _ detail: String) {
     guard action == Self.action else { return nil }
     let (numbers, words) = (subject.split(separator: " "), detail.split(separator: " "))
@@ -38,7 +42,7 @@ struct DroppedLines {
     self.init(line.number, line.entry.action, line.entry.subject, line.entry.detail)
   }
 
-  /// Reads such a line as its row has it.
+  /// Reads a summary from the values of its row.
   init?(_ values: [SQLValue]) {
     guard case .integer(let number) = values[0], case .text(let action) = values[3],
       case .text(let subject) = values[4], case .text(let detail) = values[6]
@@ -46,7 +50,7 @@ struct DroppedLines {
     self.init(number, action, subject, detail)
   }
 
-  /// The line that tells of them, with the time of the last.
+  /// The summary as an audit line, with the time of the last dropped line.
   func line(_ number: Int64, at time: Instant) -> NumberedAuditEntry {
     NumberedAuditEntry(
       number: number,
@@ -56,34 +60,34 @@ struct DroppedLines {
           + "\(before.isEmpty ? Self.noHash : Hex.encode(before)) to \(Hex.encode(after))"))
   }
 
-  /// Of a log that begins.
+  /// Stands for the empty chain at the beginning of a log.
   private static let noHash = "nothing"
 }
 
-/// How far a store has looked for lines that can be dropped, and how many were: counting a million lines, and walking
-/// over those that stay, are for the first time after a start.
+/// What a store remembers between its searches for lines to drop, so that a million lines are counted and walked over
+/// only once after a start.
 final class AuditThinning: Sendable {
-  private struct State {
+  private struct AuditThinningState {
     var floor: Int64 = -1
     var dropped: Int64 = 0
     var walk: AuditWalk?
   }
 
-  private let state = Locked(State())
+  private let state = Locked(AuditThinningState())
 
-  /// How many lines there are at most.
+  /// An upper bound of the number of lines.
   ///
-  /// Too many at worst: lines that another node dropped are not known here.
+  /// It is too high when another node has dropped lines.
   func most(of head: AuditHead) -> Int64 {
     state.withLock { head.newest - head.floor - ($0.floor == head.floor ? $0.dropped : 0) }
   }
 
-  /// Notes how many lines there are.
+  /// Remembers a count of the lines.
   func note(_ count: Int64, of head: AuditHead) {
     state.withLock { ($0.floor, $0.dropped) = (head.floor, head.newest - head.floor - count) }
   }
 
-  /// Where the next search begins.
+  /// The position from which the next search continues.
   var walk: AuditWalk? {
     get { state.withLock { $0.walk } }
     set { state.withLock { $0.walk = newValue } }
@@ -91,12 +95,12 @@ final class AuditThinning: Sendable {
 }
 
 extension RowStore {
-  /// Drops the oldest lines of strangers, so many at most.
+  /// Drops up to `most` of the oldest lines that untrusted clients caused.
   ///
-  /// Lines that stand side by side become one that tells of them, so those that stay and those that tell are at most
-  /// twice the lines that are kept for good.
+  /// Adjacent dropped lines share one summary, so the log has at most one summary for each line that is kept
+  /// permanently.
   ///
-  /// - Returns: how many there are less.
+  /// - Returns: by how many lines the log is shorter.
   func dropLinesOfStrangers(_ most: Int) async throws(StoreError) -> Int {
     var gone = 0
     while gone < most, let walk = try await droppable() {
@@ -111,7 +115,9 @@ extension RowStore {
     return gone
   }
 
-  /// A walk up to the next two lines that can become one; nil when there are none.
+  /// Searches for the next two adjacent lines that can be merged.
+  ///
+  /// Returns the walk up to them; nil when there are none.
   private func droppable(step: Int = 500) async throws(StoreError) -> AuditWalk? {
     while true {
       let last = thinning.walk
@@ -122,7 +128,7 @@ extension RowStore {
         let lines = try rows.lines(context, after: walk.reached, upTo: head.newest, limit: step)
         for (place, line) in lines.enumerated() {
           if line.record.isDroppable {
-            // The newest may become one with a line that comes.
+            // The newest line may be merged with a later one, so the next search must find it again.
             guard place + 1 < lines.count else { return (walk, false, lines.count == step) }
             if lines[place + 1].record.follows(line.record) { return (walk, true, true) }
           }
@@ -141,14 +147,14 @@ extension RowStore {
 extension NumberedAuditEntry {
   fileprivate var isDroppable: Bool { entry.isOfStranger || DroppedLines(self) != nil }
 
-  /// Whether it can be dropped together with the line before it.
+  /// Whether this line can be merged with the line before it.
   fileprivate func follows(_ line: NumberedAuditEntry) -> Bool {
     isDroppable && (DroppedLines(self)?.first ?? number) == line.number + 1
   }
 }
 
 extension SignedRows {
-  /// Makes one line of those behind a walk.
+  /// Replaces the droppable lines behind a walk by one summary.
   fileprivate func drop(
     _ context: borrowing WriteContext, behind walk: AuditWalk, most: Int
   ) throws -> Int {
@@ -161,7 +167,7 @@ extension SignedRows {
     guard run.count > 1, let first = run.first?.record, let last = run.last?.record else { return 0 }
     var end = walk
     for line in run { end.take(line) }
-    // Somebody changed what stands there: it must be missed still.
+    // The lines were changed by an attacker. They must stay, so that the change is still detected.
     guard !end.hasMismatch else { return 0 }
     let told = run.map { DroppedLines($0.record) }
     let dropped = DroppedLines(

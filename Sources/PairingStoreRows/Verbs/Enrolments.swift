@@ -3,7 +3,6 @@ public import RegentPairing
 import RegentSQL
 
 extension RowStore {
-  /// Keeps a new invitation.
   public func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
     try await write { context, rows in
       guard try rows.requestor(context, enrolment.requestor) != nil else {
@@ -26,7 +25,6 @@ extension RowStore {
     }
   }
 
-  /// An invitation that stands.
   public func enrolment(_ id: EnrolmentID, at now: Instant) async throws(StoreError) -> EnrolmentRecord? {
     try await read { context, rows in
       guard let record = try rows.enrolment(context, id)?.record, record.isValid(at: now) else { return nil }
@@ -34,7 +32,6 @@ extension RowStore {
     }
   }
 
-  /// All that stand.
   public func enrolments(at now: Instant) async throws(StoreError) -> [EnrolmentRecord] {
     try await read { context, rows in
       try rows.all(
@@ -44,7 +41,6 @@ extension RowStore {
     }
   }
 
-  /// Gives a box a key pair of its own.
   public func redeem(
     _ id: EnrolmentID, box: String, with pair: KeyPair, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> KeyPair {
@@ -68,7 +64,6 @@ extension RowStore {
     }
   }
 
-  /// Ends an invitation.
   public func revokeEnrolment(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
     try await write { context, rows in
       guard try rows.enrolment(context, id) != nil else { throw EnrolmentRecord.missing }

@@ -3,7 +3,6 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Keeps a client.
   public func put(
     _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
@@ -15,7 +14,7 @@ extension RowStore {
       }
       guard try rows.isHonoured(context, client) else { throw StoreError.notFound(what: "application") }
       let there = try rows.oauthClient(context, client.id)
-      // The same again, as after an unknown outcome.
+      // A repetition after an unknown outcome: the client has been stored already.
       if there?.record == client { return }
       guard there?.record == seen else { throw StoreError.changedMeanwhile(what: "client") }
       if there == nil { try SignedRows.makeRoom(context, for: client, room, at: now) }
@@ -32,7 +31,6 @@ extension RowStore {
     }
   }
 
-  /// Clients in the order of their ids.
   public func oauthClients(of requestor: RequestorID?, after id: ClientID?, limit: Int)
     async throws(StoreError) -> [OAuthClientRecord]
   {
@@ -62,7 +60,6 @@ extension RowStore {
     }
   }
 
-  /// Keeps what a viewer gave.
   public func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
     let ofSignIn = Question(
       sql: "\(all: Tables.grants) WHERE authentication = \(grant.authentication.text)", table: Tables.grants.name,
@@ -80,7 +77,7 @@ extension RowStore {
       let earlier = try rows.place(context, Tables.grants, ofSignIn)
       if let earlier = earlier.stored { return earlier.record }
       if earlier.isTaken {
-        // It does not verify, and only one row may have this place.
+        // The row fails verification. It must be deleted, because each sign-in has at most one grant row.
         try context.run("DELETE FROM oauth_grant WHERE authentication = \(grant.authentication.text)")
       }
       try rows.insert(context, Tables.grants, grant)
@@ -92,23 +89,22 @@ extension RowStore {
     }
   }
 
-  /// Keeps the next generation of a grant.
   public func rotate(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord {
     try await rotate(grant, seen: nil, at: now)
   }
 
-  /// Keeps the next generation of a grant; of one that was seen, by writing it over that row.
+  /// With the version that the caller has seen, it overwrites that row without reading it again.
   public func rotate(
     _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {
-    // Sealed before the transaction, which others may wait for.
+    // Encryption happens before the transaction, so that other transactions do not wait for it.
     let values = Tables.grants.encode(grant, vault)
     return try await write(
       asking: { [Tables.grants.row(grant.id.text)] + SignedRows.questions(onWhich: grant) },
       thenAsking: { context in try SignedRows.moreQuestions(context, onWhich: grant) }
     ) { [self] context, rows in
-      // The mark tells of what was committed, and the transaction of what others did in it before. The row is the one
-      // that was seen when it has its signature, which is over the generation, too.
+      // The counter shows that no other transaction has committed a relevant change, and `movesMark` that no other verb
+      // in this batch has made one. The signature identifies the row version, because it covers the generation.
       if let seen, standingMark == seen.mark, !context.movesMark,
         try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.signature)
       {
@@ -134,7 +130,7 @@ extension RowStore {
     }
   }
 
-  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> StandingGrant? {
+  public func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant? {
     let mark = standingMark
     return try await read { context, rows in
       rows.mark = mark
@@ -144,7 +140,6 @@ extension RowStore {
     }
   }
 
-  /// The grants whose time is not over.
   public func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [GrantRecord]
   {
@@ -167,9 +162,10 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Makes room for one more client, if there is none left.
+  /// Deletes a client if there is no room for one more.
   ///
-  /// Removing looks at columns without verifying them: it gives nothing to anybody.
+  /// The columns are read without verification. A forged row can only get a client deleted and gains an attacker
+  /// nothing.
   fileprivate static func makeRoom(
     _ context: borrowing WriteContext, for client: OAuthClientRecord, _ room: ClientRoom, at now: Instant
   ) throws {
@@ -195,14 +191,16 @@ extension SignedRows {
     try shared(context, Tables.oauthClients, id.text)
   }
 
-  /// Whether whoever asked for a code in OAuth's words still is a client: a viewer's yes would be for nobody.
+  /// Whether the OAuth client that asked for the code still exists and is valid.
+  ///
+  /// Otherwise an approval would sign in no client.
   func hasClient(_ context: borrowing WriteContext, _ record: RegistrationRecord) throws -> Bool {
     guard let asked = record.about.asked else { return true }
     guard let client = try oauthClient(context, asked.client)?.record else { return false }
     return try isHonoured(context, client)
   }
 
-  /// Whether the application that a client showed a statement of still counts.
+  /// Whether the application is still valid whose software statement the client showed.
   fileprivate func isHonoured<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ client: OAuthClientRecord
   ) throws -> Bool {
@@ -213,18 +211,19 @@ extension SignedRows {
 
   fileprivate func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ grant: GrantRecord, at now: Instant, version: GrantVersion? = nil
-  ) throws -> StandingGrant? {
+  ) throws -> ValidGrant? {
     guard grant.isValid(at: now), let client = try oauthClient(context, grant.client)?.record,
       try isHonoured(context, client), let signIn = try standing(context, grant.authentication, at: now)
     else { return nil }
-    return StandingGrant(grant: grant, client: client, signIn: signIn, version: version)
+    return ValidGrant(grant: grant, client: client, signIn: signIn, version: version)
   }
 
-  /// What a grant stands on: its client and its sign-in; and what that stands on, once it is read.
+  /// The queries for the records that a grant depends on: its client and its sign-in.
   fileprivate static func questions(onWhich grant: GrantRecord) -> [Question] {
     [Tables.oauthClients.row(grant.client.text), Tables.authentications.row(grant.authentication.text)]
   }
 
+  /// The queries for the records that the grant's sign-in depends on, once its row is read.
   fileprivate static func moreQuestions(
     _ context: borrowing ReadContext, onWhich grant: GrantRecord
   ) throws -> [Question] {
@@ -246,12 +245,12 @@ extension SignedRows {
 }
 
 private enum GrantColumns {
-  /// What a use of the refresh token changes.
+  /// The columns that a use of the refresh token changes.
   static let next = Tables.grants.change(of: ["idle", "generation", "rotated", "answer"])
 }
 
 extension GrantFilter {
-  /// The rows that an index finds for this filter, in the order of their ids.
+  /// A query that finds the candidates for this filter with an index, sorted by id.
   fileprivate func query(after other: GrantID?) -> SQL {
     let table = Tables.grants
     let after = other?.text ?? ""

@@ -3,7 +3,7 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Random bytes for one purpose: made when the file was, opened with it.
+  /// The key for a purpose, which was generated or decrypted when the store was opened.
   public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret {
     guard let material = vault.material[purpose] else {
       throw .unavailable(reason: "no key material for \(purpose.rawValue)")
@@ -11,7 +11,6 @@ extension RowStore {
     return material
   }
 
-  /// Keeps a new key pair.
   public func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -38,7 +37,6 @@ extension RowStore {
     }
   }
 
-  /// Retires or revokes a key pair.
   public func setState(
     of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
@@ -59,7 +57,6 @@ extension RowStore {
     }
   }
 
-  /// Keeps a new key for signing media tokens.
   public func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
@@ -74,7 +71,6 @@ extension RowStore {
     }
   }
 
-  /// Ends a signing key.
   public func retireSigningKey(
     _ id: SigningKeyID, neededUntil: Instant, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
@@ -82,7 +78,7 @@ extension RowStore {
       guard let stored = try rows.signingKey(context, id) else {
         throw StoreError.notFound(what: "signing key")
       }
-      // Retired again: the first retirement stands, so that a repeated call cannot unpublish a key early.
+      // The first retirement stays, so that a repeated call cannot unpublish the key too early.
       guard stored.record.retired == nil else { return }
       try rows.update(
         context, Tables.signingKeys, stored,

@@ -3,12 +3,10 @@ public import RegentPairing
 import RegentSQL
 
 extension RowStore {
-  /// The failures of one account or source.
   public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
     try await read { context, rows in try rows.failures(context, subject.key)?.record.failures }
   }
 
-  /// Counts one more.
   public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
   {
@@ -17,7 +15,6 @@ extension RowStore {
     }
   }
 
-  /// Counts a try as a failure before the password is looked at.
   public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
     try await write { context, rows in
       let stored = try rows.failures(context, subject.key)
@@ -27,7 +24,6 @@ extension RowStore {
     }
   }
 
-  /// Takes a try back that was no failure.
   public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
     let key = subject.key
     try await write { context, rows in
@@ -40,10 +36,9 @@ extension RowStore {
     }
   }
 
-  /// Forgets the failures of a subject.
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     let key = subject.key
-    // Most sign-ins follow no failure: nothing to forget is no disk write.
+    // Reads first: most sign-ins follow no failure, and then nothing is written to disk.
     let isThere = try await read { context, _ in
       try context.exists("SELECT 1 FROM login_failure WHERE subject = \(key)")
     }
@@ -56,7 +51,8 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Forgets those with the fewest failures when there are too many, and keeps how many these had at most.
+  /// When there are too many counters, deletes those with the fewest failures, and remembers the highest count among
+  /// them.
   func forgetFailures(
     _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
   ) throws -> Int {
@@ -65,7 +61,8 @@ extension SignedRows {
     let others = try failures(context, CountedFailures.others)
     let excess = min(count - Int64(max(0, most)) - (others == nil ? 0 : 1), Int64(limit))
     guard excess > 0 else { return 0 }
-    // By their columns alone: a row that does not verify counts for nobody, and going is all that happens to it.
+    // Uses the columns without verification: a row that fails verification has no effect, and here it can only be
+    // deleted.
     let least = try context.all(
       """
       SELECT rowid, failures FROM login_failure WHERE subject <> \(CountedFailures.others)

@@ -5,14 +5,12 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Keeps what a node counts.
   public func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError) {
     try await write { context, rows in
       try rows.keep(context, Tables.numbers, NumbersRecord(id: NumbersRecord.id(kind, node), text: text))
     }
   }
 
-  /// What was kept last.
   public func keptNumbers(_ kind: StoredCounters, of node: NodeID?) async throws(StoreError) -> String? {
     try await read { context, rows in
       try rows.one(context, Tables.numbers, "\(all: Tables.numbers) WHERE id = \(NumbersRecord.id(kind, node))")?
@@ -20,11 +18,10 @@ extension RowStore {
     }
   }
 
-  /// What each of the nodes has kept last.
   public func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String] {
     try await read { context, rows in
       let first = NumbersRecord.id(kind, nil) + " "
-      // The next character behind a space: names come after it.
+      // `!` is the character after the space in ASCII, so the range contains exactly the ids with a node name.
       let all = try rows.all(
         context, Tables.numbers,
         "\(all: Tables.numbers) WHERE id > \(first) AND id < \(NumbersRecord.id(kind, nil) + "!")")
@@ -34,17 +31,15 @@ extension RowStore {
     }
   }
 
-  /// Sees whether anything can be written.
   public func tryWriting() async throws(StoreError) {
     _ = try await write { context, _ in
-      // A row that comes and goes reaches the disk with every database; an UPDATE that changes nothing need not.
+      // Inserting and deleting a row reaches the disk on both databases; an UPDATE without a change need not.
       try context.run("INSERT INTO numbers (id, text, signature) VALUES ('trial', '', \([UInt8]()))")
       try context.run("DELETE FROM numbers WHERE id = 'trial'")
     }
     try await requireRoom()
   }
 
-  /// Forgets what nobody can ask for any more.
   public func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int)
     async throws(StoreError) -> Int
   {
@@ -80,7 +75,9 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Deletes at most so many of a table's rows: neither database knows a limit for a DELETE.
+  /// Deletes up to `limit` rows.
+  ///
+  /// A subquery has the limit because neither database supports one in DELETE.
   fileprivate static func deleteSome(
     _ context: borrowing WriteContext, _ limit: Int, of table: String, where condition: SQL
   ) throws -> Int {
@@ -91,20 +88,20 @@ extension SignedRows {
       """)
   }
 
-  /// Forgets the oldest temporary passes that are used up, when there are too many.
+  /// Deletes the oldest temporary passes that have ended, when there are too many.
   ///
-  /// A row keeps its number while its pass lasts, and new ones get higher numbers: two look-ups tell whether there may
-  /// be too many, without counting a million rows every few seconds.
+  /// A pass keeps its `rowid`, and later passes get higher ones. So two look-ups show whether there may be too many,
+  /// without counting a million rows every few seconds.
   fileprivate func forgetPasses(
     _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
   ) throws -> Int {
     let newest: Int64 = try context.value("SELECT coalesce(max(rowid), 0) FROM temporary_pass") ?? 0
-    // Somebody may have given a row the smallest number that there is.
+    // An attacker may have given a row the smallest possible number, so the subtraction is checked for overflow.
     let (last, isNone) = newest.subtractingReportingOverflow(Int64(max(0, most)))
     guard !isNone, limit > 0, try context.exists("SELECT 1 FROM temporary_pass WHERE rowid <= \(last)")
     else { return 0 }
-    // The latest start of a pass that is over by now. By the bytes of the name in hexadecimal: these rows are not
-    // verified, and one that was changed must not stop the clean-up.
+    // For each provider the latest start of a pass that has ended by now. Provider ids are compared as hexadecimal
+    // bytes: these rows are not verified, and a corrupt text must not stop the clean-up.
     var latest: [String: Int64] = [:]
     for provider in try all(context, Tables.providers, "\(all: Tables.providers)") {
       guard let rules = provider.record.temporaryPass else { continue }

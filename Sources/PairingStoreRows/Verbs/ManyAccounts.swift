@@ -3,7 +3,6 @@ public import RegentPairing
 import RegentSQL
 
 extension RowStore {
-  /// Writes accounts with passwords that were hashed elsewhere: all of them or none.
   public func putAccounts(_ writes: [AccountWrite], at now: Instant) async throws(StoreError) -> [RegistrationChange] {
     try await write { context, rows in
       var changes: [RegistrationChange] = []

@@ -2,10 +2,10 @@ public import PairingStore
 public import RegentPairing
 import RegentSQL
 
-// The rest of `NodeStore` is the adapters': who writes beside us is a matter of the database.
+// The other functions of `NodeStore` are in the adapters, because they depend on whether other processes share the
+// database.
 
 extension RowStore {
-  /// Those of these registrations that are remembered.
   public func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord] {
     try await read { context, rows in
       try rows.all(
@@ -14,7 +14,6 @@ extension RowStore {
     }
   }
 
-  /// Ends a code whose time is over.
   public func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       guard let stored = try rows.registration(context, id), now < stored.record.flow.forgettable else { return nil }
@@ -22,14 +21,12 @@ extension RowStore {
     }
   }
 
-  /// How many codes wait for an answer.
   public func liveCodes(at now: Instant) async throws(StoreError) -> Int {
     try await read { context, _ in
       Int(try context.value(CodeQueries.countLive(at: now)) ?? 0)
     }
   }
 
-  /// The registration that has a code.
   public func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
     try await read { context, rows in
       let record = try rows.one(
@@ -38,7 +35,6 @@ extension RowStore {
     }
   }
 
-  /// The registration that answers for a device.
   public func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
   {

@@ -5,12 +5,12 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// The permit for a resource: in force, expired, or none.
   public func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
     async throws(StoreError) -> PermitLookup
   {
     try await read { context, rows in
-      // A permit stands on its authentication: one whose row does not verify carries nothing.
+      // A permit is valid only with its authentication. If the authentication's row fails verification, the permit must
+      // not count.
       guard try rows.authentication(context, authentication) != nil,
         let permit = try rows.permit(context, authentication, resource)?.record.permit
       else { return .none }
@@ -18,7 +18,6 @@ extension RowStore {
     }
   }
 
-  /// Keeps a permit, unless one is there that is as good.
   public func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit {
     let good = try await read { context, rows -> Permit? in
       _ = try rows.usable(context, permit.authentication, at: now)
@@ -33,7 +32,6 @@ extension RowStore {
     }
   }
 
-  /// Opens a resource with a temporary pass.
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
@@ -71,7 +69,6 @@ extension RowStore {
     }
   }
 
-  /// What has been used of a pass.
   public func temporaryPass(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse {
@@ -80,7 +77,6 @@ extension RowStore {
     }
   }
 
-  /// The passes that were begun, behind one of them.
   public func temporaryPasses(
     requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord] {
@@ -98,7 +94,6 @@ extension RowStore {
     }
   }
 
-  /// Lets passes begin anew.
   public func resetTemporaryPasses(
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant
@@ -151,7 +146,7 @@ extension SignedRows {
     }
     let name = PermitRow.name(of: resource)
     guard let row = try row(name) ?? PermitRow.earlierName(of: resource, besides: name).flatMap(row) else { return nil }
-    // The row may have a hash in its place.
+    // The row may contain a hash of the resource. Return the resource itself.
     let permit = row.record.permit
     let whole = Permit(
       authentication: permit.authentication, resource: resource, issued: permit.issued, expires: permit.expires)
@@ -188,10 +183,10 @@ extension SignedRows {
     return bounded
   }
 
-  /// Forgets the oldest permits of a sign-in that has as many as are kept.
+  /// Deletes the oldest permits of a sign-in that has reached its limit.
   ///
-  /// Those from a time that has not come yet, when the clock was ahead, go first: they would never be the oldest, and
-  /// each new one would drive out the one before.
+  /// Permits with a time in the future, from when the clock was ahead, go first. They would never be the oldest, so
+  /// each new permit would delete the one before it.
   private func makeRoom(
     _ context: borrowing WriteContext, for authentication: AuthenticationID, among most: Int, at now: Instant
   ) throws {
@@ -208,24 +203,27 @@ extension SignedRows {
   }
 }
 
-/// How a permit's row names its resource.
+/// How the row of a permit names its resource.
 enum PermitRow {
-  /// In bytes: titles are shorter, and a row of a kilobyte takes seven of the file, as SQLite keeps its key twice.
+  /// In bytes.
+  ///
+  /// Titles are shorter, and a row with a name of one kilobyte would take seven in the file, because SQLite stores the
+  /// key twice.
   private static let longest = 128
-  /// What version 0.1.0 kept as it came.
+  /// Up to this length, version 0.1.0 stored resources unchanged.
   private static let earlierLongest = 1_024
   private static let mark = "sha256:"
 
-  /// The resource itself, or the hash of a long one, which may have 8 KiB.
+  /// The resource itself, or the hash of a long one (resources have up to 8 KiB).
   ///
-  /// A short one that looks like a hash is hashed as well, so that no two have one name.
+  /// A short resource that looks like a hash is hashed too, so that no two resources have the same name.
   static func name(of resource: ResourceID) -> String {
     let text = resource.text
     guard text.utf8.count > longest || text.hasPrefix(mark) else { return text }
     return mark + Hex.encode(SHA256.hash(text))
   }
 
-  /// The name that the row of an earlier version has; nil when it is the same.
+  /// The name in a row of an earlier version; nil when it is the same.
   static func earlierName(of resource: ResourceID, besides name: String) -> String? {
     let text = resource.text
     return text.utf8.count <= earlierLongest && !text.hasPrefix(mark) && text != name ? text : nil

@@ -3,7 +3,6 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Keeps the key of a box.
   public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
     try await write { context, rows in
       guard try rows.standing(context, box.authentication, at: now) != nil else {
@@ -24,8 +23,7 @@ extension RowStore {
     }
   }
 
-  /// Makes the box's account a sign-in of an app's.
-  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> StandingSignIn {
+  public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     try await requireMoreThanReserve()
     return try await write { context, rows in
       let used = UsedRequest(id: exchange.request, ends: exchange.requestEnds)
@@ -47,7 +45,6 @@ extension RowStore {
     }
   }
 
-  /// Keeps what the viewer decided.
   public func decide(
     _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool {
@@ -68,12 +65,10 @@ extension RowStore {
     }
   }
 
-  /// What was decided about the apps of a box.
   public func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {
     try await read { context, rows in try rows.decisions(context, of: device) }
   }
 
-  /// The boxes whose sign-in is in force.
   public func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview] {
     try await read { context, rows in
       var found: [BoxOverview] = []
@@ -93,7 +88,6 @@ extension RowStore {
     }
   }
 
-  /// The apps that are in by a box's sign-in.
   public func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError)
     -> [AuthenticationRecord]
   {
@@ -102,9 +96,11 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Why the box's own sign-in does not stand, or that its viewer does not let the app use it; nil when all is well.
+  /// Why an app's sign-in is refused because of the box's own sign-in, or because the viewer does not let the app use
+  /// it; nil when it is not refused.
   ///
-  /// Its time is not looked at: no child has more. A pause is told as one, and an end before it.
+  /// The expiry of the box's sign-in is not checked, because no app's sign-in outlives it. An end is reported before a
+  /// pause.
   func refusal<Context: Querying & ~Copyable>(
     _ context: borrowing Context, ofParent parent: ParentSignIn, of record: AuthenticationRecord
   ) throws -> AuthenticationRefusal? {
@@ -112,20 +108,21 @@ extension SignedRows {
     return try signInContext(context, of: box).pauseOrEnd(ofParent: box)
   }
 
-  /// The box's own sign-in, if it is there and its viewer lets the app use it.
+  /// The box's own sign-in, if it exists and the viewer lets the app use it.
   private func box<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of parent: ParentSignIn, lettingIn record: AuthenticationRecord
   ) throws -> AuthenticationRecord? {
     let app = record.authentication
     guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
-      // Signed in anew at another provider, or as somebody else: that is another sign-in.
+      // If the box signed in again with another account, the app's sign-in does not carry over to it.
       box.authentication.viewer == app.viewer,
       try decision(context, box.deviceHash, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
     else { return nil }
     return box
   }
 
-  /// Whether an app's sign-in is one still: lists show none whose box has signed out, or whose viewer took it back.
+  /// Whether an app's sign-in belongs in lists: not when the box has signed out or the viewer has withdrawn the
+  /// permission.
   func isListed<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ record: AuthenticationRecord, at now: Instant
   ) throws -> Bool {
@@ -163,14 +160,14 @@ extension SignedRows {
     ).map(\.record).filter { $0.authentication.isValid(at: now) }
   }
 
-  /// The oldest sign-ins of a box that there is no room for.
+  /// The ids of the oldest sign-ins of a box that exceed its limits.
   ///
-  /// By their columns alone, as a row that does not verify counts for nobody: whoever makes up device ids takes room
-  /// from his own box, and whoever made up names of apps as well takes the room of all of them.
+  /// The columns are read without verification, because a row that fails verification has no effect anyway. A box owner
+  /// who invents device ids, or names of apps, uses up only the limits of that box.
   fileprivate func signInsTooMany(
     _ context: borrowing WriteContext, of parent: AuthenticationID, app: String, at now: Instant
   ) throws -> [String] {
-    // Most boxes have a few: the index alone says so.
+    // Most boxes have a few apps, and then the count, which reads only the index, suffices.
     let count: Int = try context.value("SELECT count(*) FROM authentication WHERE parent = \(parent.text)") ?? 0
     guard count > BoxOverview.mostOfApp else { return [] }
     let beyond = try context.all(
@@ -191,7 +188,7 @@ extension SignedRows {
       ) { try $0.text(0) }
   }
 
-  /// The box's own sign-in, if an app's may come from it now.
+  /// The box's own sign-in, if an app's sign-in may be derived from it now.
   fileprivate func parent(
     _ context: borrowing WriteContext, _ id: AuthenticationID, of exchange: PlatformExchange, at now: Instant
   ) throws -> AuthenticationRecord {
@@ -206,10 +203,10 @@ extension SignedRows {
     return parent
   }
 
-  /// A regular sign-in of the device, which the exchange must not take the place of.
+  /// The valid regular sign-in of the device, which the exchange must not replace.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
-  ) throws -> StandingSignIn? {
+  ) throws -> ValidSignIn? {
     guard let there = try authentication(context, record.authentication.requestor, record.deviceHash)?.record,
       there.authentication.source == .regular, there.authentication.isValid(at: now)
     else { return nil }

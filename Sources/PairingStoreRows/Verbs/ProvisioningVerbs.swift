@@ -3,7 +3,6 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Everything but the accounts.
   public func provisioning() async throws(StoreError) -> Provisioning {
     try await read { context, rows in
       var all = Provisioning()
@@ -16,7 +15,7 @@ extension RowStore {
       for one in try rows.all(context, Tables.integrations, "\(all: Tables.integrations)") {
         all.integrations[one.record.requestor, default: [:]][one.record.provider] = one.record
       }
-      // In the order of writing, as they were given.
+      // In the order in which operators added them, which is the order of evaluation.
       for one in try rows.all(
         context, Tables.entitlements, "\(all: Tables.entitlements) ORDER BY rowid")
       {
@@ -51,7 +50,6 @@ extension RowStore {
     }
   }
 
-  /// Writes a record, if what is there is what the caller has seen.
   public func put(
     _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
@@ -60,7 +58,6 @@ extension RowStore {
     }
   }
 
-  /// Sets an account's password and ends its sessions.
   public func setPassword(
     _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter,
     audit entry: AuditEntry?, at now: Instant
@@ -86,7 +83,6 @@ extension RowStore {
     }
   }
 
-  /// Another hash of the same password.
   public func renewPassword(
     _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
   ) async throws(StoreError) {
@@ -97,16 +93,15 @@ extension RowStore {
     }
   }
 
-  /// The forms of stored passwords.
   public func passwordForms(_ form: @escaping @Sendable (String) -> String?)
     async throws(StoreError) -> [ProviderID: Set<String>]
   {
     try await read { context, _ in
       var found: [ProviderID: Set<String>] = [:]
-      // Not verified: a row that somebody made makes sign-ins at that provider slower, within what a form may cost, and
-      // opens nothing. Verifying a hundred thousand would take longer than all else at the start.
+      // The rows are not verified. A forged row can only make sign-ins at that provider slower, within the cost limit
+      // of a format, and gives no access. Verifying a hundred thousand rows would dominate the start time.
       try context.each("SELECT provider, phc FROM password") { row in
-        // Text that is no text opens nothing either.
+        // Invalid text in a row is skipped; it gives no access either.
         guard let provider = (try? row.text(0)).flatMap({ ProviderID($0) }),
           let name = (try? row.text(1)).flatMap(form),
           found[provider, default: []].count < mostPasswordForms
@@ -117,14 +112,12 @@ extension RowStore {
     }
   }
 
-  /// An account's password.
   public func password(of name: AccountName, at provider: ProviderID) async throws(StoreError)
     -> String?
   {
     try await read { context, rows in try rows.password(context, of: name, at: provider) }
   }
 
-  /// Keeps a new client of an application.
   public func register(_ client: ClientRecord, at now: Instant) async throws(StoreError) {
     try await requireMoreThanReserve()
     try await write { context, rows in
@@ -135,7 +128,6 @@ extension RowStore {
     }
   }
 
-  /// A client, if its application is not revoked.
   public func client(_ id: ClientID) async throws(StoreError) -> ClientRecord? {
     try await read { context, rows in
       let client = try rows.one(
@@ -149,7 +141,7 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Writes a record, if what is there is what the caller has seen.
+  /// Writes a record, if the stored one equals `seen`; throws `changedMeanwhile` otherwise.
   func replace(
     _ context: borrowing WriteContext, _ seen: Provision?, with record: Provision, audit entry: AuditEntry?,
     at now: Instant
@@ -169,7 +161,7 @@ extension SignedRows {
     return try endSessions(context, sessions(context, of: viewer), at: now)
   }
 
-  /// Writes a record over the one of the same key, or as a new one.
+  /// Writes a record over the stored one with the same key, or as a new row.
   func keep<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
   ) throws {

@@ -3,7 +3,6 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Removes a record with all that stands on it.
   public func remove(_ id: ProvisionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]
   {
@@ -17,7 +16,7 @@ extension RowStore {
       case .requestor(let id): try RowStore.removeRequestor(context, id.text)
       case .provider(let id): return try rows.removeProvider(context, id, at: now)
       case .integration(let requestor, let provider):
-        // Its devices are told that their sign-ins have ended: made again, it must not bring them back.
+        // The sign-ins are deleted, so that they do not become valid again if an operator adds the integration again.
         try SignedRows.deleteSignIns(context, .integration(requestor: requestor.text, provider: provider.text))
         try context.run(
           """

@@ -3,7 +3,6 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Keeps a new session.
   public func startSession(
     _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
@@ -21,7 +20,6 @@ extension RowStore {
     }
   }
 
-  /// The session of a cookie.
   public func session(_ token: TokenHash, at now: Instant) async throws(StoreError)
     -> SessionRecord?
   {
@@ -35,7 +33,6 @@ extension RowStore {
     }
   }
 
-  /// Notes that a session is used.
   public func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError) {
     let isDue = try await read { context, rows in
       try rows.liveSession(context, id, at: now).record.isDue(at: now)
@@ -67,7 +64,6 @@ extension RowStore {
     }
   }
 
-  /// The sessions in force behind an id.
   public func sessions(after id: SessionID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [SessionRecord]
   {
@@ -90,13 +86,14 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Ends the sessions that are too many with a new one: those that were used longest ago.
+  /// Ends the sessions that exceed the limits because of a new one, those unused for longest first.
   fileprivate func makeRoom(
     _ context: borrowing WriteContext, beside record: SessionRecord, at now: Instant
   ) throws -> [RegistrationChange] {
     let most = SessionRecord.mostOfAccount
     guard record.viewer.account == nil else { return try endOldest(context, beside: record, beyond: most, at: now) }
-    // Anybody may be a guest: a flood of one address ends the flood's own sessions.
+    // Any visitor may become a guest. With the limit for each address, a flood from one address ends only its own
+    // sessions.
     return try endOldest(context, beside: record, fromItsAddress: true, beyond: most, at: now)
       + endOldest(context, beside: record, beyond: SessionRecord.mostOfGuests, at: now)
   }
@@ -106,7 +103,8 @@ extension SignedRows {
     beyond most: Int, at now: Instant
   ) throws -> [RegistrationChange] {
     let viewer = record.viewer
-    // By their columns alone: a row that does not verify counts for nobody, and going is all that happens here.
+    // Uses the columns without verification: a row that fails verification has no effect, and here it can only be
+    // deleted.
     let others: SQL =
       if fromItsAddress {
         """

@@ -1,24 +1,24 @@
 import PairingStore
 import RegentSQL
 
-/// Which sign-ins are deleted, by their columns alone: a row that does not verify goes as well.
+/// Selects sign-ins to delete by their columns, without verification, so that invalid rows are deleted as well.
 enum SignInCondition {
   case id(String)
   case requestor(String)
   case provider(String)
   case account(provider: String, name: String)
   case integration(requestor: String, provider: String)
-  /// Those that a key pair signed.
+  /// Sign-ins whose rows this key pair signed.
   case rowKey(String)
 }
 
 extension SignedRows {
-  /// The tables whose rows stand on a sign-in, and go with it.
+  /// The tables whose rows depend on a sign-in and are deleted with it.
   private static let standing = ["permit", "platform_box", "oauth_grant"]
 
-  /// Deletes sign-ins with all that stands on them.
+  /// Deletes sign-ins with all rows that depend on them.
   ///
-  /// - Returns: how many sign-ins went.
+  /// - Returns: the number of deleted sign-ins.
   @discardableResult
   static func deleteSignIns(_ context: borrowing WriteContext, _ which: SignInCondition) throws -> Int {
     if case .id(let id) = which {
@@ -35,7 +35,7 @@ extension SignedRows {
     return try context.runCounting("DELETE FROM authentication WHERE \(which)")
   }
 
-  /// Deletes one sign-in that was read, with all that stands on it.
+  /// Deletes a sign-in that the transaction has read, with all rows that depend on it.
   static func deleteSignIn(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
     let id = record.authentication.id.text
     try deleteStanding(context, on: id)

@@ -2,25 +2,28 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// Looks at the signature of every row, a bounded number at a time: what was changed while the service was stopped is
-  /// in the audit log afterwards, also when no verb ever asks for it.
+  /// Verifies the signature of every row, at most `step` rows in one transaction.
   ///
-  /// For after the start and for checking a database; reads only, but for the lines of the log.
+  /// Rows that were changed while the service was stopped are then in the audit log, even if no verb reads them.
   ///
-  /// - Returns: how many rows do not verify.
+  /// It is called after the start and by database checks. It writes nothing but audit lines.
+  ///
+  /// - Returns: the number of rows that fail verification.
   public func verifyRows(step: Int = 500) async throws(StoreError) -> Int {
     var bad = 0
     for table in Tables.all { bad += try await verify(table, step) }
     return bad
   }
 
-  /// Rows that stand on others which are not there, in words: what was deleted from outside leaves them behind.
+  /// Messages about rows that refer to missing rows.
+  ///
+  /// An attacker who deletes rows from outside leaves such references behind.
   public func looseRows() async throws(StoreError) -> [String] {
     try await read { context, _ in try Reference.all.compactMap { try $0.loose(in: context) } }
   }
 
   private func verify(_ table: any SignedTable, _ step: Int) async throws(StoreError) -> Int {
-    // From the very smallest number on, which somebody may have given a row.
+    // Starts at the smallest number, because an attacker may have given a row a negative one.
     var place = Int64.min
     var bad = 0
     while true {

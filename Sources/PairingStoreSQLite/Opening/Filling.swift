@@ -3,11 +3,13 @@ import RegentCryptography
 public import RegentSQL
 import SQLite
 
-/// A new file that gets everything a store holds; nothing depends on it before it is whole and gets its name.
+/// A new database file that receives a copy of a store.
+///
+/// It gets its final name only when it is complete.
 public final class SQLiteFilling: Sendable {
   private let database: Database
 
-  /// Makes the file.
+  /// Creates the file.
   ///
   /// Blocks the caller.
   public init(at path: String) throws {
@@ -18,7 +20,7 @@ public final class SQLiteFilling: Sendable {
     database = try Database(file)
     do {
       try database.writeBlocking { context in
-        // What the steps of the schema write into an empty file: keys and a log of its own.
+        // The migrations have written data keys and an audit head of their own into the empty file; delete them.
         for table in Tables.names { try context.run("DELETE FROM \(unsafeRawSQL: table)") }
       }
     } catch {
@@ -27,7 +29,7 @@ public final class SQLiteFilling: Sendable {
     }
   }
 
-  /// Writes rows as they are.
+  /// Inserts rows unchanged.
   ///
   /// Blocks the caller.
   public func take(_ part: CopiedRows) throws {
@@ -46,15 +48,15 @@ public final class SQLiteFilling: Sendable {
 }
 
 extension SQLiteStore {
-  /// Verifies, counts and hashes every row as it is at one moment, and hands it on.
+  /// Verifies, counts and hashes every row as of one moment and passes it on.
   ///
-  /// Blocks the caller. `seen` is told how many rows there were so far; `take` gets all of them, table by table, on a
-  /// reader's thread.
+  /// Blocks the caller. `seen` receives the number of rows read so far. `take` receives all rows, table by table, on a
+  /// reader thread.
   public func survey(
     seen: @escaping @Sendable (Int) -> Void = { _ in },
     _ take: @escaping @Sendable (CopiedRows) throws -> Void = { _ in }
-  ) throws -> StoreSurvey {
-    let survey = Survey(vault: vault, seen: seen)
+  ) throws -> StoreWalkResult {
+    let survey = StoreWalk(vault: vault, seen: seen)
     return try database.readBlocking { context in try survey.walk(context, take) }
   }
 }

@@ -3,9 +3,9 @@ import RegentCryptography
 import RegentPlatform
 import SQLite
 
-/// The vault for migrations that sign rows, opened inside the first of them that has any.
+/// Opens the vault for migrations that sign rows, when the first of them needs it.
 ///
-/// A wrong master key ends the opening of the file there, with the step undone.
+/// With a wrong master key the opening of the file fails there, and the migration is rolled back.
 final class MigrationKeys: Sendable {
   private let master: SealingKey
   private let opened = Locked<Vault?>(nil)

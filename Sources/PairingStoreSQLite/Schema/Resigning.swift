@@ -2,33 +2,33 @@ import PairingStore
 import RegentPairing
 import SQLite
 
-/// Gives all rows of one table another signed form: what a migration needs that adds a column to a signed table.
+/// Converts all rows of a table to another signed form, for a migration that adds a column to a signed table.
 ///
-/// A row that does not verify in the old form stays as it is: it does not exist before, and does not afterwards.
+/// A row that fails verification in the old form is left unchanged, so that it fails afterwards, too.
 ///
-/// Both forms are written down in the migration itself, not taken from ``Tables``, which shows today's: what a released
-/// migration does never changes.
+/// A migration states both forms itself instead of using ``Tables``, which has today's forms, because a released
+/// migration must never change.
 struct Resigning: Sendable {
-  /// A row as its values, whatever they mean.
+  /// A row as its values, without a record type.
   typealias RawTable = Table<[SQLValue]>
 
   let old: RawTable
   let new: RawTable
   /// The form that rows of key pairs have when this migration runs.
   let keyPairs: Table<KeyPair>
-  /// A row's values in the new form.
+  /// Converts a row's values to the new form.
   let convert: @Sendable (_ old: [SQLValue], Vault) throws -> [SQLValue]
-  /// How many rows share a transaction.
+  /// The number of rows in one transaction.
   var rowsPerPart = 500
 
-  /// The migration: what changes the schema, and then all rows.
+  /// The migration: first the change of the schema, then the conversion of all rows in parts.
   func migration(
     _ name: String, _ keys: MigrationKeys,
     schema: @escaping @Sendable (borrowing WriteContext) throws -> Void
   ) -> Migration {
     Migration(name) { context in
       try schema(context)
-      // Before anything is kept: with a wrong master key the file stays as it was.
+      // Opened here, before the first step is committed, so that a wrong master key leaves the file unchanged.
       _ = try keys.vault(in: context)
     } inParts: { context, place in
       try resignPart(context, keys, from: place)
@@ -58,7 +58,7 @@ struct Resigning: Sendable {
 }
 
 extension Resigning.RawTable {
-  /// A table of rows that are not read as records.
+  /// A table whose rows are not decoded into records.
   init(raw name: String, version: UInt8, signer: Signer, key keyCount: Int = 1, _ columns: [Column]) {
     self.init(name, version: version, signer: signer, key: keyCount, columns) { values, _ in
       values

@@ -2,15 +2,21 @@ import PairingStore
 import RegentCryptography
 import SQLite
 
-/// The schema, step by step; a step that was released is never changed.
+/// The schema as a list of migrations.
+///
+/// A released migration is never changed.
 enum Schema {
-  /// "RGNT": says whose file this is.
+  /// "RGNT" in ASCII.
+  ///
+  /// It marks the file as this program's.
   static let applicationID: Int32 = 0x5247_4E54
 
-  /// The one list of migrations: later work appends to it, and `0.1.0` ends with the second.
+  /// The migrations.
   ///
-  /// - Parameter keys: what a step signs rows with; see ``Resigning``.
-  /// - Returns: the steps, oldest first.
+  /// New ones are appended; release 0.1.0 ends with the second.
+  ///
+  /// - Parameter keys: the keys with which a migration signs rows; see ``Resigning``.
+  /// - Returns: the migrations, oldest first.
   static func migrations(_ keys: MigrationKeys) -> [Migration] {
     [
       Migration("first tables") { context in
@@ -41,9 +47,11 @@ enum Schema {
     ]
   }
 
-  /// What these steps make of an empty file: what every file consists of once it is open.
+  /// The schema that these migrations produce in an empty file.
+  ///
+  /// Every opened file must have exactly this schema.
   static let made = Result {
-    // A key of its own: the vault that a step opens must be that of the file.
+    // A new key for each use, because each `MigrationKeys` must open the vault of its own file only.
     guard let key = SealingKey(id: 0, Random.secret()) else { throw StoreKeyFailure.masterKeyLength(found: 0) }
     return try DatabaseSchema(madeBy: migrations(MigrationKeys(key)), applicationID: applicationID)
   }
@@ -62,7 +70,7 @@ enum Schema {
     ) STRICT;
     """
 
-  // live_code_count and the triggers that kept it are gone since "no triggers": see LiveCodeBound.
+  // The migration "no triggers" removed live_code_count and its triggers; see LiveCodeBound.
   private static let codes: StaticString = """
     CREATE TABLE registration (
       id TEXT PRIMARY KEY, code BLOB NOT NULL UNIQUE, requestor TEXT NOT NULL, device BLOB NOT NULL,
@@ -187,7 +195,8 @@ enum Schema {
     CREATE TABLE numbers (id TEXT PRIMARY KEY, text TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
     """
 
-  // A trigger in the file would run whatever whoever can write the file planted in it, so none may run, ours included.
+  // An attacker who can write the file could plant a trigger, which would run with the service's writes. So no trigger
+  // is allowed, not even the program's own.
   private static let noTriggers: StaticString = """
     DROP TRIGGER IF EXISTS registration_added;
     DROP TRIGGER IF EXISTS registration_gone;
@@ -202,7 +211,8 @@ enum Schema {
     ) STRICT;
     """
 
-  // The box's account: its key, what its viewer decided about apps, and which requests were answered.
+  // For sign-ins with a box's account: the box's key, its viewers' decisions about apps, and the requests that were
+  // answered.
   private static let parents: StaticString = """
     ALTER TABLE authentication ADD COLUMN parent TEXT;
     ALTER TABLE authentication ADD COLUMN app TEXT;
@@ -227,14 +237,14 @@ enum Schema {
     .bytes("identity"), .text("registration"), .text("public_key"), .text("about"),
   ]
 
-  /// Until then no sign-in came from another one.
+  /// Before this migration no sign-in depended on another one.
   private static let signInsWithParents = Resigning(
     old: .init(raw: "authentication", version: 1, signer: .rowPair, signInColumns),
     new: .init(raw: "authentication", version: 2, signer: .rowPair, signInColumns + [.text("parent"), .text("app")]),
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [.null, .null] }
 
-  // A handful of rows for an hour each: they need no index.
+  // Without an index, because there are only a few rows, each for about an hour.
   private static let enrolments: StaticString = """
     CREATE TABLE enrolment (
       id TEXT PRIMARY KEY, requestor TEXT NOT NULL, secret BLOB NOT NULL, uses INTEGER NOT NULL,
@@ -247,14 +257,14 @@ enum Schema {
     .number("retired"), .number("needed_until"),
   ]
 
-  /// Until then all keys signed media tokens.
+  /// Before this migration all keys signed media tokens.
   private static let signingKeysOfPurpose = Resigning(
     old: .init(raw: "signing_key", version: 1, signer: .service, signingKeyColumns),
     new: .init(raw: "signing_key", version: 2, signer: .service, signingKeyColumns + [.text("purpose")]),
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [.text("media")] }
 
-  // One grant for each sign-in: that is what a code is redeemed for, once.
+  // A sign-in has at most one grant, because a code is redeemed once.
   private static let grants: StaticString = """
     CREATE TABLE oauth_client (
       id TEXT PRIMARY KEY, requestor TEXT NOT NULL, origin TEXT NOT NULL, application TEXT, name TEXT NOT NULL,
@@ -271,7 +281,8 @@ enum Schema {
     CREATE INDEX oauth_grant_client ON oauth_grant (client, id);
     """
 
-  // The index counts those of an origin, and finds the oldest that never paired, without touching a row.
+  // With this index, the clients of an origin are counted, and the oldest one that never paired is found, without
+  // reading a row.
   private static let clientsThatRegister: StaticString = """
     ALTER TABLE oauth_client ADD COLUMN paired INTEGER;
     CREATE INDEX oauth_client_age ON oauth_client (origin, requestor, paired, created);
@@ -286,15 +297,18 @@ enum Schema {
     .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
   ]
 
-  /// Until then nobody noted who had paired: each that is there counts as one that did, so that none is forgotten.
+  /// Before this migration no client had a time of pairing.
+  ///
+  /// All existing ones get their registration time, so that they count as paired and none is deleted.
   private static let clientsThatPaired = Resigning(
     old: .init(raw: "oauth_client", version: 1, signer: .service, clientColumns),
     new: .init(raw: "oauth_client", version: 2, signer: .service, clientColumns + [.number("paired")]),
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [values[9]] }
 
-  // Every new code is written to each index. What only removing a requestor or revoking its rows looks for needs none:
-  // both go through many rows anyway. `IN (…)` made SQLite build a table of the three states for every row and index.
+  // Every new code is written to each index, so there are few. Queries of rare operations (removing a requestor,
+  // revoking its row key) have no index, because they read many rows anyway. The conditions avoid `IN (…)`, for which
+  // SQLite built a table of the three states for every row and index.
   private static let codeIndexes: StaticString = """
     DROP INDEX IF EXISTS registration_expires;
     DROP INDEX IF EXISTS registration_requestor;
@@ -308,7 +322,9 @@ enum Schema {
 }
 
 extension AuditHead {
-  /// The head of what earlier versions wrote: all lines that verify, whatever is missing between them.
+  /// Writes the head for a log of an earlier version.
+  ///
+  /// It covers all lines that verify, even if lines between them are missing.
   static func begin(in context: borrowing WriteContext, _ vault: Vault) throws {
     let rows = SignedRows(vault, VerifiedRowCache())
     var head = AuditHead()

@@ -1,19 +1,20 @@
 import SQLite
 
 extension Schema {
-  /// Whether a change of a row may end a client, a grant or what these stand on (``GrantStore/standingMark``).
+  /// Whether a change of a row may end a client, a grant or a record that they depend on (``GrantStore/standingMark``).
   ///
-  /// Any may but these: a table that is new, or whose use was forgotten here, only costs a memory that is read again.
-  /// `Copies` empties whole tables, which nobody is told of, in a file that no service has open.
+  /// All changes do, except those listed here. If a table is missing from the list, the only cost is that cached rows
+  /// are read again. `Copies` deletes all rows of tables, which SQLite does not report row by row; it does so in a file
+  /// that no service has open.
   static let mayEndStanding: @Sendable (String, DatabaseOptions.RowChange) -> Bool = { table, change in
     switch table {
-    // Nothing of OAuth stands on what these say.
+    // OAuth clients, grants and sign-ins do not depend on these tables.
     case "registration", "live_code_count", "permit", "session", "audit", "audit_head", "numbers", "login_failure",
       "screen_name", "used_profile_request", "client", "enrolment", "client_invitation":
       false
-    // One more ends nothing; what it takes the place of is deleted beforehand.
+    // An insertion ends no other row: a row that it replaces is deleted first, and that deletion is reported.
     case "authentication", "oauth_client": change != .insert
-    // The next generation of a grant ends an older token, and no grant.
+    // An update of a grant is its next generation, which ends an older refresh token but not the grant.
     case "oauth_grant": change == .delete
     default: true
     }

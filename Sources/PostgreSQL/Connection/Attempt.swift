@@ -2,7 +2,7 @@ import CPostgreSQL
 import Glibc
 import RegentPlatform
 
-/// A connection on its way to one server.
+/// A connection that is being established to one server.
 @safe struct Attempt: ~Copyable {
   private let host: ConnectionSettings.Host
   private let database: String
@@ -23,14 +23,14 @@ import RegentPlatform
     }
     guard let started = unsafe started else { throw PostgreSQLError(.unreachable, "there is no memory to connect") }
     unsafe handle = unsafe started
-    // Words with the state in them: what they say is in the server's language.
+    // Verbose messages contain the SQLSTATE. The rest of a message is in the server's language.
     _ = unsafe library.setVerbosity(started, PQERRORS_VERBOSE)
     unsafe notices.listen(to: started)
   }
 
   deinit { if let handle = unsafe handle { unsafe library.finish(handle) } }
 
-  /// Goes on until the server has let us in.
+  /// Continues the handshake until the server has accepted the login.
   consuming func finish(by deadline: Deadline) throws(PostgreSQLError) -> Connection {
     guard let handle = unsafe handle, unsafe library.status(handle) != CONNECTION_BAD else { throw refusal }
     var events = POLLOUT
@@ -51,11 +51,11 @@ import RegentPlatform
     }
   }
 
-  /// Why libpq gave up.
+  /// The reason why libpq gave up.
   private var refusal: PostgreSQLError {
     guard let handle = unsafe handle else { return PostgreSQLError(.unreachable, "\(host) cannot be reached") }
     let words = unsafe library.errorMessage(handle).map { unsafe String(cString: $0) } ?? ""
-    // The first line; the last one when libpq tried several ways.
+    // The reason is in the first line that contains ": " and does not begin with LOCATION.
     let lines = TextLines.texts(of: Array(words.utf8)).filter { $0.contains(": ") && !$0.hasPrefix("LOCATION") }
     let line = lines.first ?? "\(host) cannot be reached"
     if let state = state(in: line) {
@@ -68,7 +68,7 @@ import RegentPlatform
         .refused, "\(host) asks for a password, and there is none",
         hint: "put it into a private file, the service's credential \(PasswordSource.credentialName), or ~/.pgpass")
     }
-    // libpq names the server in its own way, and the several of a URL are named in one.
+    // libpq's text before " failed: " names the server in its own way; the error names the host as the URL does.
     let why = line.firstRange(of: " failed: ").map { line[$0.upperBound...] }
     if let failure = encryptionFailure(why ?? line[...]) { return failure }
     return PostgreSQLError(
@@ -76,7 +76,7 @@ import RegentPlatform
       hint: "see whether it runs and is allowed through: pg_isready -h HOST -p PORT")
   }
 
-  /// What was wrong with TLS, by the words of libpq, and what helps against just that.
+  /// The error for a TLS failure, recognised by libpq's message, with a hint for that failure; nil for other failures.
   private func encryptionFailure(_ line: Substring) -> PostgreSQLError? {
     if line.contains("does not support SSL") {
       return PostgreSQLError(
@@ -108,7 +108,7 @@ import RegentPlatform
       isBroken ? "\(host) speaks no TLS with us: \(line)" : "\(host) could not prove who it is: \(line)", hint: hint)
   }
 
-  /// The state in `… FATAL:  28P01: words`.
+  /// The SQLSTATE in a line `… FATAL:  28P01: words`.
   private func state(in line: String) -> SQLState? {
     guard let mark = line.firstRange(of: ":  ") else { return nil }
     let code = line[mark.upperBound...].prefix(5)
@@ -130,7 +130,7 @@ import RegentPlatform
   }
 }
 
-/// Calls `body` with C strings and a null pointer behind them.
+/// Calls `body` with an array of C strings that ends with a null pointer.
 private func withCStrings<Result>(
   _ strings: [[UInt8]], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
 ) -> Result {

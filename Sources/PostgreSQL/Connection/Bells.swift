@@ -1,22 +1,22 @@
 import CPostgreSQL
 
-/// The bells that a connection was told of and nobody has heard yet.
+/// Notifications (bells) that have arrived on a connection and have not been handled yet.
 ///
-/// The server tells of them before it answers anything else, and whoever may connect can ring as many as he likes. So
-/// they are counted while they come, also while an answer is waited for, and too many end the connection: what the
-/// library and the server have of them then goes with it.
+/// The server sends them before it answers anything else, and any client of the database can send as many as it likes.
+/// So they are counted as they arrive, also while an answer is awaited. Too many close the connection, which frees
+/// those that libpq and the server hold.
 @safe final class Bells {
   private var waiting: [Notification] = []
   private var bytes = 0
-  /// Whether more came than anybody hears.
+  /// Whether more notifications arrived than the limits allow.
   private(set) var isFlood = false
 
   static let most = 10_000
   static let mostBytes = 1 << 20
 
-  /// Takes what the library has.
+  /// Takes the notifications that libpq has received.
   ///
-  /// - Throws: `.lost` when it is too much.
+  /// - Throws: `.lost` when they exceed the limits.
   func take(from handle: OpaquePointer, _ library: ClientLibrary) throws(PostgreSQLError) {
     while let bell = unsafe library.notifications(handle) {
       defer { unsafe library.free(bell) }

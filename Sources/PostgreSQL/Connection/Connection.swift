@@ -1,10 +1,12 @@
 import CPostgreSQL
 import Glibc
 
-/// One connection to a server that takes changes; used by one thread at a time.
+/// A connection to a writable server.
 ///
-/// Every call ends by its deadline. One that does not get its answer by then closes the connection, because nobody
-/// knows what the server did: it is never asked to cancel. A new connection finds out.
+/// Only one thread at a time may use it.
+///
+/// Every call has a deadline. A call that gets no answer by then closes the connection, because it is unknown what the
+/// server did. It never asks the server to cancel. The caller finds out over a new connection.
 @safe public final class Connection {
   let library: ClientLibrary
   private var handle: OpaquePointer?
@@ -13,10 +15,12 @@ import Glibc
   private var statements: [String: PreparedStatement] = [:]
   private var statementsMade = 0
 
-  /// The server that let us in.
+  /// The server that accepted the login.
   public let host: ConnectionSettings.Host
 
-  /// Statements of one connection; every further text makes all of them be prepared anew.
+  /// The most prepared statements of a connection.
+  ///
+  /// One more makes the connection drop all and prepare them again.
   static let mostStatements = 512
 
   init(owning handle: OpaquePointer, _ library: ClientLibrary, _ notices: NoticeLog, _ host: ConnectionSettings.Host) {
@@ -28,43 +32,44 @@ import Glibc
 
   deinit { close() }
 
-  /// Whether it can still be used.
+  /// Whether the connection can still be used.
   public var isOpen: Bool { unsafe handle != nil }
 
-  /// Whether it was closed because more bells were rung than anybody hears.
+  /// Whether the connection was closed because too many notifications arrived.
   public var isFlooded: Bool { bells.isFlood }
 
-  /// Ends the connection; a transaction that is open is undone by the server.
+  /// Closes the connection.
+  ///
+  /// The server rolls an open transaction back.
   public func close() {
     guard let handle = unsafe handle else { return }
     unsafe self.handle = nil
     statements.removeAll()
-    // Only what fits the socket's buffer is sent: the connection is not blocking.
+    // This does not block: the socket is non-blocking, so libpq sends only what fits into its buffer.
     unsafe library.finish(handle)
   }
 
-  /// Whether a transaction is open, also one that has failed.
+  /// Whether a transaction is open, including one that has failed.
   public var isInTransaction: Bool {
     guard let handle = unsafe handle else { return false }
     return unsafe library.transactionStatus(handle) != PQTRANS_IDLE
   }
 
-  /// Whether what is sent is encrypted.
+  /// Whether the connection is encrypted.
   public var usesTLS: Bool { unsafe handle.map { unsafe library.usesTLS($0) == 1 } ?? false }
 
-  /// The process of the server that works for this connection.
+  /// The process id of the server process that serves this connection.
   public var backend: Int32 { unsafe handle.map { unsafe library.backend($0) } ?? 0 }
 
-  /// The server's version, 150018 for 15.18.
+  /// The server's version, for example 150018 for 15.18.
   public var serverVersion: Int { unsafe handle.map { Int(unsafe library.serverVersion($0)) } ?? 0 }
 
-  /// What the server says of itself without being asked.
+  /// A parameter that the server reports without being asked, for example `in_hot_standby`.
   func parameter(_ name: String) -> String? {
     guard let handle = unsafe handle else { return nil }
     return unsafe library.parameterStatus(handle, name).map { unsafe String(cString: $0) }
   }
 
-  /// How many texts are prepared.
   var preparedCount: Int { statements.count }
 }
 
@@ -81,10 +86,10 @@ extension Connection {
 
   /// Runs statements in one round trip, in their order, up to the first that fails.
   ///
-  /// Outside of a transaction they are one: all of them or none.
+  /// Outside a transaction they form one transaction: all of them take effect or none.
   ///
-  /// - Returns: the rows of each.
-  /// - Throws: the error of the first that failed, with its statement.
+  /// - Returns: the rows of each statement.
+  /// - Throws: the error of the statement that failed, with its text.
   public func run(_ batch: [SQL], by deadline: Deadline) throws(PostgreSQLError) -> [Rows] {
     let commands = try prepare(batch, by: deadline)
     do throws(PostgreSQLError) {
@@ -96,12 +101,13 @@ extension Connection {
     }
   }
 
-  /// Begins a transaction.
   public func begin(by deadline: Deadline) throws(PostgreSQLError) {
     _ = try exchange([.plain("BEGIN")], by: deadline)
   }
 
-  /// Undoes the transaction; nothing when none is open.
+  /// Rolls the transaction back.
+  ///
+  /// Does nothing when none is open.
   public func rollback(by deadline: Deadline) throws(PostgreSQLError) {
     guard isInTransaction else { return }
     _ = try exchange([.plain("ROLLBACK")], by: deadline)
@@ -109,9 +115,9 @@ extension Connection {
 
   /// Runs the last statements of a transaction and its COMMIT in one round trip.
   ///
-  /// When one of them fails the transaction is undone.
+  /// If a statement fails, the transaction is rolled back.
   ///
-  /// - Returns: what it came to. `.unknown` closes the connection.
+  /// - Returns: the outcome. After `.unknown` the connection is closed.
   public func commit(after batch: [SQL] = [], by deadline: Deadline) -> CommitOutcome {
     let commands: [Command]
     do throws(PostgreSQLError) {
@@ -120,13 +126,13 @@ extension Connection {
       }
       commands = try prepare(batch, by: deadline) + [.plain("COMMIT")]
     } catch {
-      // Nothing of the COMMIT was sent.
+      // The COMMIT was not sent.
       undo(by: deadline)
       return .notCommitted(error)
     }
     do throws(PostgreSQLError) {
       let results = try exchange(commands, by: deadline)
-      // The server answers the COMMIT of a transaction that has failed with ROLLBACK.
+      // The server answers the COMMIT of a failed transaction with ROLLBACK.
       guard results.last?.command == "COMMIT" else {
         return .notCommitted(PostgreSQLError(.server(.transactionFailed), "the transaction had failed before"))
       }
@@ -135,39 +141,41 @@ extension Connection {
       return .unknown(
         PostgreSQLError(.server(warning), "the change was made, and the standby may not have it", sql: "COMMIT"))
     } catch {
-      // An error of a connection that lives is one of the transaction: it did not happen.
+      // The connection still works, so the error is one of the transaction, which was not committed.
       guard isOpen else { return .unknown(error) }
       undo(by: deadline)
       return .notCommitted(error)
     }
   }
 
-  /// Undoes the transaction; a connection that cannot is closed, which undoes it as well.
+  /// Rolls the transaction back.
+  ///
+  /// If that fails, closes the connection, and the server rolls it back.
   public func undo(by deadline: Deadline) {
     do throws(PostgreSQLError) { try rollback(by: deadline) } catch { close() }
   }
 }
 
-// MARK: - Bells
+// MARK: - Notifications
 
-/// A bell that somebody rang.
+/// A notification from another client of the database (NOTIFY).
 public struct Notification: Hashable, Sendable {
   public let channel: String
   public let payload: String
-  /// The server's process that works for who rang it.
+  /// The process id of the server process that serves the sender.
   public let backend: Int32
 }
 
 extension Connection {
-  /// Hears the bells of a channel from here on.
+  /// Subscribes to the notifications of a channel.
   public func listen(to channel: StaticString, by deadline: Deadline) throws(PostgreSQLError) {
     _ = try exchange([.plain("LISTEN \"\(channel)\"")], by: deadline)
   }
 
-  /// Waits until a bell was rung, and gives all that were.
+  /// Waits for notifications and returns all that have arrived.
   ///
-  /// - Returns: nothing when none was rung by the deadline, which closes nothing.
-  /// - Throws: `.lost`, also when too many were rung: ``isFlooded`` tells.
+  /// - Returns: an empty array when none has arrived by the deadline. The connection stays open.
+  /// - Throws: `.lost`; ``isFlooded`` tells whether too many notifications were the reason.
   public func notifications(by deadline: Deadline) throws(PostgreSQLError) -> [Notification] {
     var found = try heard()
     while found.isEmpty {
@@ -194,22 +202,22 @@ extension Connection {
   }
 }
 
-// MARK: - What goes over the wire
+// MARK: - Commands
 
-/// A statement that the server has parsed, and the types it wants.
+/// A statement that the server has prepared, with the types of its parameters.
 struct PreparedStatement {
   let name: String
   var types: [UInt32] = []
 }
 
-/// One thing to send.
+/// One message to the server.
 enum Command {
   case plain(String)
   case prepare(PreparedStatement, SQL)
   case describe(PreparedStatement)
   case run(PreparedStatement, SQL, Parameters)
 
-  /// The statement as its writer wrote it.
+  /// The statement's SQL, before its parameters are numbered.
   var text: String? {
     switch self {
     case .plain(let text): text
@@ -220,13 +228,15 @@ enum Command {
 }
 
 extension Connection {
-  /// The connection as libpq knows it.
+  /// The libpq handle.
+  ///
+  /// Throws if the connection is closed.
   private func opened() throws(PostgreSQLError) -> OpaquePointer {
     guard let handle = unsafe handle else { throw PostgreSQLError(.lost, "the connection to the database is closed") }
     return unsafe handle
   }
 
-  /// Has the server parse what it does not know yet, and puts the values into its form.
+  /// Prepares statements that the server does not know yet, and encodes the values.
   private func prepare(_ batch: [SQL], by deadline: Deadline) throws(PostgreSQLError) -> [Command] {
     var unknown: [(statement: PreparedStatement, sql: SQL)] = []
     for sql in batch where statements[sql.text] == nil && !unknown.contains(where: { $0.sql.text == sql.text }) {
@@ -255,9 +265,9 @@ extension Connection {
     return commands
   }
 
-  /// Sends commands and reads all answers.
+  /// Sends commands in one round trip and reads all answers.
   ///
-  /// - Throws: the first error; the connection is closed when it is of no use any more.
+  /// - Throws: the first error. The connection is closed if it cannot be used any more.
   func exchange(_ commands: [Command], by deadline: Deadline) throws(PostgreSQLError) -> [ResultHandle] {
     let handle = try unsafe opened()
     notices.clear()

@@ -1,32 +1,32 @@
 import Glibc
 import RegentPlatform
 
-/// The moment by which something has to be over, on a clock that never jumps.
+/// The time by which an operation must end, on the boot clock, which never jumps.
 public struct Deadline: Sendable {
   let bootNanoseconds: UInt64
 
-  /// The moment in so much time from now.
+  /// A deadline this long from now.
   public static func after(_ duration: Duration) -> Deadline {
     Deadline(bootNanoseconds: Clocks.bootNanoseconds() &+ duration.wholeNanoseconds)
   }
 
-  /// The earlier of the two.
   static func earlier(_ one: Deadline, _ other: Deadline) -> Deadline {
     one.bootNanoseconds < other.bootNanoseconds ? one : other
   }
 
-  /// What is left, rounded up, for `poll`; 0 when it is over.
+  /// The remaining time, rounded up, for `poll`; 0 after the deadline.
   var milliseconds: CInt {
     let now = Clocks.bootNanoseconds()
     guard bootNanoseconds > now else { return 0 }
     return CInt(clamping: (bootNanoseconds - now) / 1_000_000 + 1)
   }
 
-  /// Waits for one of the events on a descriptor.
+  /// Waits until a descriptor has one of the events.
   ///
-  /// - Returns: what there is, 0 when it is over. An error or a hang-up counts as every event.
+  /// - Returns: the events that occurred; 0 at the deadline. An error or a hang-up counts as all of the events.
   func wait(for events: CInt, on number: CInt) -> CInt {
-    // libpq has given the socket up: whoever asks it next hears why. `poll` would wait for nothing.
+    // libpq has closed the socket, and its next call reports why. `poll` would ignore the negative number and wait in
+    // vain.
     guard number >= 0 else { return events }
     while true {
       var waiting = pollfd(fd: number, events: Int16(events), revents: 0)

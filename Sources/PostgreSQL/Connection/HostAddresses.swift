@@ -1,12 +1,12 @@
 import Glibc
 import RegentPlatform
 
-/// The addresses of a host as numbers, by a deadline.
+/// Resolves a host to numeric addresses, by a deadline.
 ///
-/// libpq would look the name up itself, for as long as the name servers take: a thread of its own does it here, which
-/// ends when it ends.
+/// libpq would resolve the name itself and block for as long as the name servers take. A separate thread does it here;
+/// after the deadline it is left to end on its own.
 func addresses(of host: ConnectionSettings.Host, by deadline: Deadline) throws(PostgreSQLError) -> [String] {
-  // libpq takes sockets and numbers as they are.
+  // libpq uses socket paths and numeric addresses without a lookup.
   if host.isSocket { return [""] }
   if HostLookup.isLocalhost(host.name) { return ["127.0.0.1", "::1"] }
   let answer = LookupAnswer()
@@ -34,7 +34,7 @@ private final class LookupAnswer: Sendable {
   let found = Locked<[String]?>(nil)
 }
 
-/// A descriptor that a thread's closure keeps open.
+/// A wake-up descriptor that stays open for as long as the thread's closure refers to it.
 private final class SharedWakeUp: Sendable {
   let event: WakeUp
 

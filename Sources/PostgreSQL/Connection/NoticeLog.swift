@@ -1,8 +1,8 @@
 import CPostgreSQL
 
-/// The states of the warnings that came with the last exchange.
+/// The SQLSTATEs of the warnings that came with the last exchange.
 ///
-/// A COMMIT that the standby may not have says so in one, and in nothing else.
+/// A warning is the only sign that a committed transaction may not have reached the standby.
 @safe final class NoticeLog {
   private static let most = 32
   private let library: ClientLibrary
@@ -16,18 +16,22 @@ import CPostgreSQL
     func field(_ letter: Unicode.Scalar) -> String? {
       unsafe library.errorField(result, CInt(letter.value)).map { unsafe String(cString: $0) }
     }
-    // The severity in English, whatever language the server speaks.
+    // Field V is the severity in English, whatever the server's language is.
     guard field("V") == "WARNING", warnings.count < Self.most else { return }
     warnings.append(SQLState(field("C") ?? "01000"))
   }
 
-  /// Makes libpq tell this log, which must live as long as the connection, instead of standard error.
+  /// Makes libpq pass notices to this log instead of standard error.
+  ///
+  /// The log must live as long as the connection.
   func listen(to handle: OpaquePointer) {
     _ = unsafe library.setNoticeReceiver(handle, receiveNotice, Unmanaged.passUnretained(self).toOpaque())
   }
 }
 
-/// At file scope: a closure given to C from an isolated place would trap on another thread.
+/// Receives libpq's notices.
+///
+/// It is at file scope because a closure passed to C from an actor-isolated place would trap on another thread.
 private func receiveNotice(_ context: UnsafeMutableRawPointer?, _ result: OpaquePointer?) {
   guard let context = unsafe context else { return }
   unsafe Unmanaged<NoticeLog>.fromOpaque(context).takeUnretainedValue().add(result)

@@ -3,11 +3,11 @@ import Glibc
 import RegentPlatform
 
 extension Connection {
-  /// Connects to the first server of the settings that takes changes.
+  /// Connects to the first server of the settings that is writable.
   ///
-  /// `accept` looks at each that does, and throws when the next one is to be tried.
+  /// `accept` can check the connection, and throws when the next server is to be tried.
   ///
-  /// - Throws: why none of them does; the password is in no error.
+  /// - Throws: why no server could be used. The error never contains the password.
   public static func open(
     _ settings: ConnectionSettings, by deadline: Deadline,
     accept: (Connection) throws(PostgreSQLError) -> Void = { _ in }
@@ -37,20 +37,22 @@ extension Connection {
     return name
   }
 
-  /// One error for several servers: of the kind that says most about what to do.
+  /// Combines the errors of several servers.
+  ///
+  /// Kind and hint are those of the error that helps the operator most.
   private static func summary(
     of failures: [(host: ConnectionSettings.Host, error: PostgreSQLError)]
   ) -> PostgreSQLError {
     let worst = mostTelling(failures.map(\.error))
     guard failures.count > 1 else { return worst }
-    // Most errors name their server.
+    // Most error messages name their server already.
     let all = failures.map { host, error in
       error.message.contains(host.name) ? error.message : "\(host): \(error.message)"
     }.joined(separator: "; ")
     return PostgreSQLError(worst.kind, all, hint: worst.hint)
   }
 
-  /// What a server said counts more than that another did not answer.
+  /// The most helpful error: what a server answered counts more than that another did not answer.
   private static func mostTelling(_ errors: [PostgreSQLError]) -> PostgreSQLError {
     let order: [PostgreSQLError.Kind] = [.untrusted, .refused, .readOnly, .unreachable]
     let worst = order.lazy.compactMap { kind in errors.first { $0.kind == kind } }.first ?? errors.first
@@ -86,7 +88,7 @@ extension Connection {
         .refused, "\(host) runs PostgreSQL \(serverVersion / 10_000), and 15 or newer is needed",
         hint: "upgrade the server")
     }
-    // Reported by every server from 14 on, without asking.
+    // Every server from version 14 on reports these two parameters without being asked.
     guard parameter("in_hot_standby") != "on", parameter("default_transaction_read_only") != "on" else {
       throw PostgreSQLError(
         .readOnly, "\(host) takes no changes: it is a standby, or was set read-only",
@@ -96,10 +98,10 @@ extension Connection {
 
   private func set(_ session: [String: String], by deadline: Deadline) throws(PostgreSQLError) {
     var all = [
-      // A server whose client is gone ends what it does for it.
+      // Makes the server end a statement whose client has disconnected.
       "client_connection_check_interval": "2s",
       "default_transaction_isolation": "read committed",
-      // Our statements are few and run often.
+      // There are few statements and they run often, so planning each once is enough.
       "plan_cache_mode": "force_generic_plan",
     ]
     all.merge(session) { _, given in given }
@@ -107,15 +109,17 @@ extension Connection {
     _ = try exchange([.plain("SELECT \(calls.joined(separator: ", "))")], by: deadline)
   }
 
-  /// Refuses a pooler that gives each transaction another connection of its own: the name of a prepared statement may
-  /// be another client's statement there, which is not to be found out by running it.
+  /// Refuses a pooler that uses another server connection for each transaction.
   ///
-  /// `connect` makes another connection. A pooler in session mode gives that a process of its own.
+  /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check
+  /// detects it before any statement runs under a wrong name.
+  ///
+  /// `connect` makes another connection. A pooler in session mode gives that one a server process of its own.
   private func requireOwnProcess(
     by deadline: Deadline, _ connect: () throws(PostgreSQLError) -> Connection
   ) throws(PostgreSQLError) {
     let process = try process(by: deadline)
-    // A pooler names itself, and not the server's process.
+    // The server itself reports the process id that answers; a pooler reports one of its own.
     if process == Int64(backend) { return }
     let other = try connect()
     defer { other.close() }
@@ -128,7 +132,7 @@ extension Connection {
     }
   }
 
-  /// The process of the server that answers.
+  /// The process id of the server process that answers.
   private func process(by deadline: Deadline) throws(PostgreSQLError) -> Int64 {
     let asked = "SELECT pg_backend_pid()"
     let answers = try exchange([.plain(asked)], by: deadline).map { Rows(result: $0, sql: asked) }
@@ -137,16 +141,18 @@ extension Connection {
   }
 }
 
-/// A text of this program as a literal; the server takes backslashes as they are.
+/// A text of this program as an SQL literal.
+///
+/// The server does not interpret backslashes.
 func literal(_ text: String) -> String {
-  // By its bytes: a quotation mark with another mark on it is one, too.
+  // Compare bytes: Swift treats `'` plus a combining mark as another character, PostgreSQL does not.
   "'" + String(decoding: text.utf8.flatMap { $0 == 0x27 ? [$0, $0] : [$0] }, as: UTF8.self) + "'"
 }
 
 extension ConnectionSettings {
-  /// What libpq is told.
+  /// The connection parameters for libpq.
   ///
-  /// Everything that protects is said, so that no variable of the environment says it instead.
+  /// Every security setting is given explicitly, so that no environment variable can change it.
   func parameters(
     _ host: Host, address: String, user: String, _ password: Password?
   ) -> [(name: String, value: [UInt8])] {
@@ -155,10 +161,11 @@ extension ConnectionSettings {
       ("host", host.name), ("hostaddr", address), ("port", String(host.port)), ("dbname", database), ("user", user),
       ("sslmode", mode), ("gssencmode", "disable"), ("ssl_min_protocol_version", "TLSv1.2"),
       ("client_encoding", "UTF8"), ("application_name", applicationName), ("target_session_attrs", "any"),
-      // A peer that is gone without a word is noticed.
+      // Detects a peer that has disappeared without closing the connection.
       ("keepalives", "1"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
       ("tcp_user_timeout", "10000"),
-      // Never libpq's own search for a password: it would print warnings. There is nothing below a device.
+      // Keeps libpq from searching a password file, for which it would print warnings. A path below a device cannot
+      // exist.
       ("passfile", "/dev/null/none"),
     ]
     if mode.hasPrefix("verify") { all.append(("sslrootcert", authorities)) }
@@ -168,7 +175,7 @@ extension ConnectionSettings {
 }
 
 extension ConnectionSettings.Host: CustomStringConvertible {
-  /// The host and port, as they are shown.
+  /// The host and port as shown in messages.
   public var description: String {
     if isSocket { return "\(name)/.s.PGSQL.\(port)" }
     return name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"

@@ -1,11 +1,13 @@
-/// The values of one statement in the form in which libpq takes them, in one piece of memory.
+/// The encoded parameters of one statement, in one contiguous buffer as libpq needs them.
 struct Parameters {
-  /// Where a value lies in `bytes`; without a beginning it is null.
+  /// Where each value lies in `bytes`.
+  ///
+  /// A nil `start` means NULL.
   private(set) var places: [(start: Int?, count: Int)] = []
-  /// One byte more, so that also a single empty value has an address: a null pointer would be null.
+  /// Starts with one byte, so that a single empty value has an address too: libpq reads a null pointer as NULL.
   private(set) var bytes: [UInt8] = [0]
 
-  /// Puts the values of a statement into the types that the server wants.
+  /// Encodes the values of a statement as the types that the server expects.
   init(_ sql: SQL, as types: [UInt32]) throws(PostgreSQLError) {
     guard types.count == sql.values.count else {
       throw PostgreSQLError(.value, "\(types.count) values are needed, \(sql.values.count) were given", sql: sql.text)

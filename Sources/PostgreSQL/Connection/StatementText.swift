@@ -1,7 +1,6 @@
-/// Numbers the `?` of a statement as PostgreSQL wants them, `$1`, `$2` and so on, or as names with these letters before
-/// the number.
+/// Replaces each `?` of a statement by PostgreSQL's `$1`, `$2` and so on, or by other letters and the number.
 ///
-/// Not those inside of texts, names and comments.
+/// Leaves `?` in strings, quoted names and comments as it is.
 package func numbered(_ sql: String, as letters: String = "$") -> String {
   var text = String.UnicodeScalarView()
   var number = 0

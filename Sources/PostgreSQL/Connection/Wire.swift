@@ -1,7 +1,7 @@
 import CPostgreSQL
 import Glibc
 
-/// One exchange over a connection: commands go out together, and their answers come back, by a deadline.
+/// One exchange over a connection: sends all commands together and reads their answers, by a deadline.
 @safe struct Wire {
   private let handle: OpaquePointer
   private let library: ClientLibrary
@@ -15,7 +15,9 @@ import Glibc
     self.deadline = deadline
   }
 
-  /// The answer to each command; after one that failed the others have not been run.
+  /// Returns the result of each command.
+  ///
+  /// The server does not run commands after one that has failed.
   func exchange(_ commands: [Command]) throws(PostgreSQLError) -> [ResultHandle] {
     guard unsafe library.enterPipeline(handle) == 1 else { throw lost }
     for command in commands {
@@ -27,14 +29,15 @@ import Glibc
     for _ in commands {
       guard let result = try next() else { throw lost }
       results.append(result)
-      // The server ended the connection: nothing else comes, and this says why.
+      // The server has ended the connection. No further result follows, and this one says why.
       if result.status == PGRES_FATAL_ERROR, unsafe library.status(handle) != CONNECTION_OK {
         throw result.error(nil) ?? lost
       }
       guard try next() == nil else { throw PostgreSQLError(.misuse, "a statement gave more than one result") }
     }
     var end = try next()
-    // Without a transaction the commands were one, whose COMMIT comes here: it may fail when each of them went well.
+    // Outside a transaction the commands form one, whose COMMIT is answered here. It may fail although each command
+    // succeeded.
     let failure = end?.error(nil)
     if failure != nil {
       end = try next()
@@ -53,7 +56,9 @@ import Glibc
       hint: "see what it does: SELECT * FROM pg_stat_activity; a frozen server, a lock, or a standby that is away")
   }
 
-  /// Everything that was sent leaves; what comes meanwhile is taken in, so that the two never wait for each other.
+  /// Sends all buffered data.
+  ///
+  /// Reads incoming data meanwhile, so that client and server never block each other.
   private func flush() throws(PostgreSQLError) {
     while true {
       switch unsafe library.flush(handle) {
@@ -63,13 +68,13 @@ import Glibc
       }
       let events = deadline.wait(for: POLLIN | POLLOUT, on: unsafe library.socket(handle))
       guard events != 0 else { throw late }
-      // A connection that broke still has to say why: `next` finds it.
+      // The connection broke. The server's reason may have been received already: `next` reports it.
       if events & POLLIN != 0, unsafe library.consumeInput(handle) != 1 { return }
       try unsafe bells.take(from: handle, library)
     }
   }
 
-  /// The next result, or nil between two commands.
+  /// The next result, or nil at the end of a command's results.
   private func next() throws(PostgreSQLError) -> ResultHandle? {
     while unsafe library.isBusy(handle) == 1 {
       guard deadline.wait(for: POLLIN, on: unsafe library.socket(handle)) != 0 else { throw late }
@@ -89,7 +94,7 @@ import Glibc
     }
   }
 
-  /// Every value goes in its binary form, beside the text.
+  /// All values are sent in binary form, separate from the SQL text.
   private func send(_ statement: PreparedStatement, _ values: Parameters) -> CInt {
     let lengths = values.places.map { CInt(clamping: $0.count) }
     let formats = [CInt](repeating: 1, count: lengths.count)

@@ -1,9 +1,9 @@
 import CPostgreSQL
 import Glibc
 
-/// libpq's functions, found at run time.
+/// libpq's functions, looked up at run time.
 ///
-/// Each connection looks its own copy up (a few microseconds), so that no pointer is shared between threads.
+/// Each connection looks up its own copy, which takes a few microseconds, so that threads share no function pointers.
 @safe final class ClientLibrary {
   let connectStart: regent_pq_connect_start
   let connectPoll: regent_pq_connect_poll
@@ -48,7 +48,7 @@ import Glibc
   let changed: regent_pq_changed
   let clear: regent_pq_clear
 
-  /// Loads the library when this is the first use of it in the process.
+  /// Loads libpq on the first use in this process.
   init() throws(PostgreSQLError) {
     let loaded = try loadedLibrary.get()
     guard let handle = unsafe UnsafeMutableRawPointer(bitPattern: loaded) else {
@@ -99,13 +99,15 @@ import Glibc
   }
 }
 
-/// The handle of the library as a number, or why there is none; loaded once in a process.
+/// The handle of the loaded library as a number, or the reason of the failure.
+///
+/// It is loaded once in a process.
 private let loadedLibrary: Result<UInt, PostgreSQLError> = {
   guard let handle = unsafe dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL) else {
     return .failure(missing("libpq.so.5 is not installed"))
   }
   do throws(PostgreSQLError) {
-    // Otherwise `exit` frees OpenSSL under a connection of another thread, and the program ends with a signal.
+    // Otherwise `exit` frees OpenSSL's data while another thread uses a connection, and the program dies by a signal.
     let start: regent_pq_openssl_init = unsafe try find("OPENSSL_init_crypto", in: handle)
     _ = start(regent_pq_openssl_no_atexit(), nil)
     return .success(UInt(bitPattern: handle))
@@ -114,7 +116,9 @@ private let loadedLibrary: Result<UInt, PostgreSQLError> = {
   }
 }()
 
-/// Looks a function up; OpenSSL's are found through libpq, which depends on it.
+/// Looks up a function.
+///
+/// OpenSSL's functions are found through libpq, which depends on OpenSSL.
 private func find<Function>(
   _ name: String, in handle: UnsafeMutableRawPointer
 ) throws(PostgreSQLError) -> Function {

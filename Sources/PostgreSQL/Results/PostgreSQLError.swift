@@ -1,44 +1,45 @@
-/// Why PostgreSQL, or the way to it, gave no ordinary answer.
+/// The failure of a call to PostgreSQL or of the connection to it.
 ///
-/// Values, passwords and URLs never appear in it.
+/// It never contains values, passwords or URLs.
 public struct PostgreSQLError: Error, Hashable, Sendable {
-  /// The kinds of failure.
   public enum Kind: Hashable, Sendable {
     /// libpq is not installed, or is too old.
     case libraryMissing
-    /// The URL or the place of the password is not right.
+    /// The URL or the password file is invalid.
     case settings
     /// No server answered in time.
     case unreachable
-    /// A server answered and does not let us in.
+    /// A server answered and refused the login.
     case refused
-    /// The server could not prove who it is.
+    /// The server's identity could not be verified (TLS).
     case untrusted
-    /// Only servers that take no changes answered.
+    /// Only read-only servers answered.
     case readOnly
     /// The server answered a statement with an error.
     case server(SQLState)
-    /// No answer by the deadline. The connection is closed; whether the statement ran is not known.
+    /// No answer by the deadline.
+    ///
+    /// The connection is closed, and it is unknown whether the statement ran.
     case deadline
-    /// The connection broke. Whether the statement ran is not known.
+    /// The connection broke.
+    ///
+    /// It is unknown whether the statement ran.
     case lost
-    /// A value cannot be sent, or a column is not what was asked for.
+    /// A value cannot be sent, or a column has another type than the one requested.
     case value
-    /// The library was used in a wrong way.
+    /// The library was used incorrectly.
     case misuse
   }
 
   public let kind: Kind
-  /// A sentence, or the server's own words where they repeat no value.
+  /// A sentence, or the server's message if that contains no value.
   public let message: String
-  /// The statement with `?` in place of its values, or `nil` when there was none.
+  /// The statement, with `?` in place of its values; nil when the call had none.
   public let sql: String?
-  /// The rule of the schema that a change broke.
+  /// The name of the constraint that the change violates.
   public let constraint: String?
-  /// What to do about it, when there is something to do.
   public let hint: String?
 
-  /// An error with a sentence.
   public init(
     _ kind: Kind, _ message: String, sql: String? = nil, constraint: String? = nil, hint: String? = nil
   ) {
@@ -49,20 +50,22 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
     self.hint = hint
   }
 
-  /// The server's state, when the server said it.
+  /// The SQLSTATE, if the server reported the error.
   public var state: SQLState? {
     if case .server(let state) = kind { state } else { nil }
   }
 
-  /// Whether the same transaction may succeed when it is repeated as it is.
+  /// Whether repeating the same transaction may succeed.
   public var mayBeRepeated: Bool { state == .serialization || state == .deadlock }
 }
 
 extension PostgreSQLError: CustomStringConvertible {
-  /// Letters of a statement; one that writes many rows has thousands that say nothing.
+  /// The most characters of a statement to show.
+  ///
+  /// A statement that writes many rows has thousands.
   private static let shown = 500
 
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     let place = sql.map { " in “\($0.prefix(Self.shown))\($0.count > Self.shown ? "…" : "")”" } ?? ""
     guard let state else { return "\(message)\(place)" }
@@ -70,14 +73,14 @@ extension PostgreSQLError: CustomStringConvertible {
   }
 }
 
-/// What a COMMIT came to.
+/// The outcome of a COMMIT.
 public enum CommitOutcome: Hashable, Sendable {
-  /// It is durable as far as the server was told to make it.
+  /// Committed, and as durable as the server's settings make it.
   case committed
   /// Certainly nothing was changed.
   case notCommitted(PostgreSQLError)
-  /// Nobody knows: no answer came, or the server said that the standby may have nothing.
+  /// The outcome is unknown: no answer came, or the server warned that the standby may not have the change.
   ///
-  /// Look, over a new connection, before anybody is told.
+  /// Read the rows again over a new connection before answering a client.
   case unknown(PostgreSQLError)
 }

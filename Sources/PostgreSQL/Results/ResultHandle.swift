@@ -1,7 +1,9 @@
 import CPostgreSQL
 import Glibc
 
-/// One result as libpq keeps it; freed when its last row is let go.
+/// A libpq result.
+///
+/// It is freed when its last row is released.
 @safe final class ResultHandle {
   private let library: ClientLibrary
   private let result: OpaquePointer
@@ -17,13 +19,13 @@ import Glibc
   var rowCount: Int { Int(unsafe library.rowCount(result)) }
   var columnCount: Int { Int(unsafe library.columnCount(result)) }
 
-  /// The word for what was done: "COMMIT" or "ROLLBACK" after the first.
+  /// The server's command tag, for example "COMMIT".
   var command: String { unsafe library.command(result).map { unsafe String(cString: $0) } ?? "" }
 
-  /// How many rows the statement changed or gave.
+  /// How many rows the statement changed or returned.
   var changed: Int { unsafe library.changed(result).flatMap { unsafe Int(String(cString: $0)) } ?? 0 }
 
-  /// The types of the parameters, of a result that describes a statement.
+  /// The parameter types of a statement; only in the result that describes it.
   var parameterTypes: [UInt32] {
     let count = unsafe library.parameterCount(result)
     return (0..<count).map { unsafe library.parameterType(result, $0) }
@@ -37,14 +39,16 @@ import Glibc
 
   func isNull(_ row: Int, _ column: Int) -> Bool { unsafe library.isNull(result, CInt(row), CInt(column)) != 0 }
 
-  /// Lends the bytes of a value.
+  /// Calls `body` with the bytes of a value.
   func withBytes<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
     let start = unsafe library.value(result, CInt(row), CInt(column))
     let count = Int(unsafe library.length(result, CInt(row), CInt(column)))
     return unsafe body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The error of a statement that failed; `.lost` when it is the connection that did.
+  /// The error of a failed statement, or nil.
+  ///
+  /// The kind is `.lost` when the connection failed.
   func error(_ sql: String?) -> PostgreSQLError? {
     switch status {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC: return nil
@@ -56,7 +60,7 @@ import Glibc
       return PostgreSQLError(.lost, "the connection to the database broke", sql: sql)
     }
     let state = SQLState(code)
-    // The words about a value repeat it.
+    // For data errors the server's message repeats the value.
     let words = state.family == .data ? "a value does not fit" : field("M") ?? "an error"
     return PostgreSQLError(
       .server(state), words, sql: sql, constraint: field("n") ?? field("c"), hint: hint(for: state))
@@ -67,12 +71,12 @@ import Glibc
   }
 }
 
-/// What to do about a pooler that gives each transaction another connection.
+/// The hint for a pooler that uses another server connection for each transaction.
 let poolerHint =
   "name the port of the server itself, as a service keeps few connections; or give the pooler pool_mode = session; "
   + "--wakeups poll does without LISTEN and is no help against this"
 
-/// What to do about an error of the server.
+/// The hint for an error of the server.
 func hint(for state: SQLState) -> String? {
   switch state {
   case .wrongPassword: "compare the file with the password with the server: psql -W -h HOST -U USER DATABASE"

@@ -1,10 +1,10 @@
 import CPostgreSQL
 
-/// The rows that a statement gave, and how many it changed.
+/// The rows that a statement returned, and how many it changed.
 public struct Rows: RandomAccessCollection {
   let result: ResultHandle
   let sql: String?
-  /// Which rows of the result these are, when it is not all of them.
+  /// The indexes of these rows in the result; nil when they are all rows of the result.
   private let places: [Int]?
 
   init(result: ResultHandle, sql: String?, places: [Int]? = nil) {
@@ -15,10 +15,10 @@ public struct Rows: RandomAccessCollection {
   public var endIndex: Int { places?.count ?? result.rowCount }
   public subscript(index: Int) -> Row { Row(result: result, index: places?[index] ?? index, sql: sql) }
 
-  /// How many rows the statement changed, or gave.
+  /// How many rows the statement changed or returned.
   public var changed: Int { places?.count ?? result.changed }
 
-  /// Some of these rows, by their indexes here.
+  /// The rows at these indexes.
   package func at(_ indexes: [Int]) -> Rows {
     Rows(result: result, sql: sql, places: places.map { places in indexes.map { places[$0] } } ?? indexes)
   }
@@ -26,16 +26,17 @@ public struct Rows: RandomAccessCollection {
 
 /// One row of a result.
 ///
-/// Columns are numbered from 0. Reading is strict: asking a text column for an integer is an error, never a guess.
+/// Columns are numbered from 0.
+///
+/// Reading does not convert between types: reading a text column as an integer is an error.
 public struct Row {
   let result: ResultHandle
   let index: Int
   let sql: String?
 
-  /// How many columns the row has.
   public var count: Int { result.columnCount }
 
-  /// Whether the column holds no value.
+  /// Whether the column is NULL.
   public func isNull(_ column: Int) throws(PostgreSQLError) -> Bool {
     guard column >= 0, column < count else {
       throw PostgreSQLError(.value, "there is no column \(column), the row has \(count)", sql: sql)
@@ -43,13 +44,15 @@ public struct Row {
     return result.isNull(index, column)
   }
 
-  /// The whole number of a column; a truth value is 1 or 0.
+  /// The integer in a column.
+  ///
+  /// A boolean is 1 or 0.
   public func integer(_ column: Int) throws(PostgreSQLError) -> Int64 {
     guard case .integer(let number) = try value(column) else { throw wrong(column, "an integer") }
     return number
   }
 
-  /// The number of a column.
+  /// The number in a column, which may be an integer or a floating-point number.
   public func real(_ column: Int) throws(PostgreSQLError) -> Double {
     switch try value(column) {
     case .real(let number): return number
@@ -58,19 +61,17 @@ public struct Row {
     }
   }
 
-  /// The text of a column.
   public func text(_ column: Int) throws(PostgreSQLError) -> String {
     guard case .text(let text) = try value(column) else { throw wrong(column, "a text") }
     return text
   }
 
-  /// The bytes of a column.
   public func blob(_ column: Int) throws(PostgreSQLError) -> [UInt8] {
     guard case .blob(let bytes) = try value(column) else { throw wrong(column, "bytes") }
     return bytes
   }
 
-  /// The value of a column as it is.
+  /// The value of a column, in the column's own type.
   public func value(_ column: Int) throws(PostgreSQLError) -> SQLValue {
     if try isNull(column) { return .null }
     let type = ValueType(rawValue: result.type(column))

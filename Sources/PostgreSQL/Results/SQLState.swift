@@ -1,80 +1,83 @@
-/// The five characters with which PostgreSQL says what happened, also ones that this program does not know.
+/// A SQLSTATE: the five characters with which PostgreSQL identifies an error.
+///
+/// Codes without a name here are valid too.
 public struct SQLState: Hashable, Sendable {
   public let code: String
 
-  /// Takes five characters as the server sends them.
   public init(_ code: String) { self.code = code }
 
-  /// The general kind of a state: its first two characters, with zeros.
+  /// The class of a code: its first two characters, followed by zeros.
   public var family: SQLState { SQLState("\(code.prefix(2))000") }
 
-  /// Whether it is the state, or one of its family.
+  /// Whether the codes are equal, or the code belongs to the class `pattern`.
   public static func ~= (pattern: SQLState, state: SQLState) -> Bool {
     pattern == state || pattern == state.family
   }
 }
 
 extension SQLState {
-  /// A notice that nobody gave a state of its own: in a COMMIT it says that the standby may have nothing.
+  /// A warning without a code of its own.
+  ///
+  /// As the answer to COMMIT it means that the standby may not have the change.
   public static let warning = SQLState("01000")
-  /// The connection is gone.
   public static let connection = SQLState("08000")
-  /// A value does not fit its type; the server's words may repeat it.
+  /// A value does not fit its type.
+  ///
+  /// The server's message may repeat the value.
   public static let data = SQLState("22000")
-  /// A rule of the schema forbids the change.
+  /// The change violates a constraint.
   public static let constraint = SQLState("23000")
-  /// A column that must have a value got none.
+  /// A `NOT NULL` column got no value.
   public static let constraintNotNull = SQLState("23502")
-  /// A row points to one that is not there.
+  /// A foreign key refers to a row that does not exist.
   public static let constraintForeignKey = SQLState("23503")
   /// A primary key or unique index already holds the value.
   public static let constraintUnique = SQLState("23505")
-  /// A `CHECK` clause is not fulfilled.
+  /// A `CHECK` constraint is violated.
   public static let constraintCheck = SQLState("23514")
-  /// The server takes no changes: it is a standby, or was set so.
+  /// The server is read-only: it is a standby, or was configured so.
   public static let readOnly = SQLState("25006")
   /// An earlier statement of the transaction failed.
   public static let transactionFailed = SQLState("25P02")
-  /// There is no such role, or no rule lets it in.
+  /// The role does not exist, or `pg_hba.conf` does not admit it.
   public static let notAdmitted = SQLState("28000")
-  /// The role exists, and its password is another.
+  /// The password is wrong.
   public static let wrongPassword = SQLState("28P01")
-  /// There is no such database.
   public static let noDatabase = SQLState("3D000")
-  /// Another transaction changed the row first; the same one may succeed when it is repeated.
+  /// Another transaction changed the row first.
+  ///
+  /// Repeating this transaction may succeed.
   public static let serialization = SQLState("40001")
-  /// Two transactions waited for each other; this one was chosen to end.
+  /// Two transactions waited for each other, and the server ended this one.
   public static let deadlock = SQLState("40P01")
-  /// No statement was prepared under that name: a pooler gave the connection another server.
+  /// The prepared statement does not exist: a pooler has switched the server connection.
   public static let noStatement = SQLState("26000")
-  /// A statement was prepared under that name by somebody else: a pooler gave us the server of another client.
+  /// A prepared statement of that name exists already: a pooler gave this client another client's server connection.
   public static let statementThere = SQLState("42P05")
-  /// The role may not do that.
+  /// The role lacks the privilege.
   public static let noRight = SQLState("42501")
-  /// There is no such schema, or none in which the role may make anything.
+  /// The schema does not exist, or the role may create nothing in any schema.
   public static let noSchema = SQLState("3F000")
-  /// There is no such table.
   public static let noTable = SQLState("42P01")
-  /// The server has no room: disk, memory or connections.
+  /// The server lacks disk space, memory or connections.
   public static let noRoom = SQLState("53000")
-  /// The disk of the server is full.
   public static let diskFull = SQLState("53100")
-  /// The server has as many connections as it takes.
+  /// The server has reached its limit of connections.
   public static let tooManyConnections = SQLState("53300")
-  /// Something is larger than a limit that the server was built with: a value in an index, for one.
+  /// A server limit is exceeded, for example by a value in an index.
   public static let tooLarge = SQLState("54000")
-  /// A row is locked by somebody else.
+  /// Another transaction holds a lock on the row.
   public static let locked = SQLState("55P03")
-  /// A limit of the server's own ended the statement.
+  /// The server cancelled the statement, for example because of a time limit of its own.
   public static let cancelled = SQLState("57014")
-  /// The server is being stopped.
+  /// The server is shutting down.
   public static let shutdown = SQLState("57P01")
   /// Another process of the server crashed.
   public static let crashed = SQLState("57P02")
-  /// The server does not take connections yet, or any more.
+  /// The server is starting or stopping and accepts no connections.
   public static let starting = SQLState("57P03")
 
-  /// Whether the connection is of no use after it: its server is going away, or is not the one that takes changes.
+  /// Whether the connection is useless after this error: its server is going away or is not the writable one.
   package var endsConnection: Bool {
     switch self {
     case .connection, .readOnly, .shutdown, .crashed, .starting: true
@@ -82,7 +85,7 @@ extension SQLState {
     }
   }
 
-  /// Whether a statement that was prepared before has to be prepared again: its table changed, or a pooler gave the
-  /// connection another server.
+  /// Whether the statement must be prepared again: its table has changed, or a pooler has switched the server
+  /// connection.
   var forgetsStatement: Bool { code == "0A000" || self == .noStatement || self == .statementThere }
 }

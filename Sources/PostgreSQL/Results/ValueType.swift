@@ -1,4 +1,4 @@
-/// The types of columns and parameters that are read and written, by the numbers that PostgreSQL has for them.
+/// The column and parameter types that are supported, with PostgreSQL's OIDs.
 enum ValueType: UInt32 {
   case boolean = 16
   case bytes = 17
@@ -15,9 +15,9 @@ enum ValueType: UInt32 {
 }
 
 extension SQLValue {
-  /// Appends the value in the form in which PostgreSQL takes it; nothing for null.
+  /// Appends the value in PostgreSQL's binary form; appends nothing for NULL.
   ///
-  /// `type` is what the statement wants, `place` which parameter it is, counted from 1, for the error.
+  /// `type` is the type that the statement expects. `place` is the parameter's number, counted from 1, for the error.
   func append(to bytes: inout [UInt8], as type: UInt32, place: Int) throws(PostgreSQLError) {
     let wanted = ValueType(rawValue: type)
     switch (self, wanted) {
@@ -36,7 +36,7 @@ extension SQLValue {
       (.text(let text), .name), (.text(let text), .unknown):
       let start = bytes.count
       bytes += text.utf8
-      // libpq hands texts over by length, but the server refuses the byte: say so before anything is sent.
+      // The server refuses the byte too, but this error comes before anything is sent.
       guard !bytes[start...].contains(0) else {
         throw PostgreSQLError(
           .value, "parameter \(place) is a text with a zero byte, which PostgreSQL cannot keep",

@@ -1,65 +1,72 @@
-/// Where a database is, and how the way to it is protected.
+/// How to reach a database, and how the connection is protected.
 public struct ConnectionSettings: Hashable, Sendable {
-  /// One server that may have the database.
+  /// A server that may have the database.
   public struct Host: Hashable, Sendable {
-    /// A name, an address, or the folder of a Unix socket (it begins with "/").
+    /// A host name, an address, or the directory of a Unix socket (which begins with "/").
     public let name: String
     public let port: UInt16
 
-    /// A server of that name and port.
     public init(name: String, port: UInt16 = 5432) {
       self.name = name
       self.port = port
     }
 
-    /// Whether it is a Unix socket.
     public var isSocket: Bool { name.hasPrefix("/") }
-    /// Whether nothing leaves this machine on the way.
+    /// Whether the connection stays on this machine.
     public var isThisMachine: Bool {
       isSocket || name == "localhost" || name.hasSuffix(".localhost") || isLoopback(name)
     }
   }
 
-  /// How much of TLS is asked for.
+  /// How TLS is used and what is verified.
+  ///
+  /// The raw values are libpq's.
   public enum TLS: String, Hashable, Sendable {
-    /// The certificate must be of a known authority and for this host. What is not said for another machine.
+    /// The certificate must come from a known authority and match the host name.
+    ///
+    /// The default for another machine.
     case verifyFull = "verify-full"
-    /// The certificate must be of a known authority: for a private authority that names no hosts.
+    /// The certificate must come from a known authority, whatever its name; for a private authority.
     case verifyAuthority = "verify-ca"
-    /// Encrypted, with anybody: whoever stands in between can read and change everything.
+    /// Encrypted, but the server is not verified: an attacker on the network path can read and change everything.
     case require
-    /// In clear text.
+    /// Not encrypted.
     case disable
   }
 
-  /// The servers, in the order in which they are tried; the first one that takes changes is used.
+  /// The servers, in the order in which they are tried.
+  ///
+  /// The first writable one is used.
   public var hosts: [Host]
   public var database: String
-  /// The role; the name of this process's user when it is not said.
+  /// The role; nil means the name of this process's user.
   public var user: String?
-  /// What the URL says; where it says nothing another machine must prove itself in full.
+  /// The mode from the URL.
+  ///
+  /// Nil means `verifyFull` for another machine.
   public var tls: TLS?
-  /// A file of authorities in PEM: the ones of this machine unless another is given.
+  /// A file of certificate authorities in PEM.
+  ///
+  /// The default is the system's.
   public var authorities = "/etc/ssl/certs/ca-certificates.crt"
   public var password = PasswordSource.none
-  /// What `pg_stat_activity` shows.
+  /// The name under which the connection appears in `pg_stat_activity`.
   public var applicationName = "regent"
-  /// How long each server may take to let us in, before the next one is tried.
+  /// How long connecting to each server may take before the next one is tried.
   public var hostPatience = Duration.seconds(3)
-  /// Settings of the session (`SET name = value`), made right after the connection is.
+  /// Session settings (`SET name = value`) that are made right after connecting.
   public var session: [String: String] = [:]
 
-  /// Settings for servers and a database on them.
   public init(hosts: [Host], database: String) {
     self.hosts = hosts
     self.database = database
   }
 
-  /// libpq's word for the protection of the way to a host.
+  /// libpq's `sslmode` for a host.
   func tlsMode(for host: Host) -> String {
     if host.isSocket { return TLS.disable.rawValue }
     if let tls { return tls.rawValue }
-    // On this machine nobody stands in between; a server that wants TLS gets it.
+    // On the same machine no attacker is on the network path. TLS is used if the server offers it.
     return host.isThisMachine ? "prefer" : TLS.verifyFull.rawValue
   }
 }

@@ -1,21 +1,21 @@
 import RegentHTTPCodec
 
 extension ConnectionSettings {
-  /// Reads `postgresql://[user@]host[:port][,host[:port]…]/database[?name=value&…]`.
+  /// Parses `postgresql://[user@]host[:port][,host[:port]…]/database[?name=value&…]`.
   ///
-  /// What may stand behind the question mark: `host` (the folder of a Unix socket), `sslmode` (`verify-full`,
-  /// `verify-ca`, `require`, `disable`), `sslrootcert`, `connect_timeout` (seconds for each server),
-  /// `application_name` and `target_session_attrs=read-write`, which is so anyway. Anything else is refused: a word
-  /// that is not read would be taken for one that protects.
+  /// The parameters are `host` (the directory of a Unix socket), `sslmode` (`verify-full`, `verify-ca`, `require`,
+  /// `disable`), `sslrootcert`, `connect_timeout` (seconds for each server), `application_name`, and
+  /// `target_session_attrs=read-write`, which is always in effect. Others are refused, because an operator might rely
+  /// on an ignored parameter for security.
   ///
-  /// - Throws: a sentence that repeats nothing of the URL but names of parameters.
+  /// - Throws: an error whose message repeats nothing of the URL but names of parameters.
   public init(url: String) throws(PostgreSQLError) {
     guard let rest = Self.afterScheme(url) else {
       throw wrong("a database URL begins with postgresql://", "write it as postgresql://USER@HOST/DATABASE")
     }
     let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let place = parts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    // The last one: a name may hold one that is not escaped, and what is behind it must not be taken for a host.
+    // The last "@": the user name may contain an unescaped one, and the text after it must not be taken for a host.
     let sign = place[0].lastIndex(of: "@")
     if let sign, place[0][..<sign].contains(":") { throw Self.passwordInside }
     let user = sign.map { place[0][..<$0] } ?? ""
@@ -129,7 +129,7 @@ extension ConnectionSettings {
   }
 }
 
-/// A name from outside, short and without anything that a terminal would obey.
+/// A parameter name from the URL, shortened and without characters that a terminal would interpret.
 private func shown(_ name: String) -> String {
   String(name.unicodeScalars.prefix(40).map { $0.isASCII && $0.value > 32 && $0.value < 127 ? Character($0) : "?" })
 }
@@ -138,5 +138,4 @@ private func wrong(_ message: String, _ hint: String?) -> PostgreSQLError {
   PostgreSQLError(.settings, message, hint: hint)
 }
 
-/// Whether it is an address of this machine alone.
 func isLoopback(_ text: String) -> Bool { IPAddress(text)?.isLoopback ?? false }

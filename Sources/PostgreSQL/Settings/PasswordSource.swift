@@ -1,24 +1,26 @@
 import RegentPlatform
 
-/// Where the password of a role stands; it is read for each new connection, so that it can be changed while this runs.
+/// Where the password of a role is stored.
+///
+/// It is read for each new connection, so that it can be changed while the program runs.
 public enum PasswordSource: Hashable, Sendable {
-  /// There is none: the server knows this machine's user, or asks for nothing.
+  /// No password: the server trusts the Unix user, or requires none.
   case none
-  /// A private file that holds the password alone, in one line.
+  /// A private file that contains only the password, in one line.
   case file(String)
-  /// A private file with lines `host:port:database:user:password` (what libpq calls a password file).
+  /// A private file with lines `host:port:database:user:password`, like libpq's `~/.pgpass`.
   case list(String)
 
-  /// The name under which systemd hands the password over: `LoadCredential=database-password:FILE`.
+  /// The name of the systemd credential with the password: `LoadCredential=database-password:FILE`.
   public static let credentialName = "database-password"
 
-  /// The first that there is: the file that was named, the credential of the service, `~/.pgpass`.
+  /// The first source that exists: the given file, the service's credential, `~/.pgpass`.
   ///
-  /// - Throws: when the environment holds what would be used unseen.
+  /// - Throws: an error when an environment variable would change the connection without the operator noticing.
   public static func find(
     file: String?, environment: [String: String], home: String?
   ) throws(PostgreSQLError) -> PasswordSource {
-    // libpq would take them, and everything that runs as this user can read them.
+    // libpq would use these variables, and other processes of this user can read them.
     for name in ["PGPASSWORD", "PGOPTIONS", "PGSERVICE"] where environment[name]?.isEmpty == false {
       throw PostgreSQLError(
         .settings, "\(name) is set in the environment, and would change the connection unseen",
@@ -32,11 +34,12 @@ public enum PasswordSource: Hashable, Sendable {
     return .none
   }
 
-  /// The most that a password may have; PostgreSQL itself takes longer ones, nobody does.
+  /// The longest password in bytes.
+  ///
+  /// PostgreSQL accepts longer ones, but they are not used in practice.
   private static let longest = 1_000
   private static let longestList = 1_000_000
 
-  /// The password for one server.
   func password(
     for host: ConnectionSettings.Host, database: String, user: String
   ) throws(PostgreSQLError) -> Password? {
@@ -52,7 +55,7 @@ public enum PasswordSource: Hashable, Sendable {
       }
       return Password(bytes)
     case .list(let path):
-      // What libpq's own lists call a Unix socket.
+      // libpq's password files call a Unix socket "localhost".
       let name = host.isSocket ? ["localhost", host.name] : [host.name]
       for line in try read(path, limit: Self.longestList).split(separator: UInt8(ascii: "\n"))
       where line.first != UInt8(ascii: "#") {
@@ -70,7 +73,7 @@ public enum PasswordSource: Hashable, Sendable {
     }
   }
 
-  /// The fields between colons; a backslash takes the next byte as it is.
+  /// Splits at colons; a backslash escapes the next byte.
   private static func fields(_ line: ArraySlice<UInt8>) -> [[UInt8]] {
     var fields: [[UInt8]] = [[]]
     var isEscaped = false
@@ -88,7 +91,9 @@ public enum PasswordSource: Hashable, Sendable {
   }
 }
 
-/// A password on its way from a file to libpq; printing one shows nothing.
+/// A password read from a file.
+///
+/// Printing it or reflecting on it shows nothing.
 struct Password: CustomStringConvertible, CustomReflectable {
   let bytes: [UInt8]
 
@@ -103,7 +108,7 @@ private func isThere(_ path: String, _ widest: UInt32) throws(PostgreSQLError) -
 }
 
 private func read(_ path: String, limit: Int) throws(PostgreSQLError) -> [UInt8] {
-  // A systemd credential shows as 0440.
+  // systemd gives credentials the mode 0440.
   do throws(FileError) {
     return try DurableFile.read(path, limit: limit, widest: 0o640)
   } catch {

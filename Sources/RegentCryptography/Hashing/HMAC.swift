@@ -27,7 +27,7 @@ public final class HMACKey: Sendable {
   public let algorithm: Algorithm
   /// The length of the key in bytes.
   public let keyLength: Int
-  private let halves: Halves
+  private let halves: PaddedStates
 
   /// Makes a key of any length except zero: an attacker can compute the codes of an empty key.
   public convenience init(_ algorithm: Algorithm, _ key: Secret) throws(KeyError) {
@@ -38,7 +38,7 @@ public final class HMACKey: Sendable {
   init(_ algorithm: Algorithm, known key: Secret) {
     self.algorithm = algorithm
     keyLength = key.count
-    halves = Halves(algorithm, key)
+    halves = PaddedStates(algorithm, key)
   }
 
   /// The HMAC of `message`.
@@ -87,7 +87,7 @@ public final class HMACKey: Sendable {
 // @unchecked Sendable:
 // 1. Both states are written only in `init`.
 // 2. After that they are only copied, until `deinit` wipes them.
-@safe private final class Halves: @unchecked Sendable {
+@safe private final class PaddedStates: @unchecked Sendable {
   private let states: UnsafeMutablePointer<SHAState>
 
   init(_ algorithm: HMACKey.Algorithm, _ key: Secret) {

@@ -21,9 +21,9 @@ enum Command: Sendable {
 /// The queue of commands for the client's thread.
 final class Mailbox: Sendable {
   let wakeUp: WakeUp
-  private let state = Locked<State>(State())
+  private let state = Locked<MailboxState>(MailboxState())
 
-  private struct State {
+  private struct MailboxState {
     var commands: [Command] = []
     var isClosed = false
   }

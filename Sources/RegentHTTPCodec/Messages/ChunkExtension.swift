@@ -6,9 +6,9 @@
 /// Therefore the parser refuses everything that could be read in two ways: a line end inside quotes, an empty name, and
 /// white space before the line end.
 struct ChunkExtension {
-  private var state = State.start
+  private var state = ChunkExtensionState.start
 
-  private enum State: UInt8 {
+  private enum ChunkExtensionState: UInt8 {
     /// After the size, before the semicolon.
     case start
     /// After a semicolon, before the name.
@@ -66,7 +66,7 @@ struct ChunkExtension {
 
   /// Moves on to the next state after one of the separators that are allowed here.
   private mutating func follow(
-    _ byte: UInt8, semicolon: Bool = false, equals: Bool = false, blank: State
+    _ byte: UInt8, semicolon: Bool = false, equals: Bool = false, blank: ChunkExtensionState
   ) throws(MessageError) {
     switch byte {
     case 0x3B where semicolon: state = .beforeName

@@ -9,7 +9,7 @@ public struct ChunkedDecoder: Sendable {
   /// Whether the body and its trailer section are complete.
   public private(set) var isComplete = false
 
-  private var state = State.firstDigit
+  private var state = ChunkedDecoderState.firstDigit
   private var remaining = 0
   private var digits = 0
   private var extensionBytes = 0
@@ -19,7 +19,7 @@ public struct ChunkedDecoder: Sendable {
   private var trailerPosition = 0
   private var trailerCount = 0
 
-  private enum State: UInt8 {
+  private enum ChunkedDecoderState: UInt8 {
     case firstDigit, size, sizeExtension, sizeEnd, data, dataReturn, dataEnd, trailer
   }
 

@@ -2,25 +2,29 @@ package import RegentCryptography
 internal import RegentJSON
 package import RegentPairing
 
-/// A client's own signed statement that it is this client (RFC 7523), accepted once and for a short time.
+/// A JWT with which a client authenticates itself (RFC 7523).
+///
+/// Each one is accepted once, and only for a short time.
 package struct ClientAssertion: Sendable {
-  /// The longest that is read, in bytes.
+  /// The longest assertion that is parsed, in bytes.
   package static let longest = 8192
-  /// How long after `iat` an assertion is accepted, whatever its `exp`: libraries make them for an hour.
+  /// The longest use after `iat`, even if `exp` is later: some libraries issue assertions for an hour.
   package static let longestUse: Duration = .seconds(600)
-  /// The latest `exp` of an assertion without `iat`.
+  /// How far in the future `exp` may be in an assertion without `iat`.
   package static let longestLife: Duration = .seconds(3600)
-  /// How far the clock of its maker may be from ours.
+  /// The tolerated clock skew between client and service.
   package static let tolerance: Duration = .seconds(60)
 
-  /// The client that it says it is from; not yet checked.
+  /// The client that the assertion names.
+  ///
+  /// Not verified until ``check(with:audiences:at:)`` succeeds.
   package let client: ClientID
   private let token: UnverifiedJWS
 
-  /// Reads who it says it is from, which key is to be asked.
+  /// Parses an assertion, so that the caller can look up the keys of ``client``.
   package init(_ text: String) throws(OAuthError) {
-    // Of no kind, or of the right one: a token or a proof that the client's key signed for something else is no
-    // assertion (RFC 8725 §3.11).
+    // A missing `typ` is accepted. Another `typ` is refused, because the client's key may have signed an access token
+    // or a DPoP proof, and those must not pass as assertions (RFC 8725 §3.11).
     guard let token = try? UnverifiedJWS(text, longest: Self.longest),
       !token.hasType || Self.types.contains(where: token.isType),
       let claims = token.unverifiedClaims, let subject = claims["sub"]?.string,
@@ -30,21 +34,22 @@ package struct ClientAssertion: Sendable {
     self.client = client
   }
 
-  /// What is remembered of it, so that it counts once.
+  /// What the service stores about an accepted assertion to detect a replay.
   package struct Checked: Sendable, Hashable {
-    /// A hash of client and id.
+    /// A hash of the client id and the `jti`.
     package let fingerprint: [UInt8]
-    /// When it is accepted no more: its `exp`, at most ten minutes after its `iat`.
+    /// The end of the assertion's validity: its `exp`, but at most ten minutes after its `iat`.
     package let expires: Instant
-    /// When it says it was made; clients need not say it.
+    /// The `iat` claim, which is optional.
     package let made: Instant?
   }
 
-  /// Checks signature, audience and time; `audiences` are the issuer and its endpoints, as clients differ in which of
-  /// them they mean.
+  /// Verifies signature, audience and times.
   ///
-  /// It is for one of them and for nobody beside: with what is for another service as well, that one would sign in here
-  /// (draft-ietf-oauth-rfc7523bis §3).
+  /// `audiences` are the issuer and the addresses of its endpoints, because clients differ in which of them they use.
+  ///
+  /// An assertion must have exactly one audience. If it also named another service, that service could use it to
+  /// authenticate here as the client (draft-ietf-oauth-rfc7523bis §3).
   package func check(
     with keys: [JWK], audiences: [String], at now: Instant
   ) throws(OAuthError) -> Checked {
@@ -65,24 +70,26 @@ package struct ClientAssertion: Sendable {
     return Checked(fingerprint: SHA256.hash(remembered.bytes), expires: expires, made: claims["iat"]?.numericDate)
   }
 
-  /// When an assertion is accepted no more; `nil` when a time is missing or no time.
+  /// The time at which an assertion expires, or `nil` if `exp` is missing or a claim is not a time.
   ///
-  /// One that says when it was made counts ten minutes from then, and one from the future not at all: it would count
-  /// for longer.
+  /// With `iat`, the end is at most ten minutes after it. The caller refuses an end that is too far in the future, so
+  /// that an `iat` in the future does not make the assertion valid for longer.
   private static func end(of claims: JSONObject) -> Instant? {
     guard let expires = claims["exp"]?.numericDate else { return nil }
     guard let issued = claims["iat"] else { return expires }
     return issued.numericDate.map { min(expires, $0 + longestUse) }
   }
 
-  /// Without a key of the text's id and kind another one is tried, which is nobody's: how long a refusal takes does not
-  /// say which clients there are, nor which keys they have.
+  /// Verifies the signature.
+  ///
+  /// If the client has no key with this `kid` and algorithm, the signature is checked with a stand-in key, so that the
+  /// time of a refusal does not reveal which clients exist or which keys they have.
   private func verified(with keys: [JWK]) -> VerifiedJWS? {
     do throws(JWSError) {
       return try token.verified(with: JWKSet(keys))
     } catch {
       if case .unknownKey = error, let algorithm = SignatureAlgorithm(rawValue: token.algorithm),
-        let key = StandInKeys.key(algorithm)
+        let key = DecoyKeys.key(algorithm)
       {
         _ = try? token.verified(with: key)
       }
@@ -97,7 +104,9 @@ package struct ClientAssertion: Sendable {
 
   private static let types = ["JWT", "client-authentication+jwt"]
 
-  /// The one that it is for; a list of one is how some libraries write it.
+  /// The only audience.
+  ///
+  /// Some libraries write it as an array with one element.
   private static func audience(_ value: JSONValue?) -> String? {
     if let text = value?.string { return text }
     guard let list = value?.array, list.count == 1 else { return nil }

@@ -1,19 +1,21 @@
 package import RegentCryptography
 package import RegentJSON
 
-/// What a client says about itself when it registers (RFC 7591 §2): what means something here, all else is left out.
+/// The metadata that a client registers (RFC 7591 §2).
 ///
-/// Nothing of it is true because it says so, and no address in it is ever fetched: a service that fetched what
-/// strangers name would be their way into the network behind it.
+/// Members that the service does not use are ignored.
+///
+/// None of it is verified. No URL in it is ever fetched, because an attacker could otherwise make the service send
+/// requests into its internal network (SSRF).
 package struct ClientMetadata: Sendable, Hashable {
-  /// What is shown on the phone as what the client calls itself.
+  /// The name that the phone shows as what the client calls itself.
   package var name: String?
   package var method: ClientMethod
   package var redirectURIs: [String]
   package var scope: Scope
-  /// The keys of a client that signs; empty otherwise.
+  /// The client's public keys with `private_key_jwt`; empty with every other method.
   package var keys: [JWK]
-  /// The algorithm of the tokens that it wants.
+  /// The algorithm with which the service signs ID tokens for this client.
   package var algorithm: SignatureAlgorithm
   package var softwareID: String?
   package var softwareVersion: String?
@@ -24,7 +26,9 @@ package struct ClientMetadata: Sendable, Hashable {
   private static let longestKeyID = 128
   private static let mostKeys = 8
 
-  /// Reads a registration; the claims of a statement that was checked win over the plain ones (RFC 7591 §2.3).
+  /// Reads a registration request.
+  ///
+  /// Claims of a verified software statement replace the plain members (RFC 7591 §2.3).
   package init(reading members: JSONObject, statement: JSONObject? = nil) throws(OAuthError) {
     var said = members
     for claim in statement?.members ?? [] { said[claim.name] = claim.value }
@@ -55,8 +59,8 @@ package struct ClientMetadata: Sendable, Hashable {
       scope = .all
       return
     }
-    // What there is not is left out, and the answer says what is left. All of it for nothing that exists would be more
-    // than anybody asked for.
+    // Unknown scopes are dropped, and the response says which remain. If none remain, the registration fails, because
+    // granting all scopes instead would give the client more than it asked for.
     scope = try Scope(wanted)
     guard !scope.isEmpty else {
       throw OAuthError(
@@ -65,9 +69,9 @@ package struct ClientMetadata: Sendable, Hashable {
     }
   }
 
-  /// All that is kept, as the answer to the registration repeats it.
+  /// The stored metadata, as the registration response repeats it.
   ///
-  /// `scope` is always there: oidc-agent stops without.
+  /// `scope` is always present, because oidc-agent stops without it.
   package var json: JSONObject {
     var object: JSONObject = [
       "token_endpoint_auth_method": .string(method.rawValue),
@@ -84,12 +88,12 @@ package struct ClientMetadata: Sendable, Hashable {
     return object
   }
 
-  /// The keys as text, to be kept where the client will be asked for them; nil when it has none.
+  /// The keys as the JSON text of a JWK set for the database, or `nil` if there are none.
   package var keyText: String? {
     keys.isEmpty ? nil : String(decoding: JWKSet(keys).json.bytes(), as: UTF8.self)
   }
 
-  // MARK: - One member each
+  // MARK: - Members
 
   private static func method(_ said: JSONObject) throws(JSONShapeError) -> ClientMethod {
     guard let text = try said.optionalString("token_endpoint_auth_method") else { return .basic }
@@ -115,7 +119,9 @@ package struct ClientMetadata: Sendable, Hashable {
     return algorithm
   }
 
-  /// Grants beside ours are left out (RFC 7591 lets the service do so); of none that we have, nothing would come.
+  /// Accepts any list of grants that contains the device grant.
+  ///
+  /// The others are ignored, as RFC 7591 allows.
   private static func checkGrants(_ said: JSONObject) throws(JSONShapeError) {
     guard let grants = try said.optionalStrings("grant_types"), !grants.isEmpty else { return }
     guard grants.contains(where: { $0.utf8.elementsEqual(TokenRequest.deviceCodeGrant.utf8) }) else {
@@ -127,7 +133,7 @@ package struct ClientMetadata: Sendable, Hashable {
     guard method == .privateKey else { return [] }
     guard let document = said["jwks"]?.object, let set = try? JWKSet(reading: document.bytes()),
       !set.keys.isEmpty, set.keys.count <= mostKeys,
-      // They are kept with each code that the client asks for.
+      // The key ids are stored with each code that the client requests.
       set.keys.allSatisfy({ ($0.keyID ?? "").utf8.count <= longestKeyID })
     else {
       throw OAuthError(
@@ -144,7 +150,9 @@ package struct ClientMetadata: Sendable, Hashable {
     return text
   }
 
-  /// An absolute address of any scheme but those that run in a page: a client on a desk has one of its own.
+  /// Whether the text is an absolute URI of any scheme except those that browsers run as a script or a document.
+  ///
+  /// Custom schemes are allowed because native apps use them.
   private static func isAddress(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count <= longestURI, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }),

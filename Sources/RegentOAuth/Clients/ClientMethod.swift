@@ -1,16 +1,17 @@
-/// How a client shows who it is at the token endpoint, by the registered names (RFC 7591 §2).
+/// How a client authenticates at the token endpoint; the raw values are the registered names (RFC 7591 §2).
 package enum ClientMethod: String, Sendable, CaseIterable {
-  /// A secret in the header.
+  /// The client's secret in the `Authorization` header.
   case basic = "client_secret_basic"
-  /// A secret in the body.
+  /// The client's secret in the request body.
   case post = "client_secret_post"
-  /// A signature with a key of its own.
+  /// A JWT signed with the client's own key (RFC 7523).
   case privateKey = "private_key_jwt"
-  /// Nothing: a public client, of which everybody may have a copy.
+  /// No authentication: a public client, whose copies all share one client id.
   case none = "none"
 
-  /// Whether a secret is made for it.
+  /// Whether the service creates a secret for this client.
   ///
-  /// Either way to show one is taken: some clients know only one of the two, whatever they registered with.
+  /// A client with a secret may send it in either way, because some clients support only one way, whatever they
+  /// registered.
   package var hasSecret: Bool { self == .basic || self == .post }
 }

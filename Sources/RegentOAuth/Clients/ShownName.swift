@@ -1,10 +1,12 @@
 internal import RegentPairing
 
-/// Names that strangers chose and people read: on a phone, in a log, on a terminal.
+/// Checks names that a client chooses and that a phone, a log or a terminal displays.
 enum ShownName {
-  /// Whether a text has nothing that steers a terminal, turns the direction of writing or hides.
+  /// Whether a text has no control characters, no bidirectional overrides and no hidden characters.
   static func isFit(_ text: String) -> Bool { Names.Device.allowsAll(of: text) }
 
-  /// Whether somebody who reads it sees a name: without one the page that asks for a yes does not say who asks.
+  /// Whether a reader sees a name.
+  ///
+  /// Without a visible name, the approval page would not say which client asks.
   static func isName(_ text: String) -> Bool { isFit(text) && VisibleText.isSeen(text) }
 }

@@ -2,20 +2,22 @@ internal import RegentCryptography
 internal import RegentEncodings
 internal import RegentHTTPCodec
 
-/// A client's challenge (RFC 7636): whoever redeems the code must know what this is the hash of.
+/// A PKCE code challenge (RFC 7636).
+///
+/// The client that redeems the code must send the verifier of which this is the hash.
 package struct CodeChallenge: Sendable, Hashable {
-  /// The hash as the client sent it.
+  /// The base64url of the SHA-256 hash, as the client sent it.
   package let text: String
 
-  /// Takes a challenge that was kept.
+  /// Restores a challenge from the database.
   package init?(kept text: String) {
     guard text.utf8.count == 43, (try? Base64URL.decode(text))?.count == 32 else { return nil }
     self.text = text
   }
 
-  /// Reads what a request says; nil when it says nothing.
+  /// Reads the challenge of a request, or `nil` if the request has none.
   ///
-  /// `plain` is not taken: it would show the secret to whoever sees the request (RFC 9700 §2.1.1).
+  /// The method `plain` is refused: it would reveal the verifier to anyone who can read the request (RFC 9700 §2.1.1).
   package static func read(_ parameters: OAuthParameters) throws(OAuthError) -> CodeChallenge? {
     guard let text = parameters["code_challenge"] else {
       guard parameters["code_challenge_method"] == nil else {
@@ -32,8 +34,10 @@ package struct CodeChallenge: Sendable, Hashable {
     return challenge
   }
 
-  /// Whether a verifier fits what was asked with: none without a challenge, as a verifier that nobody asked for shows
-  /// that the challenge got lost on the way (RFC 9700 §4.8.2).
+  /// Checks a verifier against the challenge of the code.
+  ///
+  /// A verifier for a code without a challenge is refused, because an attacker may have removed the challenge from the
+  /// request (RFC 9700 §4.8.2).
   package static func check(_ challenge: CodeChallenge?, _ verifier: String?) throws(OAuthError) {
     switch (challenge, verifier) {
     case (nil, nil): return

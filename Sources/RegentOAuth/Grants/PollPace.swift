@@ -1,28 +1,34 @@
 package import RegentPairing
 
-/// How often one code is asked about.
+/// Limits how often a client polls for one code.
 ///
-/// A question that comes too early is answered `slow_down`, and a question it stays: the time that counts is the last
-/// question's, so that who asks every two seconds is told each time, and who waits its five never is. Nothing grows: a
-/// rule that made the interval longer with each early question would keep two programs that share a code (or one that
-/// came back) away until the code is over. Only "not yet" is ever replaced by it: an answered code is told at once.
+/// A poll that comes too early gets `slow_down`. Only `authorization_pending` is ever replaced by it: once the code is
+/// approved or denied, the client is told at once. The interval is counted from the last poll, early or not. A client
+/// that polls every two seconds therefore gets `slow_down` each time, and a client that waits five seconds never does.
+///
+/// The interval does not grow. If each early poll made it longer, two programs that share a code, or one that was
+/// restarted, would be locked out until the code expires.
 package struct PollPace: Sendable, Hashable {
-  /// What a client is told to wait between two questions.
+  /// The polling interval that clients are told.
   package static let interval: Duration = .seconds(5)
-  /// How much sooner a question may come: networks delay the earlier one and not the later.
+  /// How much earlier than the interval a poll may come, because the network may have delayed the one before.
   package static let tolerance: Duration = .seconds(1)
 
   private var last: Uptime?
 
   package init() {}
 
-  /// Whether a question now is too early; it counts in either case.
+  /// Whether a poll now is too early.
+  ///
+  /// The poll counts as the latest one in both cases.
   package mutating func isTooEarly(at now: Uptime) -> Bool {
     defer { last = now }
     guard let last else { return false }
     return now.since(last) < Self.interval - Self.tolerance
   }
 
-  /// A question was held until there was something to say, or for as long as it wanted: the next may come at once.
+  /// Notes that a poll was held open (long polling).
+  ///
+  /// The client may send the next one at once.
   package mutating func wasHeld() { last = nil }
 }

@@ -1,27 +1,31 @@
 package import RegentPairing
 
-/// The refresh tokens that came from one grant: one of them is alive at a time (RFC 9700 §4.14.2).
+/// The refresh tokens of one grant, of which one is valid at a time (RFC 9700 §4.14.2).
 ///
-/// Each use makes the next one. A box whose answer got lost comes with the one before: for a while it is given the very
-/// same next one again, because a packet that got lost must not sign a screen out. After that, an old token is a stolen
-/// one, whichever of the two came first: all of them end.
+/// Each use returns the next token. If the response gets lost, the box sends the previous token again; within a grace
+/// period it then gets the same next token, because a lost packet must not sign a screen out. After the grace period, a
+/// token that was already used is treated as stolen and the whole family ends, because the service cannot tell which of
+/// the two clients is the thief.
 package struct RefreshFamily: Sendable, Hashable {
-  /// For how long the token before is answered with the same again.
+  /// How long the previous token may be used again without a key.
   package static let grace: Duration = .seconds(60)
-  /// The same where a key must be shown with each use, so that a copy of the token is of no use.
+  /// How long the previous token may be used again when each use needs a proof of a key.
+  ///
+  /// A copy of the token is then useless.
   package static let graceWithKey: Duration = .seconds(600)
 
-  /// How many times it was used: the token of a number is the one that came from that many uses.
+  /// How many times the family was used.
+  ///
+  /// A token of generation n is the one that use n returned.
   package var generation: Int64
-  /// When the latest one was made.
+  /// The time of the latest use.
   package var rotated: Instant
-  /// When the grant was given.
   package let created: Instant
-  /// The key that must be shown; nil when none is.
+  /// The thumbprint of the DPoP key that each use must prove, or `nil` if the tokens are not bound to a key.
   package let thumbprint: String?
-  /// After how long without a use it ends.
+  /// The family ends when it was not used for this long.
   package let idle: Duration
-  /// After how long it ends in any case.
+  /// The family ends this long after it was created, even if it is used.
   package let absolute: Duration
 
   package init(
@@ -35,35 +39,36 @@ package struct RefreshFamily: Sendable, Hashable {
     self.absolute = absolute
   }
 
-  /// What to do with a token that was shown.
+  /// What to do with a refresh token that a client sent.
   package enum Verdict: Sendable, Hashable {
-    /// Make the next one.
+    /// Issue the next token.
     case rotate
-    /// Give the latest pair again.
+    /// Return the latest tokens again.
     case again
-    /// End the whole family: somebody has a copy.
+    /// End the whole family: the token was copied.
     case stolen
-    /// Its time is over.
+    /// The family has expired.
     case over
-    /// The key that it is bound to was not shown.
+    /// The request has no proof of the key that the tokens are bound to.
     case wrongKey
-    /// It was never given out.
+    /// No token of this generation was issued.
     case unknown
   }
 
-  /// For how long the latest pair is given again.
+  /// How long the previous token may be used again.
   package var grace: Duration { thumbprint == nil ? Self.grace : Self.graceWithKey }
 
-  /// When it ends, if it is not used before.
+  /// The time at which the family expires unless it is used before.
   package var ends: Instant { min(rotated + idle, created + absolute) }
 
-  /// What a token of this number means now.
+  /// Decides what to do with a token of generation `shown`.
   ///
-  /// A clock that was set back behind the latest use counts as no time gone: the grace is not longer for it than the
-  /// clock says, and the family does not end by it.
+  /// If the clock was set back to before the latest use, the elapsed time is negative. The previous token then stays in
+  /// its grace period, and the family does not end.
   package func verdict(on shown: Int64, key: String?, at now: Instant) -> Verdict {
     guard shown >= 0, shown <= generation else { return .unknown }
-    // Before all else: who has no key learns nothing about the token, and cannot end the family of who has.
+    // This check comes first: without the key, a client must learn nothing about the token, and must not be able to end
+    // the family.
     guard thumbprint == nil || thumbprint == key else { return .wrongKey }
     guard now < ends else { return .over }
     if shown == generation { return .rotate }

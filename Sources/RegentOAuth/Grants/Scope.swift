@@ -1,13 +1,13 @@
-/// What a client may do: names in the order of ``Scope/all``, each once.
+/// The scope of a grant: a set of the names that the service knows, written in the order of ``Name``.
 package struct Scope: Sendable, Hashable {
-  /// One of the names that mean something here.
+  /// A scope name that the service supports.
   package enum Name: String, Sendable, CaseIterable, Comparable {
     case openid
     case profile
     case offlineAccess = "offline_access"
     case entitlements
 
-    /// Its place among the names, as a bit.
+    /// The name's bit in ``Scope``.
     fileprivate var bit: UInt8 {
       switch self {
       case .openid: 1
@@ -17,7 +17,7 @@ package struct Scope: Sendable, Hashable {
       }
     }
 
-    /// The name that a word is; no text is made of it.
+    /// Finds the name that these bytes spell, without an allocation.
     fileprivate init?(_ word: Span<UInt8>) {
       for name in Self.allCases where name.isSpelled(word) {
         self = name
@@ -36,12 +36,14 @@ package struct Scope: Sendable, Hashable {
     package static func < (one: Self, other: Self) -> Bool { one.bit < other.bit }
   }
 
-  /// Every name there is.
+  /// Every supported name.
   package static let all = Scope(Set(Name.allCases))
-  /// The longest text that is read, in bytes: hundreds of names would only cost time.
+  /// The longest scope text that is parsed, in bytes.
+  ///
+  /// A longer one would only cost time.
   private static let longest = 2048
 
-  /// A bit for each name: each refresh reads, limits and says what was granted several times.
+  /// A bit for each name, because each refresh parses, limits and writes its scope several times.
   private let held: UInt8
 
   private init(held: UInt8) { self.held = held }
@@ -51,9 +53,11 @@ package struct Scope: Sendable, Hashable {
   package var names: Set<Name> { Set(Name.allCases.filter(contains)) }
   package var isEmpty: Bool { held == 0 }
 
-  /// Reads the names of a request (RFC 6749 §3.3); those that nobody knows are left out.
+  /// Parses the scope of a request (RFC 6749 §3.3).
   ///
-  /// - Throws: `invalid_scope` for characters that no scope may have.
+  /// Unknown names are ignored.
+  ///
+  /// - Throws: `invalid_scope` for characters that a scope must not contain.
   package init(_ text: String) throws(OAuthError) {
     let bytes = text.utf8.span
     guard bytes.count <= Self.longest else { throw Self.malformed }
@@ -74,19 +78,20 @@ package struct Scope: Sendable, Hashable {
     OAuthError(.invalidScope, "a scope is made of names with one space between them")
   }
 
-  /// The words of a text that nobody knows.
+  /// The words of a scope text that are not supported names.
   package static func unknown(in text: String) -> [Substring] {
     text.split(separator: " ").filter { Name(rawValue: String($0)) == nil }
   }
 
-  /// What of it a client may have.
+  /// The names that are also in `allowed`.
   package func limited(to allowed: Scope) -> Scope { Scope(held: held & allowed.held) }
 
-  /// Whether another has all names of this one.
   package func isSubset(of other: Scope) -> Bool { held & ~other.held == 0 }
 
-  /// What is given of what was asked for: the names that the client may have, all of them when the request says
-  /// nothing; `invalid_scope` when nothing is left.
+  /// The scope to grant for a request: the requested names that the client may have, or all of them if the request has
+  /// no scope.
+  ///
+  /// Throws `invalid_scope` if none remain.
   package static func granted(_ asked: String?, of allowed: Scope) throws(OAuthError) -> Scope {
     guard let asked else { return allowed }
     let granted = try Scope(asked).limited(to: allowed)
@@ -96,7 +101,7 @@ package struct Scope: Sendable, Hashable {
     return granted
   }
 
-  /// What a refresh asks for: never more than was granted (RFC 6749 §6).
+  /// The scope of a refresh request, which may not exceed the scope of the grant (RFC 6749 §6).
   package func narrowed(to asked: String?) throws(OAuthError) -> Scope {
     guard let asked else { return self }
     let wanted = try Scope(asked)
@@ -108,10 +113,10 @@ package struct Scope: Sendable, Hashable {
 
   package func contains(_ name: Name) -> Bool { held & name.bit != 0 }
 
-  /// The names with a space between them, as answers and tokens say it.
+  /// The names separated by spaces, as responses and tokens carry them.
   package var text: String { Self.texts[Int(held)] }
 
-  /// The text of each scope that there can be.
+  /// The text of each possible scope.
   private static let texts = (0..<(UInt8(1) << Name.allCases.count)).map { held in
     Name.allCases.filter { held & $0.bit != 0 }.map(\.rawValue).joined(separator: " ")
   }

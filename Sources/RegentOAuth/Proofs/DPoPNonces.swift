@@ -2,24 +2,27 @@ package import RegentCryptography
 internal import RegentEncodings
 package import RegentPairing
 
-/// The service's nonces (RFC 9449 §8): they say that a proof is new where the clock of its maker cannot.
+/// The DPoP nonces of one process (RFC 9449 §8).
 ///
-/// Nothing is kept of them: a nonce is the period it was made in, and a code over that which nobody else can make. It
-/// counts in its period and the next, on the service's boot clock, so that it is good for five to ten minutes whatever
-/// happens to the wall clock; after a restart of the machine every nonce is an old one, and the client is told the new
-/// one.
+/// A nonce shows that a proof is recent even if the client's clock is wrong.
+///
+/// The service does not store them: a nonce is an HMAC of the number of the five-minute period in which it was issued.
+/// It is valid in that period and the next, that is for five to ten minutes. The periods are counted on the boot clock,
+/// so that changes of the wall clock do not matter. After a restart all earlier nonces are invalid, and clients are
+/// told the new one.
 package struct DPoPNonces: Sendable {
-  /// How long a nonce is given out.
+  /// How long the service issues the same nonce.
   package static let period: Duration = .seconds(300)
   private let key: HMACKey
 
-  /// - Parameter key: key material of this process: not of the database, so that a restart makes new nonces.
+  /// - Parameter key: a random key of this process. It must not be stored, so that a restart invalidates earlier
+  ///   nonces.
   package init(_ key: HMACKey) { self.key = key }
 
-  /// The nonce to give out now.
+  /// The nonce to issue now.
   package func current(at now: Uptime) -> String { nonce(of: Self.number(now)) }
 
-  /// Whether a nonce was given out in this period or in the one before.
+  /// Whether the nonce was issued in this period or in the previous one.
   package func isValid(_ text: String, at now: Uptime) -> Bool {
     let number = Self.number(now)
     let given = Array(text.utf8)
@@ -28,10 +31,11 @@ package struct DPoPNonces: Sendable {
     return isCurrent || isEarlier
   }
 
-  /// Whether a proof is new enough: by its nonce, or else by its time.
+  /// Checks that a proof is recent: by its nonce if it has one, and by its `iat` otherwise.
   ///
-  /// - Throws: `use_dpop_nonce` when it has none that counts and its time is not ours. Not `invalid_dpop_proof`: a box
-  ///   that has no clock learns only by being told to use a nonce.
+  /// - Throws: `use_dpop_nonce` if the nonce is not valid, or if there is none and `iat` is more than a minute from the
+  ///   wall clock. The error is not `invalid_dpop_proof`, because a box without a correct clock can only recover by
+  ///   using a nonce.
   package func check(_ proof: DPoPProof, wall: Instant, boot: Uptime) throws(OAuthError) {
     if let nonce = proof.nonce {
       guard isValid(nonce, at: boot) else { throw Self.useNonce }

@@ -3,16 +3,21 @@ internal import RegentEncodings
 internal import RegentJSON
 package import RegentPairing
 
-/// A proof that whoever sends a request has a key (RFC 9449): signed by that key, for this method and address, now.
+/// A DPoP proof (RFC 9449): a JWT that shows that the sender of a request has a private key.
 ///
-/// Reading it checks what needs nothing but the request: checks 2 to 9 and 12 of §4.3. That there is one header, and
-/// that an access token belongs to the key, is for who has them; that it was not used before, for ``DPoPReplay``.
+/// It is signed for one method and one address, at one time.
+///
+/// The initializer does checks 2 to 9 and 12 of §4.3, which need only the request. The caller checks that there is one
+/// `DPoP` header, and that an access token is bound to this key. ``DPoPReplay`` checks that the proof was not used
+/// before.
 package struct DPoPProof: Sendable, Hashable {
-  /// What a proof is for.
+  /// The request that a proof must be for.
   package struct Request: Sendable, Hashable {
     package let method: String
     package let target: ProofTarget
-    /// The access token that came along, where one did: the proof must be about it.
+    /// The access token of the request, if it has one.
+    ///
+    /// The proof must contain its hash (`ath`).
     package let accessToken: String?
 
     package init(method: String, target: ProofTarget, accessToken: String? = nil) {
@@ -23,24 +28,27 @@ package struct DPoPProof: Sendable, Hashable {
   }
 
   package static let type = "dpop+jwt"
-  /// The longest proof that is read, in bytes: one with an RSA key of 4,096 bits has 1,700.
+  /// The longest proof that is parsed, in bytes.
+  ///
+  /// A proof with an RSA key of 4,096 bits has 1,700.
   package static let longest = 4096
-  /// How far a proof's time may be from ours, when no nonce says that it is new.
+  /// How far `iat` may be from the service's clock when the proof has no nonce.
   package static let window: Duration = .seconds(60)
 
-  /// The name of the key (RFC 7638): what codes and tokens are bound to.
+  /// The key's thumbprint (RFC 7638), to which codes and tokens are bound.
   package let thumbprint: String
-  /// What the service remembers of it: a hash of its id under method and address, because an id may be as long as its
-  /// sender likes.
+  /// What the service stores to detect a replay: a hash of key, method, address and `jti`.
+  ///
+  /// It is hashed because a client may send a `jti` of any length.
   package let fingerprint: [UInt8]
-  /// When it says it was made.
+  /// The `iat` claim.
   package let made: Instant
-  /// The service's nonce that it repeats.
+  /// The service's nonce that the proof repeats, if any.
   package let nonce: String?
 
-  /// Reads a proof.
+  /// Parses and checks a proof.
   ///
-  /// - Throws: `invalid_dpop_proof`, with a sentence that says which check it did not pass.
+  /// - Throws: `invalid_dpop_proof` with a sentence that names the failed check.
   package init(_ text: String, for request: Request) throws(OAuthError) {
     let proof: SelfSignedJWS
     let claims: JSONObject
@@ -83,7 +91,9 @@ package struct DPoPProof: Sendable, Hashable {
     fingerprint = SHA256.hash(remembered.bytes)
   }
 
-  /// Makes a proof, as a box does.
+  /// Creates a proof.
+  ///
+  /// The box uses this.
   package static func make(
     for request: Request, with key: SigningKey, nonce: String?, at now: Instant
   ) throws(KeyError) -> String {

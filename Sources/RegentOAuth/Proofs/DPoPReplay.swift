@@ -1,21 +1,29 @@
 package import RegentPairing
 
-/// The proofs that were used: each counts once.
+/// Remembers the DPoP proofs that were used, so that each is accepted once.
 ///
-/// A proof counts for at most eleven minutes (``DPoPNonces``, ``SharedNonces``), so that is how long one is
-/// remembered, by the boot clock: two halves of as much each, of which the older goes as a whole. Anybody can make
-/// proofs with keys of their own, so only those are taken that belong to a request which already has shown something.
-/// A token or an approved code has the rate of its device; a client of which there are many copies has none, so what
-/// is asked for with it has places of its own, of which one source has a share. When a half is full, its newcomers
-/// are refused for what is left of it and told to try again; nothing is forgotten to make room.
+/// A proof is valid for at most eleven minutes (``DPoPNonces``, ``SharedNonces``). Proofs are kept for at least that
+/// long on the boot clock, in two halves of eleven minutes; the older half is dropped as a whole.
+///
+/// Anyone can make proofs with a new key, so a proof is stored only after the rest of its request was accepted.
+/// Requests with a token or an approved code are limited by the rate limit of their device. Code requests of a public
+/// client have no such limit, so they have a capacity of their own, of which each source address gets a share. When a
+/// half is full, new proofs are refused until the next half begins, and the client is told to try again. No entry is
+/// evicted to make room.
 package struct DPoPReplay: Sendable {
-  /// How long a half lasts: never shorter than a nonce counts.
+  /// The length of a half.
+  ///
+  /// It must not be shorter than the time for which a nonce is valid.
   package static let half: Duration = DPoPNonces.period * 2 + SharedNonces.skew
-  /// Most proofs of one half unless told otherwise: 2¹⁸, about 8 MiB for both.
+  /// The default capacity of one half: 2¹⁸ proofs, about 8 MiB for both halves.
   package static let usualCapacity = 262_144
-  /// Most of those who ask for codes: more than there are codes at one time, and about 4 MiB for both halves.
+  /// The default capacity of one half for code requests.
+  ///
+  /// It exceeds the number of codes that can exist at once; both halves need about 4 MiB.
   package static let usualAskers = 131_072
-  /// How many sources it takes to fill the places of those who ask for codes: one has 12 in each second.
+  /// How many sources it takes to fill the capacity for code requests.
+  ///
+  /// Each source then has 12 requests a second.
   static let sources = 16
 
   package enum Verdict: Sendable, Hashable {
@@ -24,11 +32,11 @@ package struct DPoPReplay: Sendable {
     case full
   }
 
-  /// Who came with a proof.
+  /// Which capacity a proof counts against.
   package enum Owner: Sendable, Hashable {
-    /// Who has shown a token, or a code that somebody approved.
+    /// The client showed a token or an approved code.
     case signedIn
-    /// Who asks for a code, from this source; none on a socket of the machine.
+    /// The client requests a code from this source address, or over a local socket if it is `nil`.
     case asker(SourceKey?)
   }
 
@@ -46,7 +54,9 @@ package struct DPoPReplay: Sendable {
   private var number: Int64 = .min
   private var current = Half()
   private var earlier = Half()
-  /// How many places of the current half each source has taken; those that the hash puts there share one number.
+  /// How many proofs each source stored in the current half.
+  ///
+  /// Sources with the same hash value modulo the array's size share a counter.
   private var taken = [UInt32](repeating: 0, count: 4_096)
 
   package init(capacity: Int = DPoPReplay.usualCapacity, askers: Int = DPoPReplay.usualAskers) {
@@ -54,10 +64,10 @@ package struct DPoPReplay: Sendable {
     self.askers = max(askers, 1)
   }
 
-  /// How many are remembered.
+  /// How many proofs are stored.
   package var count: Int { current.count + earlier.count }
 
-  /// What taking a proof would say.
+  /// Returns what ``take(_:of:at:)`` would return, without storing the proof.
   package mutating func look(_ hash: UInt64, of owner: Owner, at now: Uptime) -> Verdict {
     let half = now.milliseconds / Self.half.wholeMilliseconds
     if half > number {
@@ -70,7 +80,10 @@ package struct DPoPReplay: Sendable {
     return hasRoom(for: owner) ? .fresh : .full
   }
 
-  /// Takes a proof by a hash of its fingerprint, with a key of the process, so that nobody can choose two that collide.
+  /// Stores a proof.
+  ///
+  /// `hash` must be a hash of its fingerprint with a key of this process, so that an attacker cannot choose colliding
+  /// proofs.
   package mutating func take(_ hash: UInt64, of owner: Owner, at now: Uptime) -> Verdict {
     let verdict = look(hash, of: owner, at: now)
     guard verdict == .fresh else { return verdict }

@@ -1,24 +1,25 @@
 package import RegentPairing
 
-/// Which proofs without a nonce may have been taken before, though nothing here remembers them.
+/// Detects proofs without a nonce that may have been used before, although ``DPoPReplay`` does not know them.
 ///
-/// Such a proof counts by the time that it says, up to a minute from ours (``DPoPProof/window``). So what another
-/// process took before this one says that it was made a minute after the start at the latest; and when the clock is set
-/// back, times come again whose proofs ``DPoPReplay`` has forgotten. Who shows a proof of such a time is asked for a
-/// nonce, which says that it is new.
+/// Such a proof is valid while its `iat` is within a minute of the service's clock (``DPoPProof/window``). There are
+/// two dangers. A previous process may have accepted proofs with an `iat` of up to a minute after this process started.
+/// And when the wall clock is set back, proofs that ``DPoPReplay`` has dropped become valid again. A client that sends
+/// a proof with such an `iat` is asked to use a nonce.
 package struct ForgottenProofs: Sendable {
-  /// Memory outlasts corrections of this size: it is eleven minutes, and a proof counts for two.
+  /// Smaller corrections of the clock are harmless: ``DPoPReplay`` keeps a proof for eleven minutes, and a proof
+  /// without a nonce is valid for two.
   private static let correction = DPoPNonces.period
 
   private let start: Uptime
-  /// What says that it was made until then may have been taken.
+  /// Proofs with an `iat` up to this time may have been used before.
   private var floor: Instant
-  /// The latest time that a proof said which was new.
+  /// The latest `iat` of an accepted proof.
   private var newest: Instant
-  /// The reading of both clocks by which the wall clock is latest.
+  /// The reading of both clocks at which the wall clock was furthest ahead of the boot clock.
   private var latest: (wall: Instant, boot: Uptime)
 
-  /// Begins with the process.
+  /// Call this when the process starts.
   package init(wall: Instant, boot: Uptime) {
     start = boot
     floor = wall + DPoPProof.window
@@ -26,12 +27,15 @@ package struct ForgottenProofs: Sendable {
     latest = (wall, boot)
   }
 
-  /// Whether a proof may be one of them; when it is not, its time is noted.
+  /// Whether the proof may have been used before.
+  ///
+  /// If not, its `iat` is recorded.
   package mutating func has(_ proof: DPoPProof, wall: Instant, boot: Uptime) -> Bool {
     let expected = latest.wall + boot.since(latest.boot)
     if wall < expected - Self.correction { floor = max(floor, newest) }
     if wall > expected || wall < expected - Self.correction { latest = (wall, boot) }
-    // By a clock that was behind at the start and was put right since, the start was later.
+    // If the wall clock was slow at the start and was corrected since, the process started later than the clock said
+    // then.
     let began = wall - boot.since(start)
     guard proof.made > max(floor, began + DPoPProof.window) else { return true }
     newest = max(newest, proof.made)

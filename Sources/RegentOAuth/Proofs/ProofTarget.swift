@@ -1,27 +1,27 @@
 internal import RegentHTTPCodec
 
-/// The address that a proof is for, in the one form that all its spellings have (RFC 3986 §6.2.2 and §6.2.3), without
-/// query and fragment.
+/// The URL that a proof is for, without query and fragment, in normalized form (RFC 3986 §6.2.2 and §6.2.3).
 ///
-/// By it addresses are compared and proofs remembered: otherwise one proof counted once for each way to write its
-/// address.
+/// Proofs are compared and stored by this form. Otherwise a proof could be replayed once for each spelling of its URL.
 package struct ProofTarget: Sendable, Hashable {
   package let text: String
 
-  /// The form of a URL; nil for what is none, or is read in two ways.
+  /// Normalizes a URL.
+  ///
+  /// Returns `nil` for text that is not a URL, or that parsers read in different ways.
   package init?(_ url: String) {
     guard url.utf8.count <= 2048, let parsed = try? AbsoluteURL(parsing: url) else { return nil }
     text = parsed.origin + Self.withoutDots(Self.plain(parsed.path))
   }
 
-  /// Escapes of letters that need none are written out, the others in capitals.
+  /// Decodes escapes of unreserved characters, and writes all other escapes in upper case.
   private static func plain(_ path: String) -> [UInt8] {
     let bytes = Array(path.utf8)
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
     var place = 0
     while place < bytes.count {
-      // The URL was parsed, so that two hexadecimal digits follow each percent sign.
+      // The URL was parsed before, so two hexadecimal digits follow each percent sign.
       guard bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count,
         let value = UInt8(String(decoding: bytes[(place + 1)...(place + 2)], as: UTF8.self), radix: 16)
       else {
@@ -40,7 +40,7 @@ package struct ProofTarget: Sendable, Hashable {
     return result
   }
 
-  /// `.` and `..` as a path means them (RFC 3986 §5.2.4).
+  /// Removes the segments `.` and `..` (RFC 3986 §5.2.4).
   private static func withoutDots(_ path: [UInt8]) -> String {
     var kept: [ArraySlice<UInt8>] = []
     let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()

@@ -2,33 +2,33 @@ package import RegentCryptography
 internal import RegentEncodings
 package import RegentPairing
 
-/// Nonces that all nodes of a service take, whichever of them gave them out.
+/// DPoP nonces that every node of a service accepts, whichever node issued them.
 ///
-/// Machines have no boot clock in common, so these are made of the wall clock, and of a key that the nodes share. A
-/// node remembers the proofs that it took for as long as they count, and no nonce may count again once that is
-/// forgotten: neither after a start, nor when the clock was set back and a time comes a second time. So a node
-/// neither gives out nor takes nonces of a time that it may have lived before; until that is over it uses its own
-/// (``DPoPNonces``), which count by the boot clock of one process.
+/// Two machines have no common boot clock, so these nonces are derived from the wall clock and a key that the nodes
+/// share. A node remembers used proofs only for as long as they are valid, and only in memory. A nonce must therefore
+/// not become valid again after a restart, or when the wall clock is set back and a period repeats. In periods that may
+/// repeat, a node neither issues nor accepts shared nonces; it uses its own ``DPoPNonces``, which depend on the boot
+/// clock of one process.
 package struct SharedNonces: Sendable {
-  /// How far the clocks of two nodes may be from each other.
+  /// The tolerated clock skew between two nodes.
   package static let skew: Duration = .seconds(60)
 
   private let key: HMACKey
-  /// The latest time that was seen.
+  /// The latest wall-clock time that this node has seen.
   private var latest: Instant?
-  /// Periods up to this one may have been lived before.
+  /// Periods up to this number may repeat: this node, or its process before a restart, may have been in them already.
   private var floor: Int64 = .min
 
-  /// - Parameter key: the same at all nodes, and over restarts.
+  /// - Parameter key: the same on all nodes and after restarts.
   package init(_ key: HMACKey) { self.key = key }
 
-  /// The nonce to give out now; nil while the time is one that may have been lived before.
+  /// The nonce to issue now, or `nil` in a period that may repeat.
   package mutating func current(at now: Instant) -> String? {
     let number = look(at: now)
     return number > floor ? nonce(of: number) : nil
   }
 
-  /// Whether a nonce was given out by a node in this period or in the one before.
+  /// Whether a node issued the nonce in this period or in the previous one.
   package mutating func isValid(_ text: String, at now: Instant) -> Bool {
     guard look(at: now) > floor else { return false }
     let given = Array(text.utf8)
@@ -42,7 +42,7 @@ package struct SharedNonces: Sendable {
   private mutating func look(at now: Instant) -> Int64 {
     let number = Self.number(now)
     guard let last = latest else {
-      // Before this start the proofs of the same period may have been taken.
+      // The previous process may have accepted proofs in this period.
       (latest, floor) = (now, number)
       return number
     }

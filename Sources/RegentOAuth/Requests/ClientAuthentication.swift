@@ -2,24 +2,30 @@ internal import RegentEncodings
 internal import RegentHTTPCodec
 package import RegentPairing
 
-/// Who a client says it is, and by what it means to show it; nothing is checked yet.
+/// The client that a request names and the credentials that it sends.
+///
+/// Nothing is verified yet.
 package enum ClientAuthentication: Sendable, Hashable {
-  /// A name alone, as public clients have; `isBasic` when it came in the header with an empty password, which is how
-  /// oidc-agent 4.2.6 says "public".
+  /// Only a client id, as public clients send.
+  ///
+  /// `isBasic` if it came in the `Authorization` header with an empty password, which is how oidc-agent 4.2.6 marks a
+  /// public client.
   case name(ClientID, isBasic: Bool)
-  /// A secret, in the header or in the body.
+  /// A client id and a secret, in the header or in the body.
   case secret(ClientID, String, isBasic: Bool)
-  /// A signed assertion (RFC 7523); the name, when the body says it beside.
+  /// A signed assertion (RFC 7523), with the client id if the body also contains it.
   case assertion(String, ClientID?)
 
-  /// The only kind of assertion.
+  /// The only supported `client_assertion_type`.
   package static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-  /// The longest secret that is compared, in bytes: those made here have 43.
+  /// The longest secret that is compared, in bytes.
+  ///
+  /// The service creates secrets of 43 bytes.
   private static let longestSecret = 256
 
-  /// Reads the `Authorization` header and the body.
+  /// Reads the credentials from the `Authorization` header and the body.
   ///
-  /// One way at a time (RFC 6749 §2.3). The same name in the body beside the header is one way, and harmless.
+  /// A request must use one method only (RFC 6749 §2.3). The same `client_id` in the body as in the header is allowed.
   package init(authorization: String?, _ parameters: OAuthParameters) throws(OAuthError) {
     let name = parameters["client_id"]
     let secret = parameters["client_secret"]
@@ -60,7 +66,7 @@ package enum ClientAuthentication: Sendable, Hashable {
     }
   }
 
-  /// Whether a refusal is to be answered in HTTP's own way (RFC 6749 §5.2).
+  /// Whether a refusal must have `WWW-Authenticate: Basic` (RFC 6749 §5.2).
   package var isBasic: Bool {
     switch self {
     case .name(_, let isBasic), .secret(_, _, let isBasic): isBasic
@@ -85,9 +91,10 @@ package enum ClientAuthentication: Sendable, Hashable {
     return secret
   }
 
-  /// The two parts are form-encoded before they are put together.
+  /// Reads a Basic header, whose user name and password are form-encoded (RFC 6749 §2.3.1).
   ///
-  /// Clients that encode nothing are read the same: names and secrets made here hold letters, digits, `_` and `-` only.
+  /// Clients that do not encode them also work, because client ids and secrets of this service contain only letters,
+  /// digits, `_` and `-`.
   private static func basic(_ header: String) throws(OAuthError) -> (id: String, secret: String) {
     let words = header.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "basic" else {

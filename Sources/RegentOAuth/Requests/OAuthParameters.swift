@@ -1,10 +1,12 @@
 package import RegentHTTPCodec
 
-/// The parameters of a request to one of the endpoints: of its body alone, never of its address, where they would stand
-/// in logs (RFC 6749 §2.3.1).
+/// The parameters of a request to an OAuth endpoint.
 ///
-/// Empty is missing, unknown is ignored, and what is said twice is refused, even when it is the same twice: whoever
-/// stands in front of us may have read the other one. Only what RFC 8707 lets a client say several times may be.
+/// They are read from the body only, because a query would appear in logs (RFC 6749 §2.3.1).
+///
+/// An empty parameter counts as missing, and unknown ones are ignored. A repeated parameter is refused even if both
+/// values are equal, because a proxy in front of the service may use another one than the service. Only `resource` and
+/// `audience` may repeat (RFC 8707).
 package struct OAuthParameters: Sendable {
   private static let mayRepeat: Set = ["resource", "audience"]
   private let form: FormParameters
@@ -17,7 +19,7 @@ package struct OAuthParameters: Sendable {
   }
 
   private static func repeats(_ all: [FormParameters.Parameter]) -> Bool {
-    // A request has a handful: looking at each pair costs less than a set of them, and beyond that it does not.
+    // A request has few parameters. Up to twelve, comparing all pairs is faster than building a set.
     guard all.count <= 12 else {
       var seen: Set<String> = []
       return all.contains { !mayRepeat.contains($0.name) && !seen.insert($0.name).inserted }
@@ -29,21 +31,22 @@ package struct OAuthParameters: Sendable {
     return false
   }
 
-  /// The value of a parameter; nil when it is missing or empty.
+  /// The value of a parameter, or `nil` if it is missing or empty.
   package subscript(name: String) -> String? {
     for parameter in form.all where parameter.isNamed(name) && !parameter.value.isEmpty { return parameter.value }
     return nil
   }
 
-  /// All values of a parameter that may be said several times.
+  /// All values of a parameter that may repeat.
   package func values(_ name: String) -> [String] {
     form.all.filter { $0.isNamed(name) && !$0.value.isEmpty }.map(\.value)
   }
 }
 
 extension FormParameters.Parameter {
-  /// Whether it has this name, byte by byte; the name is one of ours, in ASCII.
+  /// Whether the parameter has this ASCII name, byte by byte.
   ///
-  /// Swift's texts are equal when they look the same, but whatever looks like a letter of ASCII has more bytes.
+  /// Swift compares strings by canonical equivalence. A string that is equivalent to an ASCII name without being the
+  /// same has more bytes, so the counts are compared as well.
   fileprivate func isNamed(_ name: String) -> Bool { self.name == name && self.name.utf8.count == name.utf8.count }
 }

@@ -1,13 +1,15 @@
-/// What a client wants at the token endpoint.
+/// A request to the token endpoint.
 package enum TokenRequest: Sendable, Hashable {
-  /// A code that somebody approved on the phone (RFC 8628 §3.4).
+  /// Redeems the device code of an approved user code (RFC 8628 §3.4).
   case deviceCode(String, verifier: String?)
-  /// The next token of a grant (RFC 6749 §6).
+  /// Exchanges a refresh token (RFC 6749 §6).
   case refresh(String, scope: String?)
 
   package static let deviceCodeGrant = "urn:ietf:params:oauth:grant-type:device_code"
   package static let refreshGrant = "refresh_token"
-  /// In bytes; our own are shorter, and whatever is longer is nobody's.
+  /// The longest code or token that is accepted, in bytes.
+  ///
+  /// The service never issues longer ones.
   private static let longest = 256
 
   package init(_ parameters: OAuthParameters) throws(OAuthError) {
@@ -40,7 +42,9 @@ package enum TokenRequest: Sendable, Hashable {
     return text
   }
 
-  /// What codes, tokens, names and secrets are made of here: nothing that a client would have to escape.
+  /// Whether the byte may occur in a code, token, client id or secret of this service.
+  ///
+  /// None of these bytes needs escaping.
   package static func isTokenLetter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true

@@ -1,19 +1,21 @@
 package import RegentHTTPCodec
 package import RegentJSON
 
-/// A code of somebody else's server that may be shown.
+/// A device authorization response of another OAuth server, checked so that the box may show it.
 ///
-/// Whoever runs that server, or took it over, decides what stands there. So nothing is drawn but visible ASCII, and no
-/// address that is neither https nor this machine's own: no other scheme that a phone would start a program for,
-/// nothing that moves a terminal's cursor or turns the direction of writing.
+/// The operator of that server, or an attacker who took it over, chooses its texts. The user code must therefore be
+/// visible ASCII, and the addresses must be https or on this machine. That excludes schemes for which a phone would
+/// start a program, terminal control sequences and bidirectional overrides.
 package struct DeviceOffer: Sendable, Hashable {
   package let answer: DeviceAuthorizationAnswer
-  /// Where the code is typed.
+  /// The address at which the viewer types the code.
   package let address: AbsoluteURL
-  /// What the QR code says.
+  /// The address in the QR code.
   package let link: String
 
-  /// The longest life of a code that is believed, in seconds: a day.
+  /// The longest accepted lifetime of a code, in seconds: a day.
+  ///
+  /// A longer one is shortened to it.
   package static let longestLife: Int64 = 86_400
   private static let longestUserCode = 32
   private static let longestDeviceCode = 4096
@@ -40,6 +42,6 @@ package struct DeviceOffer: Sendable, Hashable {
     }
   }
 
-  /// How long the code lives, in seconds.
+  /// The lifetime of the code, in seconds.
   package var lifetime: Int64 { min(answer.lifetime, Self.longestLife) }
 }

@@ -2,31 +2,36 @@ internal import RegentCryptography
 package import RegentHTTPCodec
 package import RegentJSON
 
-/// What somebody else's server says cannot be used; the sentence is ours and repeats nothing of it.
+/// A response of another OAuth server cannot be used.
+///
+/// The sentence is a fixed text and repeats nothing untrusted of the response.
 package struct ForeignAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Where a server of OAuth is called, from its own document (OpenID Connect Discovery, RFC 8414), as a box reads it.
+/// The endpoints of an OAuth server, as the box reads them from its discovery document (OpenID Connect Discovery, RFC
+/// 8414).
 ///
-/// The document comes over TLS from the issuer that somebody chose, and is believed no further than that: it must be
-/// about that issuer, byte for byte, or one server could send its clients to another's; and all that is called has TLS,
-/// or is on this machine.
+/// The document comes over TLS from the issuer that the box's owner chose. It must name that issuer, byte for byte,
+/// because otherwise one server could send its clients to another server. All endpoints must use TLS or be on this
+/// machine.
 package struct DiscoveredServer: Sendable, Hashable {
   package let issuer: String
   package let deviceAuthorization: String
   package let token: String
   package let revocation: String?
-  /// How a client with a secret shows it: in the header, unless the server only knows the body.
+  /// How a client with a secret sends it: in the header, unless the server supports only the body.
   package let secretMethod: ClientMethod
-  /// Whether tokens can be bound to a key of this kind.
+  /// Whether the server supports DPoP with ES256, the algorithm of the box's keys.
   package let hasDPoP: Bool
-  /// Whether questions about a code may be held (``ServerMetadata/longestWait``).
+  /// Whether the server supports long polling for a code (``ServerMetadata/longestWait``).
   package let holdsQuestions: Bool
 
-  /// The longest document that is read, in bytes; Keycloak's has 7,000.
+  /// The longest document that is read, in bytes.
+  ///
+  /// Keycloak's has 7,000.
   package static let longest = 65_536
   package static let limits = JSONLimits(depth: 16, bytes: longest)
 
@@ -53,16 +58,19 @@ package struct DiscoveredServer: Sendable, Hashable {
     self.token = try Self.callable(token, "token_endpoint", issuer)
     self.revocation =
       if let revocation { try Self.callable(revocation, "revocation_endpoint", issuer) } else { nil }
-    // Without a list a server takes the header (RFC 8414 §2).
+    // A server without this list supports the header (RFC 8414 §2).
     let knowsHeader = methods?.contains(ClientMethod.basic.rawValue) ?? true
     let knowsBody = methods?.contains(ClientMethod.post.rawValue) ?? false
     secretMethod = !knowsHeader && knowsBody ? .post : .basic
-    // Another server may mean something else by the name: what is no number is no reason to refuse its document.
+    // The member's name is not standardized. A value that is not a number counts as "not supported" and does not make
+    // the document invalid.
     holdsQuestions = (object[ServerMetadata.longestWait]?.int64 ?? 0) > 0
     hasDPoP = proofs?.contains(SignatureAlgorithm.es256.rawValue) ?? false
   }
 
-  /// The places where an issuer's document is looked for, best first; none when the text cannot be an issuer.
+  /// The URLs at which to look for an issuer's document, in order.
+  ///
+  /// Empty if the text cannot be an issuer.
   package static func documents(of issuer: String) -> [String] {
     guard let url = ForeignAddress.callable(issuer, allowsLoopback: true), url.query == nil, url.fragment == nil
     else { return [] }
@@ -77,7 +85,7 @@ package struct DiscoveredServer: Sendable, Hashable {
   private static func callable(
     _ text: String, _ name: String, _ issuer: String
   ) throws(ForeignAnswerError) -> String {
-    // Only an issuer that is on this machine itself may send us to a port of this machine in the clear.
+    // An endpoint may be an unencrypted port of this machine only if the issuer is on this machine, too.
     guard ForeignAddress.callable(text, allowsLoopback: issuer.hasPrefix("http://")) != nil else {
       throw ForeignAnswerError("its \(name) is no address with https")
     }
@@ -85,13 +93,17 @@ package struct DiscoveredServer: Sendable, Hashable {
   }
 }
 
-/// An address that somebody else's server names.
+/// Checks addresses that another OAuth server sends.
 package enum ForeignAddress {
-  /// The longest that is taken, in bytes: a QR code has room for hardly more.
+  /// The longest accepted address, in bytes.
+  ///
+  /// A QR code has little room for more.
   private static let longest = 512
 
-  /// An address with TLS, or on this machine; nil for all others, and for what is no plain address: letters beyond
-  /// ASCII, control characters, names and passwords in it.
+  /// Parses an https address, or an http address of this machine.
+  ///
+  /// Returns `nil` for all others, and for addresses with non-ASCII letters, control characters, a user name or a
+  /// password.
   package static func callable(_ text: String, allowsLoopback: Bool) -> AbsoluteURL? {
     guard text.utf8.count <= longest, let url = try? AbsoluteURL(parsing: text) else { return nil }
     if url.scheme == "https" { return url }

@@ -1,13 +1,15 @@
 package import RegentJSON
 
 extension TokenAnswer {
-  /// The longest access token that is taken, in bytes: it goes into a header.
+  /// The longest accepted access token, in bytes.
+  ///
+  /// It must fit into a header.
   private static let longest = 16_384
 
-  /// Tokens of somebody else's server.
+  /// Reads the token response of another OAuth server.
   ///
-  /// A token becomes a line for curl and for git: with a line end in it a server could add lines of its own. Its kind
-  /// is one of the two that a box can show, in the spelling of the standard.
+  /// The token is printed in lines for curl and git. A line end in it would let the server add lines of its own, so
+  /// only visible ASCII is accepted. The type must be Bearer or DPoP, and is stored in the standard's spelling.
   package init(foreign object: JSONObject) throws(ForeignAnswerError) {
     do throws(JSONShapeError) {
       try self.init(reading: object)

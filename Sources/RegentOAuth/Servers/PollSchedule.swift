@@ -1,47 +1,49 @@
-/// When a client asks next whether its code was approved (RFC 8628 §3.5), in milliseconds.
+/// When a client polls next for its code (RFC 8628 §3.5), in milliseconds.
 ///
-/// A server that holds questions (``DiscoveredServer/holdsQuestions``) is asked at once, and again as soon as it has
-/// answered a question that it held: an approval during a pause would be late. Other servers are asked at their
-/// interval, the first time one interval after the code, because some of them count from there.
+/// A server with long polling (``DiscoveredServer/holdsQuestions``) is polled at once, and again as soon as it answered
+/// a poll that it held; a pause would delay the news of an approval. Other servers are polled at their interval. The
+/// first poll comes one interval after the code, because some servers count from there.
 ///
-/// "Slow down" counts for all questions that follow. A server that cannot be reached is asked at growing intervals, and
-/// at the usual one again when it answers.
+/// `slow_down` lengthens the interval for all later polls. While a server cannot be reached, the pauses grow; after its
+/// next response they are normal again.
 package struct PollSchedule: Sendable, Hashable {
-  /// How much "slow down" adds.
+  /// How much `slow_down` adds to the interval.
   private static let step: Int64 = 5_000
-  /// The longest pause for a server that is away.
+  /// The longest pause while the server cannot be reached, unless its interval is longer.
   private static let longest: Int64 = 60_000
 
   package private(set) var interval: Int64
   private let holds: Bool
   private var failures = 0
 
-  /// A question that took less was not held: a server that announces long polling and answers at once is polled.
+  /// A response that came sooner was not held.
+  ///
+  /// A server that announces long polling but answers at once is polled at the interval.
   private static let shortestHold: Duration = .seconds(1)
 
-  /// The interval that the server asked for, in seconds; never none at all.
+  /// Takes the interval that the server asked for in seconds, clamped to between one second and one hour.
   package init(seconds: Int64, holds: Bool = false) {
     interval = max(1, min(seconds, 3600)) * 1000
     self.holds = holds
   }
 
-  /// The pause before the first question.
+  /// The pause before the first poll.
   package var first: Int64 { holds ? 0 : interval }
 
-  /// The pause after an answer that is "not yet" and took so long.
+  /// The pause after `authorization_pending`; `lasted` is how long the poll took.
   package mutating func afterPending(_ lasted: Duration = .zero) -> Int64 {
     failures = 0
     return holds && lasted >= Self.shortestHold ? 0 : interval
   }
 
-  /// The pause after "slow down".
+  /// The pause after `slow_down`.
   package mutating func afterSlowDown() -> Int64 {
     failures = 0
     interval = min(interval + Self.step, 3_600_000)
     return interval
   }
 
-  /// The pause after no answer at all.
+  /// The pause after a poll without a response.
   package mutating func afterFailure() -> Int64 {
     failures = min(failures + 1, 16)
     return min(interval << Int64(failures), max(interval, Self.longest))

@@ -2,23 +2,23 @@ package import RegentCryptography
 internal import RegentJSON
 package import RegentPairing
 
-/// What an access token says (RFC 9068).
+/// The claims of an access token (RFC 9068).
 package struct AccessTokenClaims: Sendable, Hashable {
   package static let type = "at+jwt"
 
   package var issuer: String
-  /// The viewer's keyed name at the requestor.
+  /// The viewer's pseudonym at this requestor: a keyed hash.
   package var subject: String
-  /// For whom the token is: the service itself, or the interface that the client was registered for.
+  /// The audience: the service itself, or the API that the client was registered for.
   package var audience: String
   package var client: ClientID
   package var scope: Scope
-  /// The grant that it came from: what is looked up when the service itself is asked.
+  /// The id of the grant, by which the service finds the grant when a client uses the token.
   package var grant: String
   package var id: String
   package var issued: Instant
   package var expires: Instant
-  /// The key that must be shown with it; nil for a Bearer token.
+  /// The thumbprint of the key that a client must prove with the token, or `nil` for a Bearer token.
   package var thumbprint: String?
 
   package init(
@@ -38,7 +38,7 @@ package struct AccessTokenClaims: Sendable, Hashable {
   }
 
   package func signed(with key: SigningKey, keyID: String) throws(KeyError) -> String {
-    // Written straight into bytes: this is made for each refresh.
+    // Written directly as bytes, because each refresh creates a token.
     let claims = JSONWriter.bytes(capacity: 512) { json in
       json.object { json in
         json.member("iss", issuer)
@@ -56,11 +56,11 @@ package struct AccessTokenClaims: Sendable, Hashable {
     return try JWS.sign(claims, with: key, keyID: keyID, type: Self.type)
   }
 
-  /// What a token says whose signature one of our keys made.
+  /// Reads the claims of a token that was signed with one of the service's keys.
   ///
-  /// Its kind, issuer, audience and time are checked: a token for another interface, or one of another kind with the
-  /// same key, is none (RFC 9068 §4, RFC 8725 §3.11). Only who tells others what a token is worth reads one for any
-  /// audience.
+  /// Returns `nil` unless type, issuer, audience and expiry are right. A token for another API, or one of another type
+  /// signed with the same key, must not be accepted (RFC 9068 §4, RFC 8725 §3.11). If `audience` is `nil`, the caller
+  /// must check the audience.
   package init?(_ token: VerifiedJWS, issuer: String, audience: String? = nil, at now: Instant) {
     guard token.isType(Self.type), let claims = try? token.claims(),
       let iss = claims["iss"]?.string, iss.utf8.elementsEqual(issuer.utf8),

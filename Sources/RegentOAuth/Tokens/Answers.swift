@@ -1,17 +1,19 @@
 package import RegentJSON
 
-/// The answer to a request for a code (RFC 8628 §3.2), as the service writes and a box reads it.
+/// The device authorization response (RFC 8628 §3.2).
+///
+/// The service writes it, and a box reads it from any OAuth server.
 package struct DeviceAuthorizationAnswer: Sendable, Hashable {
   package var deviceCode: String
   package var userCode: String
   package var verificationURI: String
   package var verificationURIComplete: String?
-  /// How long both codes last, in seconds.
+  /// The lifetime of both codes, in seconds.
   package var lifetime: Int64
-  /// How many seconds to wait between two questions.
+  /// The polling interval, in seconds.
   package var interval: Int64
 
-  /// What a client waits when it is not told (RFC 8628 §3.2).
+  /// The polling interval when the response has none, in seconds (RFC 8628 §3.2).
   package static let usualInterval: Int64 = 5
 
   package init(
@@ -36,7 +38,9 @@ package struct DeviceAuthorizationAnswer: Sendable, Hashable {
     return object
   }
 
-  /// Reads a server's answer; some write `verification_url`, as an early draft did.
+  /// Reads a response.
+  ///
+  /// Some servers write `verification_url`, as an early draft of the RFC did.
   package init(reading object: JSONObject) throws(JSONShapeError) {
     deviceCode = try object.string("device_code")
     userCode = try object.string("user_code")
@@ -57,12 +61,12 @@ package struct DeviceAuthorizationAnswer: Sendable, Hashable {
   }
 }
 
-/// The answer that has the tokens (RFC 6749 §5.1).
+/// The response with the tokens (RFC 6749 §5.1).
 package struct TokenAnswer: Sendable, Hashable {
   package var accessToken: String
-  /// `Bearer`, or `DPoP` where a key must be shown with the token.
+  /// The token type: `Bearer`, or `DPoP` if a key must be proved with the token.
   package var kind: String
-  /// How long the access token lasts, in seconds; nil when the server does not say.
+  /// The lifetime of the access token in seconds, or `nil` if the server does not say.
   package var lifetime: Int64?
   package var refreshToken: String?
   package var scope: String?
@@ -79,7 +83,6 @@ package struct TokenAnswer: Sendable, Hashable {
     self.idToken = idToken
   }
 
-  /// The answer as JSON text.
   package func bytes() -> [UInt8] {
     JSONWriter.bytes(capacity: 2048) { json in
       json.object { json in

@@ -3,9 +3,9 @@ internal import RegentEncodings
 internal import RegentJSON
 package import RegentPairing
 
-/// What an ID token says (OpenID Connect Core §2): who signed in, to the client alone.
+/// The claims of an ID token (OpenID Connect Core §2), which tells the client who signed in.
 package struct IDTokenClaims: Sendable, Hashable {
-  /// Another kind than an access token's, so that neither is taken for the other.
+  /// Differs from the type of an access token, so that neither is accepted as the other.
   package static let type = "JWT"
 
   package var issuer: String
@@ -13,9 +13,9 @@ package struct IDTokenClaims: Sendable, Hashable {
   package var client: ClientID
   package var issued: Instant
   package var expires: Instant
-  /// When the viewer said yes.
+  /// The time at which the viewer approved the code.
   package var authenticated: Instant
-  /// The access token that comes along.
+  /// The access token of the same response, whose hash becomes `at_hash`.
   package var accessToken: String
 
   package init(
@@ -37,7 +37,8 @@ package struct IDTokenClaims: Sendable, Hashable {
       "iat": .integer(issued.second), "exp": .integer(expires.second),
       "auth_time": .integer(authenticated.second),
     ]
-    // The hash of the signature's own algorithm, left half: SHA-256 for both of these. EdDSA's is nowhere settled.
+    // `at_hash` is the left half of the hash that the signature algorithm uses: SHA-256 for RS256 and ES256. No
+    // standard says which hash to use for EdDSA, so it is omitted there.
     if key.algorithm != .edDSA {
       claims["at_hash"] = .string(Base64URL.encode(Array(SHA256.hash(Array(accessToken.utf8)).prefix(16))))
     }

@@ -2,12 +2,14 @@ internal import RegentCryptography
 internal import RegentPairing
 package import RegentJSON
 
-/// What clients find out about the service by themselves (OpenID Connect Discovery, RFC 8414).
+/// The discovery document of the service (OpenID Connect Discovery, RFC 8414).
 ///
-/// `authorization_endpoint` is there because clients that only ever use the device grant ask for it (MSAL); it answers
-/// `unsupported_response_type`, as the list of response types says: it is empty.
+/// It contains `authorization_endpoint` because MSAL requires it even for the device grant. That endpoint answers
+/// `unsupported_response_type`, and the list of response types is empty.
 package struct ServerMetadata: Sendable, Hashable {
-  /// The public address with `/oauth`: the same bytes wherever it is said.
+  /// The public address followed by `/oauth`.
+  ///
+  /// Clients compare it byte by byte, so it must be spelled the same everywhere.
   package let issuer: String
   /// Whether clients may register themselves.
   package let hasRegistration: Bool
@@ -17,7 +19,7 @@ package struct ServerMetadata: Sendable, Hashable {
     self.hasRegistration = hasRegistration
   }
 
-  /// Below the issuer, each in one place.
+  /// The paths of the endpoints below the issuer.
   package enum Endpoint: String, CaseIterable, Sendable {
     case authorization = "/authorize"
     case deviceAuthorization = "/device_authorization"
@@ -30,15 +32,17 @@ package struct ServerMetadata: Sendable, Hashable {
     case discovery = "/.well-known/openid-configuration"
   }
 
-  /// The most seconds for which the token endpoint holds a question about a code (`Prefer: wait=N`, RFC 7240).
+  /// The name of the member that says for how many seconds the token endpoint holds a poll (`Prefer: wait=N`, RFC
+  /// 7240).
   ///
-  /// A client that finds it asks at once, and again as soon as a question that was held is answered. RFC 8628 has no
-  /// other way to hear of an approval before the interval is over. The name is ours; RFC 8414 §2 allows more members.
+  /// A client that finds this member polls at once, and again as soon as a held poll is answered. RFC 8628 has no other
+  /// way to learn of an approval before the interval is over. The name is not standardized; RFC 8414 §2 allows
+  /// additional members.
   package static let longestWait = "token_endpoint_longest_wait"
 
   package func address(_ endpoint: Endpoint) -> String { issuer + endpoint.rawValue }
 
-  /// Where RFC 8414 looks: the well-known name between the host and the issuer's path.
+  /// The path at which RFC 8414 clients look: the well-known name stands between the host and the issuer's path.
   package static func insertedPath(issuerPath: String) -> String {
     "/.well-known/oauth-authorization-server" + issuerPath
   }

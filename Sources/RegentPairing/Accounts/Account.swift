@@ -1,16 +1,18 @@
-/// A viewer at a local provider, without the password.
+/// A viewer's account at a local provider.
+///
+/// The password is stored separately.
 public struct Account: Hashable, Sendable {
-  /// The provider where it lives.
   public let provider: ProviderID
-  /// Its name there.
+  /// The name with which the viewer signs in at this provider.
   public let name: AccountName
-  /// The household it shares, if any.
   public var household: HouseholdID?
-  /// Whether an operator locked it.
+  /// Whether an operator has locked the account.
   public var isDisabled: Bool
-  /// What apps may learn about it.
+  /// Metadata about the viewer that apps may read.
   public var attributes: AccountAttributes
-  /// Whether its viewer may change the password on the phone; nil is the provider's rule.
+  /// Whether the viewer may change the password on the phone.
+  ///
+  /// If nil, ``Provider/mayChangePasswords`` decides.
   public var mayChangePassword: Bool?
 
   public init(
@@ -25,7 +27,7 @@ public struct Account: Hashable, Sendable {
     self.mayChangePassword = mayChangePassword
   }
 
-  /// The account as its provider's rules see it.
+  /// The authorization rules for this account: its ratings and channels, with the provider's `entitlements`.
   public func rules(entitlements: [Entitlement], degradation: Degradation?) -> AuthorizationRules {
     AuthorizationRules(
       degradation: degradation, account: name, household: household,
@@ -34,16 +36,16 @@ public struct Account: Hashable, Sendable {
   }
 }
 
-/// What a provider knows about an account: the user metadata of the protocol.
+/// What a provider knows about an account.
+///
+/// Apps read it as the protocol's user metadata.
 public struct AccountAttributes: Hashable, Sendable {
-  /// Postal codes.
   public var zipCodes: [String]
-  /// The most that may be seen, per scheme.
+  /// The highest rating that the viewer may watch in each rating scheme.
   public var maximumRatings: [ParentalRating]
-  /// The channels of the package.
+  /// The channels in the viewer's subscription.
   public var channels: [String]
 
-  /// Attributes; none when nothing is known.
   public init(
     zipCodes: [String] = [], maximumRatings: [ParentalRating] = [], channels: [String] = []
   ) {
@@ -53,7 +55,7 @@ public struct AccountAttributes: Hashable, Sendable {
   }
 }
 
-/// A user attribute that a requestor may be given.
+/// An attribute of a viewer that a requestor's apps may read if an operator allows it.
 public enum MetadataKey: String, Hashable, Sendable, CaseIterable {
   case userID, householdID, zip, maxRating, channelID, tokenSource, mvpd
   case remainingResources = "remaining_resources"

@@ -1,11 +1,13 @@
 extension String {
-  /// The address with its scheme and host in lower case, as browsers write it; the rest as it is.
+  /// The address with its scheme and host in lower case, as browsers write them.
+  ///
+  /// The rest is unchanged.
   package var withLowercaseOrigin: String {
     let end = originEnd
     return String(self[..<end]).asciiLowercased + self[end...]
   }
 
-  /// Whether nothing follows the host and port.
+  /// Whether the address ends after the host and port: no path, query or fragment.
   package var isOnlyAnOrigin: Bool { originEnd == endIndex }
 
   private var originEnd: Index {

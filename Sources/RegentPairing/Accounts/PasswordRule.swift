@@ -1,5 +1,7 @@
-/// What is asked of a password that a viewer chooses.
+/// The rule for a password that a viewer chooses.
 public enum PasswordRule {
-  /// A password without a second factor: NIST SP 800-63B asks for fifteen characters.
+  /// The minimum length.
+  ///
+  /// NIST SP 800-63B requires fifteen characters for a password without a second factor.
   public static let least = 15
 }

@@ -1,24 +1,25 @@
-/// Whom a viewer signs in with.
+/// A company or service whose viewers sign in, such as a TV provider.
 public struct Provider: Hashable, Sendable {
   public let id: ProviderID
-  /// What viewers read.
+  /// The name that viewers read.
   public var name: String
-  /// How it signs viewers in.
+  /// How viewers sign in: with an account, or with a temporary pass.
   public var kind: ProviderKind
-  /// Where its logo is.
+  /// The URL of the logo.
   public var logo: String?
-  /// Whether pickers show it first.
+  /// Whether provider pickers list this provider first.
   public var featured: Bool
-  /// Its part in platform sign-on.
+  /// How the provider takes part in platform sign-on.
   public var boarding: BoardingStatus
-  /// The platform's id for it.
+  /// The provider's id in the platform's own list of providers.
   public var platformID: String?
-  /// Whether its pages want a browser sheet that the app cannot look into.
+  /// Whether the provider's sign-in pages must open in a browser sheet whose contents the app cannot read.
   public var secureSheet: Bool
-  /// Whether viewers may change their passwords on the phone, where their account does not say otherwise; nil is yes.
+  /// Whether viewers may change their passwords on the phone.
+  ///
+  /// An account's own setting has precedence; nil means yes.
   public var mayChangePasswords: Bool?
 
-  /// A provider; what is not said has the usual value.
   public init(
     id: ProviderID, name: String, kind: ProviderKind, logo: String? = nil,
     featured: Bool = false, boarding: BoardingStatus = .none, platformID: String? = nil,
@@ -35,7 +36,7 @@ public struct Provider: Hashable, Sendable {
     self.mayChangePasswords = mayChangePasswords
   }
 
-  /// Whether its viewers have accounts with passwords, kept here.
+  /// Whether the service stores accounts with passwords for this provider.
   public var hasAccounts: Bool {
     switch kind {
     case .local: true
@@ -43,7 +44,7 @@ public struct Provider: Hashable, Sendable {
     }
   }
 
-  /// The rules of its temporary pass, when it is that kind.
+  /// The rules of the temporary pass; nil if the provider has accounts.
   public var temporaryPass: TemporaryPassRules? {
     if case .temporary(let rules) = kind { rules } else { nil }
   }
@@ -51,21 +52,22 @@ public struct Provider: Hashable, Sendable {
 
 /// How a provider signs viewers in.
 ///
-/// Whoever adds a kind is led by the compiler: to `hasAccounts` above, the admin record (`ProviderRecord`), the row
-/// (`ProvisioningTables`) and `regentctl provider`. What asks for `hasAccounts` or `temporaryPass` has to be looked at.
+/// To add a kind, follow the compiler's errors: `hasAccounts` above, the admin record (`ProviderRecord`), the row
+/// (`ProvisioningTables`) and `regentctl provider`. The compiler does not find code that tests `hasAccounts` or
+/// `temporaryPass`; check each such place by hand.
 public enum ProviderKind: Hashable, Sendable {
-  /// Accounts with passwords, kept here.
+  /// The viewer has an account with a password, stored by this service.
   case local
-  /// No account at all, for a while.
+  /// The viewer has no account and may watch for a limited time or a limited number of titles.
   case temporary(TemporaryPassRules)
 }
 
-/// A provider's part in the system-wide sign-on of a platform.
+/// How a provider takes part in the system-wide sign-on of a platform.
 public enum BoardingStatus: String, Hashable, Sendable, CaseIterable {
-  /// None.
+  /// The provider takes no part.
   case none
-  /// Shown in the platform's picker; signs in by the regular flow.
+  /// The platform's picker lists the provider, but the viewer signs in by the regular flow.
   case picker
-  /// Full platform sign-on.
+  /// The viewer signs in once for the platform, and apps use that sign-in.
   case supported
 }

@@ -1,10 +1,12 @@
-/// Where a browser may be sent back to after signing in.
+/// Decides whether a browser may be redirected to an address after signing in.
 ///
-/// An address is accepted on one of the requestor's domains (or below one), or when it is one that was registered,
-/// with whatever scheme an app has of its own; scheme and host are compared without case (RFC 3986 §6.2.2.1). A
-/// registered loopback address is accepted with any port, because an app
-/// cannot choose which one is free (RFC 8252 §7.3). Everything doubtful is refused: browsers repair addresses, and
-/// where they read another host than we do, whoever made the link decides where the viewer lands.
+/// An address is allowed if its host is one of the requestor's domains or below one, or if the address itself is
+/// registered; a registered address may have the app's own scheme. Scheme and host are compared without case (RFC
+/// 3986 §6.2.2.1). A registered loopback address is allowed with any port, because an app cannot choose which port is
+/// free (RFC 8252 §7.3).
+///
+/// Ambiguous addresses are refused. Browsers repair malformed addresses; if a browser read another host than this
+/// code does, an attacker's link could send the viewer to the attacker's site.
 public struct RedirectRule: Sendable {
   private let domains: [String]
   private let addresses: [String]
@@ -13,20 +15,21 @@ public struct RedirectRule: Sendable {
     self.init(domains: requestor.domains, addresses: requestor.redirectURIs)
   }
 
-  /// A rule of domains and exact addresses.
   public init(domains: [String], addresses: [String]) {
     self.domains = domains.map(\.asciiLowercased)
     self.addresses = addresses
   }
 
-  /// Whether a browser may be sent there.
+  /// Whether a browser may be redirected to this address.
   public func allows(_ address: String) -> Bool {
     if isRegistered(address) { return true }
     guard Self.isPlain(address), let target = WebAddress(address) else { return false }
     return domains.contains(where: target.isOn)
   }
 
-  /// Whether it was registered itself: then a requestor needs no domain for it.
+  /// Whether this exact address is registered.
+  ///
+  /// A registered address need not be on one of the requestor's domains.
   public func isRegistered(_ address: String) -> Bool {
     guard Self.isPlain(address), Self.isFollowed(address) else { return false }
     if addresses.contains(where: { $0.withLowercaseOrigin == address.withLowercaseOrigin }) { return true }
@@ -38,9 +41,10 @@ public struct RedirectRule: Sendable {
     address.utf8.count <= 2048 && address.utf8.allSatisfy(\.isPlainInAddress)
   }
 
-  /// Whether it begins like the address of a page or of an app.
+  /// Whether the address has a scheme that may be registered: that of a web page or of an app.
   ///
-  /// Browsers run some schemes as a program, or show a page of whoever sent them there: nobody may register those.
+  /// Refused are schemes that browsers execute (`javascript:`) or with which a page could show its own content as
+  /// another site's (`data:`, `blob:`).
   public static func isFollowed(_ address: String) -> Bool {
     guard let end = address.firstRange(of: "://") else { return false }
     let scheme = String(address[..<end.lowerBound]).asciiLowercased
@@ -54,17 +58,17 @@ public struct RedirectRule: Sendable {
     return !notFollowed.contains(scheme)
   }
 
-  /// Whether a name is one of the requestor's domains: what `domain_name` must be.
+  /// Whether `domain` is one of the requestor's domains.
+  ///
+  /// The protocol's `domain_name` parameter must be one.
   public func knows(domain: String) -> Bool {
     domains.contains(domain.asciiLowercased)
   }
 }
 
-/// The parts of an `http` or `https` address that decide where a browser goes.
 struct WebAddress {
   let scheme: String
   let host: String
-  /// The path, query and fragment as written.
   let rest: Substring
 
   init?(_ text: String) {
@@ -78,10 +82,12 @@ struct WebAddress {
     self.host = host
   }
 
-  /// The host without its port; names and addresses in the one plain form only, and never with a user name before it.
+  /// The host without its port.
+  ///
+  /// Accepts plain names, IPv4 addresses and `[::1]`; refuses a user name before the host.
   private static func host(of authority: Substring) -> String? {
     if authority.hasPrefix("[") {
-      // Only one literal is ever needed, so none has to be parsed.
+      // `[::1]` is the only IPv6 literal that is accepted, so no other has to be parsed.
       guard authority.hasPrefix("[::1]"), isPort(authority.dropFirst(5)) else { return nil }
       return "[::1]"
     }
@@ -112,7 +118,6 @@ struct WebAddress {
 }
 
 extension String {
-  /// Where a short ASCII text first occurs.
   fileprivate func range(of piece: String) -> Range<String.Index>? {
     var start = startIndex
     while start < endIndex {
@@ -124,7 +129,9 @@ extension String {
 }
 
 extension UInt8 {
-  /// Visible ASCII except what browsers rewrite or what ends an attribute: a backslash counts as a slash to them.
+  /// Whether the byte is visible ASCII that is safe in a redirect address.
+  ///
+  /// Browsers read a backslash as a slash; quotation marks and angle brackets could end an HTML attribute.
   fileprivate var isPlainInAddress: Bool {
     switch self {
     case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): false

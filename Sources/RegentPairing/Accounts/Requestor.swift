@@ -1,36 +1,37 @@
-/// A programmer's identity: whose app runs on the device, and how it wants to be treated.
+/// An app publisher whose apps run on the boxes, with the settings for them.
 public struct Requestor: Hashable, Sendable {
   public let id: RequestorID
-  /// What viewers read.
+  /// The name that viewers read.
   public var name: String
-  /// The domains its pages may live on.
+  /// The domains on which the publisher's own pages are.
+  ///
+  /// Redirects to them are allowed.
   public var domains: [String]
-  /// Exact addresses that a browser may be sent back to.
+  /// The exact addresses to which a browser may be redirected.
   public var redirectURIs: [String]
-  /// Where its logo is.
+  /// The URL of the logo.
   public var logo: String?
-  /// Its colour, as `#RRGGBB`.
+  /// The colour for the pages, as `#RRGGBB`.
   public var color: String?
-  /// Whom viewers ask who cannot sign in, in words of the operator: a telephone number, an address.
+  /// Where viewers get help when they cannot sign in, as the operator wrote it: a telephone number or an address.
   public var contact: String?
-  /// The certificate with which attributes are encrypted, as PEM.
+  /// The certificate, as PEM, with whose key user metadata is encrypted.
   public var certificate: String?
-  /// How strictly signed calls are checked.
   public var signaturePolicy: SignaturePolicy
-  /// Whether errors come with enhanced codes.
+  /// Whether error responses contain the protocol's enhanced error codes.
   public var enhancedErrors: Bool
-  /// Whether every code asks for number matching.
+  /// Whether viewers must type the number from the screen for each code (``NumberMatch``).
   public var numberMatching: Bool
-  /// Whether apps may read the device id.
   public var exposesDeviceID: Bool
-  /// The attributes it may be given.
+  /// The viewer attributes that its apps may read.
   public var metadataKeys: Set<MetadataKey>
-  /// Whether it is the box maker's: its sign-in on a box is the box's platform account.
+  /// Whether this requestor belongs to the maker of the box.
+  ///
+  /// Its sign-in on a box is the box's platform account.
   public var isPlatform: Bool
-  /// Which programs may register themselves as its clients.
+  /// Which programs may register themselves as its clients (RFC 7591).
   public var registration: ClientRegistration
 
-  /// A requestor; what is not said has the usual value.
   public init(
     id: RequestorID, name: String, domains: [String] = [], redirectURIs: [String] = [],
     logo: String? = nil, color: String? = nil, contact: String? = nil, certificate: String? = nil,
@@ -59,10 +60,10 @@ public struct Requestor: Hashable, Sendable {
 
 /// Which programs may register themselves as a requestor's clients (RFC 7591).
 public enum ClientRegistration: String, Hashable, Sendable, CaseIterable {
-  /// None: an operator adds them.
+  /// No program may; an operator creates the clients.
   case closed
-  /// Those that show a software statement of the requestor.
+  /// Programs that present a software statement of the requestor.
   case statement
-  /// Every program.
+  /// Any program.
   case open
 }

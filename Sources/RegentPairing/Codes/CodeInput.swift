@@ -1,7 +1,7 @@
 extension RegistrationCode {
-  /// Reads a code the way people type it: any case, spaces, any dash or punctuation, full-width letters.
+  /// Reads a code as people type it: in either case, with spaces, dashes or punctuation, or in full-width letters.
   public init(typed input: String) throws(CodeInputError) {
-    // Bounds the work before anything is looked at; a code in full-width letters with spaces has under 50 bytes.
+    // Limits the work for hostile input. A code in full-width letters with spaces has fewer than 50 bytes.
     guard input.utf8.count <= 128 else { throw .tooManyLetters }
     var ordinal: UInt64 = 0
     var letters = 0
@@ -20,20 +20,19 @@ extension RegistrationCode {
   }
 }
 
-/// Why typed text is no registration code, in a form that a page can turn into a helpful sentence.
+/// Why typed text is not a registration code.
+///
+/// A page can turn each case into a helpful sentence.
 public enum CodeInputError: Error, Hashable, Sendable {
-  /// Nothing was typed.
   case empty
-  /// Fewer letters than a code has.
   case tooFewLetters(Int)
-  /// More letters than a code has.
   case tooManyLetters
-  /// A character that no code ever contains (a vowel, a digit, `Y`).
+  /// The text contains a character that is in no code: a vowel, a digit or `Y`.
   case neverInACode(Character)
 }
 
 extension CodeInputError: CustomStringConvertible {
-  /// What is wrong and what to type instead.
+  /// Tells the viewer what is wrong and what to type instead.
   public var description: String {
     switch self {
     case .empty: "no code was typed; it is shown on the screen, eight letters"
@@ -45,7 +44,9 @@ extension CodeInputError: CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-  /// The place in the alphabet of an ASCII or full-width letter of either case.
+  /// The position of this letter in the code alphabet.
+  ///
+  /// Accepts ASCII and full-width letters of either case.
   fileprivate var codeDigit: Int? {
     let ascii: UInt32
     switch value {
@@ -59,10 +60,12 @@ extension Unicode.Scalar {
     return place >= 0 ? place : nil
   }
 
-  /// Spaces, dashes, punctuation and the invisible characters that copying from a page brings along.
+  /// Whether typing may contain this character: spaces, dashes, punctuation, and invisible characters that copying
+  /// from a web page adds.
   fileprivate var isForgiven: Bool {
     switch value {
-    // The minus signs and the long-vowel mark, which Japanese keyboards give for a dash, are no punctuation.
+    // Unicode does not class these as punctuation: minus signs, and the long-vowel marks that Japanese keyboards
+    // produce for a dash.
     case 0x2212, 0x30FC, 0xFF70, 0x02D7, 0x00AD: return true
     case 0x09, 0x0A, 0x0D, 0x20: return true
     default: break

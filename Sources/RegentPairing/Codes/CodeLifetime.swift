@@ -1,22 +1,22 @@
-/// How long a registration code lives.
 public struct CodeLifetime: Hashable, Sendable {
-  /// What a device gets that asks for nothing: 30 minutes.
+  /// The lifetime if the device asks for none: 30 minutes.
   public static let usual = CodeLifetime(seconds: 1800)
 
-  /// The longest that may be asked for: 10 hours.
+  /// The longest lifetime that a device may ask for: 10 hours.
   public static let longest = CodeLifetime(seconds: 36_000)
 
-  /// How long an expired code is still answered as "expired" rather than "unknown": 10 minutes.
+  /// How long the service answers "expired" instead of "unknown" after a code has expired: 10 minutes.
   ///
-  /// A box that polls slowly, or that slept over the expiry, learns the reason and fetches a new code by itself.
+  /// A box that polls slowly, or that was asleep when the code expired, learns the reason and requests a new code.
   public static let remembrance: Duration = .seconds(600)
 
-  /// The lifetime in whole seconds.
   public let seconds: Int
 
   public var span: Duration { .seconds(seconds) }
 
-  /// What a device asked for; refused (never cut) when it is not between one second and the longest.
+  /// The lifetime that a device asked for; nil unless it is between 1 second and ``longest``.
+  ///
+  /// It is never shortened.
   public init?(asked seconds: Int) {
     guard seconds >= 1, seconds <= Self.longest.seconds else { return nil }
     self.seconds = seconds

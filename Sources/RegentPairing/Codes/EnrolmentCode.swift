@@ -1,20 +1,22 @@
-/// What somebody types into a new box: four letters that name an invitation, and twelve that are secret.
+/// The code that a person types into a new box: four letters identify the invitation, twelve are secret.
 ///
-/// Crockford's alphabet of 32: digits and letters without I, L, O and U; the first three are read as what they look
-/// like. Twelve of them are 60 bits.
+/// The letters are of Crockford's base-32 alphabet: digits and letters without I, L, O and U. I and L are read as 1,
+/// O as 0. Twelve letters are 60 bits.
 public struct EnrolmentCode: Hashable, Sendable {
   public static let alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-  /// How many name the invitation.
+  /// The number of letters that identify the invitation.
   public static let idLength = 4
-  /// How many are secret.
+  /// The number of secret letters.
   public static let secretLength = 12
   private static let group = 4
 
   public let id: EnrolmentID
-  /// The letters that are never sent.
+  /// The secret letters.
+  ///
+  /// The box never sends them.
   public let secret: String
 
-  /// A code of letters that were drawn; none when they are not as many, or not of the alphabet.
+  /// A code of randomly drawn letters; nil if the number of letters is wrong or a letter is not in the alphabet.
   public init?(letters: String) {
     let letters = Array(letters.utf8)
     guard letters.count == Self.idLength + Self.secretLength,
@@ -25,7 +27,7 @@ public struct EnrolmentCode: Hashable, Sendable {
     secret = String(decoding: letters.dropFirst(Self.idLength), as: UTF8.self)
   }
 
-  /// Reads a code the way people type it: any case, with spaces and dashes, O for 0 and I or L for 1.
+  /// Reads a code as people type it: in either case, with spaces and dashes, O for 0, and I or L for 1.
   public init?(typed text: String) {
     guard text.utf8.count <= 128 else { return nil }
     var letters = ""
@@ -41,7 +43,7 @@ public struct EnrolmentCode: Hashable, Sendable {
     self.init(letters: letters)
   }
 
-  /// The form for people: `XXXX-XXXX-XXXX-XXXX`.
+  /// The form that people read: `XXXX-XXXX-XXXX-XXXX`.
   public var display: String {
     let letters = Array((id.text + secret).utf8)
     return stride(from: 0, to: letters.count, by: Self.group).map { start in

@@ -1,4 +1,6 @@
-/// The deprecated parameters of registration: still sent by public clients.
+/// Deprecated parameters of a registration request.
+///
+/// Existing clients still send them.
 public struct OlderDeviceFields: Hashable, Sendable {
   public var deviceType: String?
   public var deviceUser: String?
@@ -6,7 +8,6 @@ public struct OlderDeviceFields: Hashable, Sendable {
   public var appVersion: String?
   public var registrationURL: String?
 
-  /// The deprecated parameters that were sent.
   public init(
     deviceType: String? = nil, deviceUser: String? = nil, appID: String? = nil,
     appVersion: String? = nil, registrationURL: String? = nil
@@ -18,6 +19,5 @@ public struct OlderDeviceFields: Hashable, Sendable {
     self.registrationURL = registrationURL
   }
 
-  /// Whether none was sent.
   public var isEmpty: Bool { self == OlderDeviceFields() }
 }

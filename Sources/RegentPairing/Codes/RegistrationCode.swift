@@ -1,29 +1,33 @@
-/// A registration code: eight letters of an alphabet without vowels and look-alikes.
+/// A registration code: eight letters from an alphabet without vowels and look-alike letters.
 ///
-/// Without vowels no code spells a word; without digits nobody has to tell 0 from O. 20⁸ = 2.56·10¹⁰ codes (34.6 bits):
-/// guessing is made hopeless by limits on wrong codes and on live codes, not by length.
+/// Without vowels a code spells no word; without digits a viewer cannot confuse 0 and O. There are 20⁸ = 2.56·10¹⁰
+/// codes (34.6 bits). That is too short to resist guessing by itself: limits on wrong codes and on live codes do.
 public struct RegistrationCode: Hashable, Sendable {
-  /// The letters in order; their positions are the digits of ``ordinal``.
+  /// The letters in order.
+  ///
+  /// A letter's position is its digit in ``ordinal``.
   public static let alphabet: [UInt8] = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
 
-  /// Where each letter from A to Z stands in the alphabet; -1 where it does not.
+  /// For each letter from A to Z its position in ``alphabet``, or -1.
   static let places: [Int] = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map {
     alphabet.firstIndex(of: $0) ?? -1
   }
 
-  /// How many letters a code has.
+  /// The number of letters in a code.
   public static let length = 8
 
-  /// How many codes there are: 20⁸.
+  /// The number of possible codes: 20⁸.
   public static let count: UInt64 = 25_600_000_000
 
-  /// The code as a number in base 20, first letter most significant: eight bytes instead of a string.
+  /// The code as a number in base 20, first letter most significant.
+  ///
+  /// It takes eight bytes; a string would take more.
   public let ordinal: UInt64
 
-  /// Draws a code, every one equally likely.
+  /// Draws a code; each is equally likely.
   ///
-  /// The generator must be the system's cryptographic one. The bounded draw rejects the uneven rest instead of taking
-  /// a remainder, which would make some letters likelier (spring-authorization-server's `b % 20`).
+  /// Pass the system's cryptographic generator. `UInt64.random(in:using:)` rejects values beyond the last full range;
+  /// taking a remainder (`b % 20` in spring-authorization-server) would make some letters more likely.
   public init(drawnFrom generator: inout some RandomNumberGenerator) {
     ordinal = UInt64.random(in: 0..<Self.count, using: &generator)
   }
@@ -33,19 +37,21 @@ public struct RegistrationCode: Hashable, Sendable {
     self.ordinal = ordinal
   }
 
-  /// The wire form: eight letters without a dash.
+  /// The form in the protocol: eight letters without a dash.
   public var wire: String {
     String(decoding: letters, as: UTF8.self)
   }
 
-  /// The form for people: `XXXX-XXXX`.
+  /// The form that people read: `XXXX-XXXX`.
   public var display: String {
     let letters = letters
     return String(decoding: letters.prefix(4), as: UTF8.self) + "-"
       + String(decoding: letters.suffix(4), as: UTF8.self)
   }
 
-  /// The eight letters as ASCII: what the keyed hash of a code is made over.
+  /// The eight letters as ASCII.
+  ///
+  /// The keyed hash under which a code is stored is computed over them.
   public var letters: [UInt8] {
     var letters = Array(repeatElement(UInt8(0), count: Self.length))
     var rest = ordinal
@@ -58,6 +64,8 @@ public struct RegistrationCode: Hashable, Sendable {
 }
 
 extension RegistrationCode: CustomStringConvertible {
-  /// Eight dots: a live code in a log line could be used by whoever reads the log.
+  /// Eight dots.
+  ///
+  /// A reader of the log could use a live code, so logs must not contain one.
   public var description: String { "••••-••••" }
 }

@@ -1,15 +1,14 @@
-/// What the link of a code carries besides the code, so that a scanned link is told from a guess: 40 bits.
+/// A 40-bit secret in the link of a code, with which the service tells a scanned link from a guessed code.
 ///
-/// Eight characters of base 32 without look-alikes, capitals and digits, which a QR symbol holds in its alphanumeric
-/// mode.
+/// It has eight characters of base 32 (capitals and digits without look-alikes), which a QR code stores compactly in
+/// its alphanumeric mode.
 public struct LinkSecret: Hashable, Sendable {
-  /// How many characters it has.
   public static let length = 8
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
   public let text: String
 
-  /// The first 40 bits of a MAC; `nil` when there are fewer.
+  /// The first 40 bits of a MAC; nil if it has fewer.
   public init?(_ mac: [UInt8]) {
     guard mac.count >= 5 else { return nil }
     let number = mac.prefix(5).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -17,7 +16,7 @@ public struct LinkSecret: Hashable, Sendable {
     text = String(decoding: letters, as: UTF8.self)
   }
 
-  /// One that came back in a link, in any case; `nil` when it cannot be one.
+  /// Reads a secret from a link, in either case; nil if the text is not one.
   public init?(_ text: some StringProtocol) {
     let letters = Array(text.uppercased().utf8)
     guard letters.count == Self.length, letters.allSatisfy(Self.alphabet.contains) else { return nil }
@@ -26,11 +25,11 @@ public struct LinkSecret: Hashable, Sendable {
 }
 
 extension LinkSecret: CustomStringConvertible {
-  /// Dots: whoever reads the log must not be able to use the link.
+  /// Dots, so that a reader of the log cannot use the link.
   public var description: String { "••••••••" }
 }
 
-/// A code as a link names it: `CODE.SECRET`, or `CODE` alone, which is as if it were typed.
+/// A code as it stands in a link: `CODE.SECRET`, or `CODE` alone, which counts as typed.
 public struct ScannedCode: Hashable, Sendable {
   public let code: RegistrationCode
   public let secret: LinkSecret?
@@ -40,7 +39,9 @@ public struct ScannedCode: Hashable, Sendable {
     self.secret = secret
   }
 
-  /// Reads the last step of a link, or what was typed; what stands behind a dot and cannot be a secret is ignored.
+  /// Reads the last path segment of a link, or typed text.
+  ///
+  /// Text after the dot that is not a valid secret is ignored.
   public init(typed text: String) throws(CodeInputError) {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else {
@@ -50,6 +51,6 @@ public struct ScannedCode: Hashable, Sendable {
     self.init(try RegistrationCode(typed: String(parts[0])), LinkSecret(parts[1]))
   }
 
-  /// As it stands in a link.
+  /// The form in a link: `CODE.SECRET`, or `CODE` without a secret.
   public var text: String { secret.map { "\(code.wire).\($0.text)" } ?? code.wire }
 }

@@ -1,21 +1,23 @@
-/// What a service says of itself on the local network, by DNS-SD (RFC 6763), so that a box finds its address.
+/// How the service advertises itself on the local network by DNS-SD (RFC 6763), so that a box finds its address.
 ///
-/// Anybody in the network can say it: it proves nothing. A box believes a service by the enrolment code and by TLS.
+/// An announcement is not authenticated: any device on the network can send one. A box trusts a service because of
+/// the enrolment code and TLS.
 public struct ServiceAnnouncement: Hashable, Sendable {
-  /// What is looked for.
+  /// The DNS-SD service type.
   public static let kind = "_regent._tcp"
-  /// The version of the texts below.
+  /// The version of the TXT record's format (`txtvers`).
   public static let version = "1"
 
-  /// Whether the address begins with https.
+  /// Whether the address is `https`.
   public let isEncrypted: Bool
-  /// The host as it stands in a URL: the one that is in the certificate, not the name of the machine that says so.
+  /// The host in the service's URL, which is also in its certificate.
+  ///
+  /// It can differ from the announcing machine's name.
   public let host: String
   public let port: UInt16
-  /// At least a slash.
+  /// The path of the service's URL, at least `/`.
   public let path: String
 
-  /// What a service announces.
   public init(isEncrypted: Bool, host: String, port: UInt16, path: String) {
     self.isEncrypted = isEncrypted
     self.host = host
@@ -23,16 +25,16 @@ public struct ServiceAnnouncement: Hashable, Sendable {
     self.path = path.isEmpty ? "/" : path
   }
 
-  /// The texts beside the port: `NAME=VALUE`, each.
+  /// The strings of the TXT record, each `NAME=VALUE`.
   public var texts: [String] {
     ["txtvers=\(Self.version)", "tls=\(isEncrypted ? 1 : 0)", "host=\(host)", "path=\(path)"]
   }
 
-  /// Reads what somebody announces; none when a text is missing or twice, or says what this version does not know.
+  /// Reads an announcement; nil if a required string is missing or occurs twice, or if the version is not supported.
   ///
   /// - Parameters:
-  ///   - port: where the service listens.
-  ///   - texts: `NAME=VALUE` each; names that are not known here are for later versions, and passed over.
+  ///   - port: the port on which the service listens.
+  ///   - texts: the strings of the TXT record; unknown names are ignored, because later versions may add some.
   public init?(port: UInt16, texts: [String]) {
     var values: [String: String] = [:]
     for text in texts {
@@ -46,7 +48,9 @@ public struct ServiceAnnouncement: Hashable, Sendable {
     self.init(isEncrypted: tls == "1", host: host, port: port, path: path)
   }
 
-  /// The address as it is typed; what stands in it is as foreign as the texts are.
+  /// The service's URL.
+  ///
+  /// It is as untrusted as the announcement: any device on the network may have sent it.
   public var address: String {
     let isUsual = port == (isEncrypted ? 443 : 80)
     return "http\(isEncrypted ? "s" : "")://\(host)\(isUsual ? "" : ":\(port)")\(path == "/" ? "" : path)"

@@ -1,13 +1,18 @@
-/// What an app wants to show, as far as the rules can see into it.
+/// A title or channel that an app wants to play, as the authorization rules see it.
 public struct RequestedResource: Hashable, Sendable {
-  /// As the app named it: what permits, tokens and answers repeat.
+  /// The id exactly as the app sent it.
+  ///
+  /// Permits, tokens and responses repeat it.
   public let id: ResourceID
-  /// What patterns and line-ups are compared with: the plain name, or the channel's title of a Media RSS fragment.
+  /// The name that patterns and line-ups are compared with: the id itself, or the channel title of a Media RSS
+  /// fragment.
   public let name: String
-  /// The ratings that the fragment carries.
+  /// The parental ratings in the Media RSS fragment.
   public let ratings: [ParentalRating]
 
-  /// A resource with what was read out of it; a plain name stands for itself.
+  /// A resource with what was parsed from its id.
+  ///
+  /// Without `name`, the id is the name.
   public init(_ id: ResourceID, name: String? = nil, ratings: [ParentalRating] = []) {
     self.id = id
     self.name = name ?? id.text
@@ -15,44 +20,42 @@ public struct RequestedResource: Hashable, Sendable {
   }
 }
 
-/// Why somebody may watch.
+/// Which rule allowed a viewer to watch.
 public enum AuthorizationSource: Hashable, Sendable {
-  /// A rule of the provider.
+  /// An entitlement rule of the provider.
   case entitlement
-  /// A channel of the account's line-up.
+  /// The account's line-up contains the channel.
   case lineUp
-  /// A temporary pass.
   case temporaryPass
-  /// The provider is out of order and everybody may.
+  /// The provider is out of order and an operator has allowed every resource.
   case degradation
 }
 
-/// Why somebody may not watch.
+/// Why a viewer may not watch.
 public enum AuthorizationDenial: Error, Hashable, Sendable {
-  /// The provider says no, perhaps in its own words.
+  /// The provider denies it, with an optional message from the provider for the viewer.
   case provider(message: String?)
-  /// Rated above what the account may see.
+  /// The resource is rated above the account's maximum.
   case parentalControls
-  /// Nobody may at the moment.
+  /// The provider is out of order and an operator has denied every resource.
   case degradation
 }
 
 /// The rules of a local provider that apply to one viewer.
 public struct AuthorizationRules: Sendable {
-  /// What an out-of-order provider lets through.
+  /// The operator's switch for a provider that is out of order; nil if it works normally.
   public var degradation: Degradation?
-  /// The viewer's account, for rules about it.
+  /// The viewer's account name, for rules about one account.
   public var account: AccountName?
-  /// The viewer's household, for rules about it.
+  /// The viewer's household, for rules about one household.
   public var household: HouseholdID?
-  /// The most that the account may see.
   public var maximumRatings: MaximumRatings
-  /// The channels that the account has.
   public var lineUp: LineUp
-  /// The provider's rules; those about others are ignored.
+  /// All rules of the provider.
+  ///
+  /// Rules about other viewers are ignored.
   public var entitlements: [Entitlement]
 
-  /// Rules for one viewer.
   public init(
     degradation: Degradation? = nil, account: AccountName?, household: HouseholdID? = nil,
     maximumRatings: MaximumRatings = MaximumRatings(), lineUp: LineUp = LineUp(),
@@ -66,13 +69,15 @@ public struct AuthorizationRules: Sendable {
     self.entitlements = entitlements
   }
 
-  /// Whether the viewer may watch: what nobody allowed is denied.
+  /// Whether the viewer may watch.
+  ///
+  /// A resource that no rule or line-up allows is denied.
   public func decide(_ resource: RequestedResource) throws(AuthorizationDenial)
     -> AuthorizationSource
   {
     switch degradation {
     case .authorizeNobody: throw .degradation
-    // Who signed in while everybody was let in has no account to look up: every answer is yes.
+    // A viewer who signed in while every viewer was let in has no account, so no rule can be looked up.
     case .authorizeEverybody, .authenticateEverybody: return .degradation
     case nil: break
     }

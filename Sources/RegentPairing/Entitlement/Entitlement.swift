@@ -1,17 +1,13 @@
-/// A rule at a provider: who may, or may not, watch what.
+/// A provider's rule that allows or denies viewers a set of resources.
 public struct Entitlement: Hashable, Sendable {
-  /// Its own id.
   public let id: EntitlementID
-  /// The provider whose rule it is.
   public let provider: ProviderID
-  /// Whom it is about.
+  /// The viewers to whom the rule applies.
   public let scope: EntitlementScope
-  /// What it is about.
+  /// The resources to which the rule applies.
   public let pattern: ResourcePattern
-  /// Yes or no.
   public let effect: EntitlementEffect
 
-  /// A rule of a provider.
   public init(
     id: EntitlementID, provider: ProviderID, scope: EntitlementScope, pattern: ResourcePattern,
     effect: EntitlementEffect
@@ -24,31 +20,27 @@ public struct Entitlement: Hashable, Sendable {
   }
 }
 
-/// Whom a rule is about.
+/// The viewers to whom a rule applies.
 public enum EntitlementScope: Hashable, Sendable {
-  /// Everybody who signs in at the provider.
+  /// All viewers of the provider.
   case everybody
-  /// The accounts of one household.
   case household(HouseholdID)
-  /// One account.
   case account(AccountName)
 }
 
-/// What a rule says.
 public enum EntitlementEffect: Hashable, Sendable {
-  /// Yes.
   case allow
-  /// No, and what the provider wants the viewer to read ("not in your package").
+  /// Denied, with an optional message for the viewer ("not in your package").
   case deny(message: String?)
 }
 
 extension Sequence where Element == Entitlement {
-  /// The rule that decides about a resource for a viewer; none when no rule is about it.
+  /// The rule that decides about a resource for a viewer; nil if no rule applies.
   ///
-  /// The most specific one wins: first by pattern (more characters named; at equal length the one without `*`), then by
-  /// scope (account, household, everybody), and of two that still say different things the one that denies. So a
-  /// provider denies `ppv-*` to everybody and opens `ppv-7` to those who bought it, and an account that may watch `*`
-  /// still does not get what is denied by name.
+  /// The most specific rule wins: first by pattern (more literal characters; at equal length the pattern without
+  /// `*`), then by scope (account, household, everybody). If two such rules differ, the denying one wins. Example: a
+  /// provider denies `ppv-*` to everybody and allows `ppv-7` to the accounts that bought it. An account that is
+  /// allowed `*` is still denied what is denied by name.
   public func deciding(
     about resource: String, for account: AccountName?, in household: HouseholdID?
   ) -> Entitlement? {
@@ -66,7 +58,7 @@ extension Entitlement {
     }
   }
 
-  /// Larger wins; compared part by part.
+  /// The precedence of the rule: tuples are compared element by element, and the larger one wins.
   fileprivate var weight: (Int, Int, Int, Int) {
     let scopeWeight =
       switch scope {

@@ -1,24 +1,30 @@
-/// The channels that an account has: what some providers send along at sign-in.
+/// The channels in an account's subscription.
+///
+/// Some providers send them with the sign-in.
 public struct LineUp: Hashable, Sendable {
-  /// The channels as they were entered.
+  /// The channels as the operator entered them.
   public let channels: [String]
 
   private let folded: Set<String>
 
-  /// A line-up of channels; without any it opens nothing.
+  /// A line-up of channels.
+  ///
+  /// An empty one allows no resource.
   public init(_ channels: [String] = []) {
     self.channels = channels
     folded = Set(channels.map { $0.asciiLowercased })
   }
 
-  /// Whether a resource is a channel of the line-up, in either case.
+  /// Whether the resource is a channel of the line-up, compared without case.
   public func contains(_ name: String) -> Bool {
     folded.contains(name.asciiLowercased)
   }
 }
 
 extension String {
-  /// The text with the capital letters of ASCII made small: the same on every machine, whatever its language.
+  /// The text with ASCII capitals in lower case.
+  ///
+  /// Unlike `lowercased()`, it never changes other letters.
   var asciiLowercased: String {
     String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
   }

@@ -1,18 +1,19 @@
-/// A list of resources that an app asks about before it shows them.
+/// A list of resources for which an app asks in advance whether the viewer may watch them.
 ///
-/// Only for decorating lists: nothing that plays may stand on it.
+/// The answer is for decorating lists only. Playing needs an authorization.
 public struct PreauthorizationRequest: Hashable, Sendable {
-  /// How many an app may ask about when nobody said otherwise.
+  /// The number of resources in one request unless the integration sets another limit.
   public static let usualLimit = 5
 
-  /// The resources, in the order asked.
+  /// The resources in the order of the request.
   public let resources: [ResourceID]
 
-  /// Reads the names of the protocol, up to a limit: one text is a list with commas, of several each is a name as it
-  /// is, with whatever commas it has.
+  /// Parses the resource names of a request.
   ///
-  /// Empty places are skipped; a name that is there twice is answered twice. Over the limit the whole request is
-  /// refused, as the documentation says, instead of being answered in part.
+  /// A single text is a comma-separated list; of several texts each is one name, which may contain commas.
+  ///
+  /// Empty names are skipped; a repeated name is answered twice. A request over the limit is refused as a whole, as
+  /// the protocol documents, and not answered in part.
   public init(names: [String], limit: Int) throws(PreauthorizationRefusal) {
     let isList = names.count == 1
     let parts = isList ? names[0].split(separator: ",").map(\.trimmingSpaces) : names
@@ -27,18 +28,16 @@ public struct PreauthorizationRequest: Hashable, Sendable {
   }
 }
 
-/// Why a preauthorization is not answered.
+/// Why a preauthorization request is refused.
 public enum PreauthorizationRefusal: Error, Hashable, Sendable {
-  /// No resource was named.
   case missing
-  /// More than the integration allows.
+  /// The request has more resources than the integration allows.
   case tooMany(limit: Int)
-  /// A name that is too long or has control characters.
+  /// A name is too long or has control characters.
   case unreadable
 }
 
 extension Substring {
-  /// The text without spaces at its ends.
   fileprivate var trimmingSpaces: String {
     var text = self
     while text.first == " " { text.removeFirst() }

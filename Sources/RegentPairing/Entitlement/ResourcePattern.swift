@@ -1,17 +1,18 @@
-/// A pattern over resource names: `*` stands for any run of characters, also none; `\*` and `\\` for themselves.
+/// A pattern for resource names.
 ///
-/// Letters match in either case, as in line-ups: the same channel is `ESPN` to one provider and `espn` to another.
+/// `*` matches any run of characters, also an empty one; `\*` and `\\` match `*` and `\`.
+///
+/// Letters match without case, as in line-ups: one provider calls a channel `ESPN`, another `espn`.
 public struct ResourcePattern: Hashable, Sendable, CustomStringConvertible {
-  /// The longest pattern, in bytes.
+  /// The maximum length of a pattern, in bytes.
   public static let longest = 256
 
-  /// The pattern as it was written.
   public let text: String
 
-  /// What has to be found, in order; between two pieces stands a `*`.
+  /// The literal parts of the pattern in order, with a `*` between two of them.
   private let pieces: [[UInt8]]
 
-  /// Reads a pattern; refused when it is empty, too long, or ends in half an escape.
+  /// Parses a pattern; nil if it is empty or too long, or has an invalid or unfinished escape.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.longest else { return nil }
     var pieces: [[UInt8]] = [[]]
@@ -34,18 +35,19 @@ public struct ResourcePattern: Hashable, Sendable, CustomStringConvertible {
     self.pieces = pieces
   }
 
-  /// The pattern, for messages.
   public var description: String { text }
 
-  /// How many characters it names: the more, the more specific.
+  /// The number of literal bytes.
+  ///
+  /// A pattern with more is more specific.
   public var literalLength: Int { pieces.reduce(0) { $0 + $1.count } }
 
-  /// Whether it names one resource only.
+  /// Whether the pattern has no `*`, so that it matches one name only.
   public var isExact: Bool { pieces.count == 1 }
 
-  /// Whether a name fits.
+  /// Whether the name matches.
   ///
-  /// Each piece is looked for from the left, once: no backtracking, so no pattern makes a match slow.
+  /// Each literal part is searched once from the left, without backtracking, so that no pattern makes matching slow.
   public func matches(_ name: String) -> Bool {
     let name = name.utf8.map(\.asciiLowercased)
     guard let first = pieces.first, let last = pieces.last else { return false }
@@ -62,14 +64,13 @@ public struct ResourcePattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
-  /// The byte, as a small letter when it is a capital one of ASCII.
+  /// The byte; if it is an ASCII capital, in lower case.
   var asciiLowercased: UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self + 0x20 : self
   }
 }
 
 extension ArraySlice<UInt8> {
-  /// Where the first occurrence of `piece` ends.
   fileprivate func endOfFirst(_ piece: [UInt8]) -> Int? {
     guard count >= piece.count else { return nil }
     return (startIndex...(endIndex - piece.count)).first { start in

@@ -1,30 +1,31 @@
 /// A two-digit number that the box shows and the viewer must type on the phone.
 ///
-/// Whoever sends a stranger's code in a message shows no number on a screen in front of the viewer, who has nothing to
-/// type: a guess succeeds once in ninety times, and there is one. It does not help a viewer who types a number that the
-/// stranger reads to them from the box; the page says that nobody may tell it.
+/// It protects against a code that an attacker sends in a message: that viewer has no screen with a number in front
+/// of them, and a guess succeeds once in ninety times with a single try. It does not protect a viewer who types a
+/// number that the attacker reads out from the box; the page warns against that.
 public struct NumberMatch: Hashable, Sendable {
   /// The number that the box shows, 10 to 99.
   public let number: Int
 
-  /// Draws a number.
+  /// Draws a random number.
   public init(drawnFrom generator: inout some RandomNumberGenerator) {
     number = Int.random(in: NumberMatch.all, using: &generator)
   }
 
-  /// A match as a store kept it; nothing when no box would show that number.
+  /// A match from a stored number; nil if the number is not between 10 and 99.
   public init?(number: Int) {
     guard NumberMatch.all.contains(number) else { return nil }
     self.number = number
   }
 
-  /// The number that a viewer typed; nothing when it is none that a box could show, which is no try.
+  /// Parses the number that a viewer typed; nil if it does not have two digits.
+  ///
+  /// Such input does not count as a try.
   public static func typed(_ text: String) -> Int? {
     let digits = text.filter { !$0.isWhitespace }
     guard digits.utf8.count == 2, let number = Int(digits), all.contains(number) else { return nil }
     return number
   }
 
-  /// The numbers of two digits, as they are written.
   private static let all = 10...99
 }

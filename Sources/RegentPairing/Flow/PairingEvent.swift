@@ -1,40 +1,45 @@
-/// What can happen to a registration code.
+/// An event that can change the state of a registration code.
 public enum PairingEvent: Hashable, Sendable {
-  /// The phone's page is there.
+  /// A phone has opened the page of the code.
   case open
-  /// A signed-in session takes the code; again by the same one, it keeps it.
+  /// A signed-in browser session claims the code, or extends the claim that it holds.
   case claim(Claimer)
-  /// The page of the session that holds the claim shows activity.
+  /// The page of the session that holds the claim reports activity, which extends the lease.
   case renew(SessionID)
-  /// The viewer went back or signed out.
+  /// The viewer went back or signed out, so the claim ends.
   case release(SessionID)
-  /// The viewer says yes; `picked` is the number typed, when the device asked for matching.
+  /// The viewer approves.
+  ///
+  /// `picked` is the number that the viewer typed, if the device requires number matching.
   case approve(SessionID, picked: Int?, as: AuthenticationID)
-  /// An operator says yes for a viewer, from any pending state and whatever the number.
+  /// An operator approves on a viewer's behalf: in any pending state and without number matching.
   case approveByOperator(OperatorName, for: Viewer, as: AuthenticationID)
-  /// The viewer says no.
+  /// The viewer denies.
   case deny(SessionID)
-  /// The code is taken back. An authentication that exists already is not touched by it.
+  /// The code is withdrawn.
+  ///
+  /// An authentication that was already created stays valid.
   case withdraw(WithdrawalReason)
-  /// The device reads its answer.
+  /// The device reads the result.
   case deliver
 }
 
-/// Who takes a code back.
+/// Why a code is withdrawn.
 public enum WithdrawalReason: String, Hashable, Sendable, CaseIterable {
-  /// The device deleted it.
+  /// The device deleted the code.
   case device
-  /// An operator withdrew it.
+  /// An operator withdrew the code.
   case `operator`
-  /// The device asked for a new one.
+  /// The device requested a new code, which replaces this one.
   case newerCode
 }
 
-/// What an event did: the flow after it and what is to be done about it.
+/// The result of an event: the new state, and the actions that the caller must carry out.
 public struct PairingStep: Hashable, Sendable {
-  /// The flow after the event.
   public let flow: PairingFlow
-  /// What goes with it, in order; empty when nobody but the caller notices.
+  /// The actions in the order in which to carry them out.
+  ///
+  /// Empty if neither the device nor the phone must be notified.
   public let actions: [PairingAction]
 
   init(_ flow: PairingFlow, _ actions: [PairingAction]) {
@@ -43,42 +48,46 @@ public struct PairingStep: Hashable, Sendable {
   }
 }
 
-/// What is to be done about a change.
+/// An action that the caller must carry out after a state change.
 public enum PairingAction: Hashable, Sendable {
-  /// The one authentication comes into being: the store writes it in the same transaction as the change.
+  /// Store the authentication, in the same transaction as the state change.
   case createAuthentication(Approval)
-  /// Answer the device that waits, once the change is durable.
+  /// Answer the device's waiting request, after the change is durable.
   case wakeDevice
-  /// Answer the phone page that waits, once the change is durable.
+  /// Answer the phone page's waiting request, after the change is durable.
   case wakePhone
 }
 
-/// Why an event may not happen; the flow is as it was.
+/// Why an event was refused.
+///
+/// The state is unchanged.
 public enum PairingRefusal: Error, Hashable, Sendable {
-  /// Its time ran out.
+  /// The code has expired.
   case expired
-  /// It was taken back.
+  /// The code was withdrawn.
   case withdrawn
-  /// It was denied.
+  /// The code was denied.
   case denied
-  /// It was approved before: a code is redeemed once.
+  /// The code was already approved.
+  ///
+  /// A code can be redeemed once.
   case alreadyApproved
-  /// Nobody has approved it yet.
+  /// The code is still pending.
   case notApproved
-  /// Nobody holds a claim on it.
+  /// No session has claimed the code.
   case notClaimed
-  /// Another session holds the claim, until then.
+  /// Another session holds the claim, until the given time.
   case claimedByAnother(until: Instant)
-  /// The claim is another session's.
+  /// The claim belongs to another session.
   case notTheClaimer
-  /// The claim was this session's and has run out.
+  /// This session held the claim, but its lease has expired.
   case leaseLapsed
-  /// The device asked for number matching and none was typed.
+  /// The device requires number matching and the viewer typed no number.
   case numberMissing
 }
 
 extension PairingRefusal: CustomStringConvertible {
-  /// What is wrong and what to do about it.
+  /// Tells the viewer what is wrong and what to do about it.
   public var description: String {
     switch self {
     case .expired: "the code has expired: get a new one on the screen"

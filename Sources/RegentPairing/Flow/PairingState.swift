@@ -1,23 +1,23 @@
-/// The state of a registration code, with what belongs to that state.
+/// The state of a registration code, with the data of that state.
 public enum PairingState: Hashable, Sendable {
-  /// The device shows it; nobody has come yet.
+  /// The device shows the code; no phone has opened its page.
   case offered
-  /// A phone has the page open.
+  /// A phone has opened the page of the code.
   case opened
-  /// A signed-in session has it, for as long as its lease runs.
+  /// A signed-in session has claimed the code, until its lease ends.
   case claimed(ClaimLease)
-  /// The viewer agreed; the one authentication exists.
+  /// The viewer approved, and the authentication exists.
   case approved(Approval)
-  /// The device has read its answer.
+  /// The device has read its result.
   case delivered(Approval, at: Instant)
-  /// The viewer refused, or typed a wrong number.
+  /// The viewer denied, or typed a wrong number.
   case denied(Denial)
-  /// Its time ran out before anybody approved.
+  /// The code expired before it was approved.
   case expired
-  /// The device, an operator or a newer code took it back.
+  /// The device, an operator or a newer code withdrew it.
   case withdrawn
 
-  /// Whether it can still be approved.
+  /// Whether the code can still be approved.
   public var isPending: Bool {
     switch self {
     case .offered, .opened, .claimed: true
@@ -25,7 +25,6 @@ public enum PairingState: Hashable, Sendable {
     }
   }
 
-  /// The approval, once there is one.
   public var approval: Approval? {
     switch self {
     case .approved(let approval), .delivered(let approval, _): approval
@@ -33,7 +32,7 @@ public enum PairingState: Hashable, Sendable {
     }
   }
 
-  /// The name of the place, without what belongs to it.
+  /// The state's name without its data.
   public var status: PairingStatus {
     switch self {
     case .offered: .offered
@@ -48,75 +47,71 @@ public enum PairingState: Hashable, Sendable {
   }
 }
 
-/// The name of a state: what records, rows, metrics and people see.
+/// The name of a state, as records, rows, metrics and people see it.
 public enum PairingStatus: String, Hashable, Sendable, CaseIterable {
   case offered, opened, claimed, approved, delivered, denied, expired, withdrawn
 }
 
-/// Who watches: an account at a provider, or a guest whom a temporary provider lets in without one.
+/// The person who watches: an account at a provider, or a guest of a temporary provider.
 public struct Viewer: Hashable, Sendable {
-  /// The provider that vouches.
   public let provider: ProviderID
-  /// The account there; none at a temporary provider.
+  /// The account; nil for a guest.
   public let account: AccountName?
 
-  /// A viewer at a provider; without an account a guest.
   public init(provider: ProviderID, account: AccountName?) {
     self.provider = provider
     self.account = account
   }
 }
 
-/// A signed-in phone browser that takes a code, and as whom.
+/// A signed-in browser session that claims a code, and the viewer who is signed in there.
 public struct Claimer: Hashable, Sendable {
-  /// The browser's session.
   public let session: SessionID
-  /// Whom it signed in as.
+  /// The viewer who is signed in in this session.
   public let viewer: Viewer
 
-  /// A session that is signed in as a viewer.
   public init(session: SessionID, viewer: Viewer) {
     self.session = session
     self.viewer = viewer
   }
 }
 
-/// A claim and how long it keeps others off.
+/// A session's claim on a code.
+///
+/// Other sessions cannot claim the code until the lease ends.
 public struct ClaimLease: Hashable, Sendable {
   /// How long a claim lasts without activity: 2 minutes.
   public static let span: Duration = .seconds(120)
 
-  /// Who holds it.
   public let claimer: Claimer
-  /// From when on the next session may take the code.
+  /// The time from which another session may claim the code.
   public let until: Instant
 
-  /// A claim until a point in time.
   public init(claimer: Claimer, until: Instant) {
     self.claimer = claimer
     self.until = until
   }
 }
 
-/// Who said yes.
+/// Who approved a code.
 public enum Approver: Hashable, Sendable {
-  /// A phone browser that held the claim.
+  /// The phone's browser session that held the claim.
   case session(SessionID)
-  /// Somebody at the admin socket.
+  /// An operator, through the admin socket.
   case `operator`(OperatorName)
 }
 
-/// The one yes that a code can get.
+/// The approval of a code.
+///
+/// A code can get only one.
 public struct Approval: Hashable, Sendable {
-  /// Who will watch.
+  /// The viewer who is signed in on the device.
   public let viewer: Viewer
-  /// The authentication that this approval created.
+  /// The id of the authentication that this approval created.
   public let authentication: AuthenticationID
-  /// Who said yes.
   public let by: Approver
   public let at: Instant
 
-  /// An approval, with the authentication that goes with it.
   public init(viewer: Viewer, authentication: AuthenticationID, by: Approver, at: Instant) {
     self.viewer = viewer
     self.authentication = authentication
@@ -125,17 +120,15 @@ public struct Approval: Hashable, Sendable {
   }
 }
 
-/// A no.
+/// The denial of a code.
 public struct Denial: Hashable, Sendable {
-  /// Why a code was denied.
   public enum Reason: String, Hashable, Sendable, CaseIterable {
-    /// The viewer said no.
+    /// The viewer pressed "deny".
     case viewer
-    /// The viewer typed another number than the box shows: a slip, or a guess by somebody who sees no screen.
+    /// The viewer typed a number other than the box's: by mistake, or because they cannot see the screen and guess.
     case wrongNumber
   }
 
-  /// Why.
   public let reason: Reason
   public let at: Instant
 

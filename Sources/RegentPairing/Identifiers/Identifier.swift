@@ -1,27 +1,25 @@
-/// A name from outside, checked once and carried as a type of its own, so that no call can mix two kinds up.
+/// A checked name or id with a type of its own, so that the compiler refuses one kind where another is expected.
 ///
-/// The only way to get one is ``init(_:)``, so whoever holds one holds text that is neither empty, nor endless, nor
-/// able to break a header, a log line or a row.
+/// ``init(_:)`` is the only way to create one. So its text is never empty, never over the length limit, and has no
+/// characters that could break a header, a log line or a row.
 public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStringConvertible {
-  /// The text as it was given.
   public let text: String
 
-  /// Takes the text when its kind allows it.
+  /// Checks the text; nil if its kind does not allow it.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Kind.longest else { return nil }
     guard Kind.allowsAll(of: text) else { return nil }
     self.text = text
   }
 
-  /// The text, for messages.
   public var description: String { text }
 }
 
 extension Identifier {
-  /// The same text byte by byte.
+  /// Compares byte by byte.
   ///
-  /// Two spellings of one letter (`é` as one character or as two) are equal texts for Swift and two names for the
-  /// store: a rule for one account must not hold for another.
+  /// Swift treats `é` as one character and as two characters as equal; the store treats them as two names. A rule for
+  /// one account must not apply to the other.
   public static func == (left: Self, right: Self) -> Bool {
     left.text == right.text
       && (Kind.hasOneSpelling || left.text.utf8.elementsEqual(right.text.utf8))
@@ -29,43 +27,44 @@ extension Identifier {
 }
 
 extension Identifier: Comparable {
-  /// Orders by the text's bytes: the order of listings.
+  /// Orders by the bytes of the text.
+  ///
+  /// Listings use this order.
   public static func < (left: Self, right: Self) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
 }
 
-/// What one kind of identifier may be made of.
+/// The length and the characters that one kind of identifier may have.
 public protocol IdentifierKind: Sendable {
-  /// The largest size in UTF-8 bytes.
+  /// The maximum length in UTF-8 bytes.
   static var longest: Int { get }
-  /// Whether a character may be part of it.
+  /// Whether an identifier of this kind may contain the character.
   static func allows(_ scalar: Unicode.Scalar) -> Bool
-  /// Whether every character of a text may be part of it; said once for a kind, asked for each name of a call.
+  /// Whether all characters of the text are allowed.
+  ///
+  /// A kind may implement this faster than character by character.
   static func allowsAll(of text: String) -> Bool
-  /// Whether texts that are equal for Unicode are always the same bytes, as those of ASCII are.
+  /// Whether equal strings of this kind always have equal bytes, as ASCII strings have.
   static var hasOneSpelling: Bool { get }
 }
 
 extension IdentifierKind {
-  /// Character by character.
   public static func allowsAll(of text: String) -> Bool { text.unicodeScalars.allSatisfy(allows) }
 
-  /// Not unless the kind says so.
   public static var hasOneSpelling: Bool { false }
 }
 
-/// Letters, digits, `.`, `_` and `-`: identifiers that stand in paths, headers and file names.
+/// An identifier of ASCII letters, digits, `.`, `_` and `-`, which is safe in paths, headers and file names.
 public protocol PlainIdentifierKind: IdentifierKind {}
 
 extension PlainIdentifierKind {
-  /// 128 bytes.
   public static var longest: Int { 128 }
 
-  /// ASCII has one.
+  /// ASCII strings that are equal have equal bytes.
   public static var hasOneSpelling: Bool { true }
 
-  /// Letters, digits, `.`, `_` and `-` of ASCII.
+  /// Allows ASCII letters, digits, `.`, `_` and `-`.
   public static func allows(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
@@ -73,7 +72,7 @@ extension PlainIdentifierKind {
     }
   }
 
-  /// The same for a whole text: what is allowed is ASCII, so bytes will do.
+  /// Checks bytes instead of characters, because all allowed characters are ASCII.
   public static func allowsAll(of text: String) -> Bool {
     let bytes = text.utf8.span
     for place in bytes.indices {
@@ -86,11 +85,13 @@ extension PlainIdentifierKind {
   }
 }
 
-/// Text that people or devices chose: anything but characters that steer terminals or hide.
+/// An identifier that people or devices choose.
+///
+/// It may contain all but control characters and invisible ones.
 public protocol ChosenIdentifierKind: IdentifierKind {}
 
 extension ChosenIdentifierKind {
-  /// Everything but control, format (bidirectional overrides, zero width) and line separating characters.
+  /// Allows everything but control, format (bidirectional overrides, zero width) and line-separating characters.
   public static func allows(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
     switch scalar.properties.generalCategory {
@@ -100,7 +101,7 @@ extension ChosenIdentifierKind {
     }
   }
 
-  /// The same for a whole text; one of ASCII alone, as most are, needs no table of Unicode.
+  /// Checks ASCII text, which most names are, without the slow lookup of Unicode properties.
   public static func allowsAll(of text: String) -> Bool {
     let bytes = text.utf8.span
     for place in bytes.indices {

@@ -1,114 +1,102 @@
-// Every identifier of the product in one place: what it names, and what it may be made of.
+// All identifier types, with the length and the characters that each may have.
 
-/// A programmer's identity: whose app runs on the device.
+/// The id of an app publisher.
 public typealias RequestorID = Identifier<Names.Requestor>
-/// Whom the viewer signs in with.
+/// The id of a provider with which viewers sign in.
 public typealias ProviderID = Identifier<Names.Provider>
-/// What a device calls itself: any stable string, echoed as it came.
+/// The id that a device gives itself: any stable string, returned unchanged.
 public typealias DeviceID = Identifier<Names.Device>
-/// A viewer's name at one provider.
+/// A viewer's account name at one provider.
 public typealias AccountName = Identifier<Names.Account>
-/// Several accounts under one roof.
+/// The id of a household, which several accounts can share.
 public typealias HouseholdID = Identifier<Names.Household>
-/// The public half of a key pair: the id by which its secret is found.
+/// The public id of a signing key pair, by which the service finds the secret.
 public typealias PublicKey = Identifier<Names.PublicKey>
-/// What an app wants to show: a plain name or a Media RSS fragment, as it came.
+/// A resource that an app wants to play: a plain name or a Media RSS fragment, unchanged.
 public typealias ResourceID = Identifier<Names.Resource>
-/// One registration: the record behind a code, which is never named by the code itself.
+/// The id of the record behind a registration code.
+///
+/// Unlike the code it is not secret.
 public typealias RegistrationID = Identifier<Names.Registration>
-/// One authentication: a device that is signed in.
+/// The id of an authentication: a device that is signed in.
 public typealias AuthenticationID = Identifier<Names.Authentication>
-/// One signed-in phone browser.
+/// The id of a signed-in phone browser session.
 public typealias SessionID = Identifier<Names.Session>
-/// One entitlement rule.
+/// The id of an entitlement rule.
 public typealias EntitlementID = Identifier<Names.Entitlement>
-/// One of an integration's profiles, chosen by the app.
+/// The name of a profile of an integration.
+///
+/// The app chooses the profile.
 public typealias ProfileName = Identifier<Names.Profile>
-/// One application that a requestor registered (a software statement).
+/// The id of an application that a requestor registered (a software statement, RFC 7591).
 public typealias StatementID = Identifier<Names.Statement>
-/// One invitation of a requestor's boxes: the part of an enrolment code that is no secret.
+/// The public part of an enrolment code, which identifies an invitation for a requestor's boxes.
 public typealias EnrolmentID = Identifier<Names.Enrolment>
-/// One registered client of such an application, or one program that pairs in OAuth's words.
+/// The id of a client that registered with a software statement, or of an OAuth client.
 public typealias ClientID = Identifier<Names.Client>
-/// One box that holds an account for its apps.
+/// The id of a box that holds a platform account for its apps.
 public typealias BoxID = Identifier<Names.Box>
-/// What one program of that kind was given on one device.
+/// The id of what a viewer granted an OAuth client on one device.
 public typealias GrantID = Identifier<Names.Grant>
-/// One key that signs media tokens.
+/// The id of a key that signs media tokens.
 public typealias SigningKeyID = Identifier<Names.SigningKey>
-/// One of the programs that serve together on one store.
+/// The name of one of several services on one shared database.
 public typealias NodeID = Identifier<Names.Node>
 
 extension NodeID {
-  /// A node that said nothing for so long, five beats, is gone or cannot reach the store: its name is free.
+  /// How long a node may miss its heartbeats, one a second, before it counts as gone.
+  ///
+  /// Another process may then take its name.
   public static let silence: Duration = .seconds(5)
 }
-/// Who acted on the admin socket.
+/// The name of an operator who used the admin socket.
 public typealias OperatorName = Identifier<Names.Operator>
 
-/// What each kind of identifier may be made of.
+/// The kinds of identifiers.
 public enum Names {
-  /// Names requestors.
   public enum Requestor: PlainIdentifierKind {}
-  /// Names providers.
   public enum Provider: PlainIdentifierKind {}
-  /// Names registrations.
   public enum Registration: PlainIdentifierKind {}
-  /// Names authentications.
   public enum Authentication: PlainIdentifierKind {}
-  /// Names sessions.
   public enum Session: PlainIdentifierKind {}
-  /// Names entitlement rules.
   public enum Entitlement: PlainIdentifierKind {}
-  /// Names profiles.
   public enum Profile: PlainIdentifierKind {}
-  /// Names software statements.
   public enum Statement: PlainIdentifierKind {}
-  /// Names invitations.
   public enum Enrolment: PlainIdentifierKind {}
-  /// Names registered clients.
   public enum Client: PlainIdentifierKind {}
-  /// Names boxes.
   public enum Box: PlainIdentifierKind {}
-  /// Names grants.
   public enum Grant: PlainIdentifierKind {}
-  /// Names signing keys.
   public enum SigningKey: PlainIdentifierKind {}
-  /// Names nodes.
   public enum Node: PlainIdentifierKind {}
-  /// Names key pairs.
   public enum PublicKey: PlainIdentifierKind {}
 
-  /// Names devices.
   public enum Device: ChosenIdentifierKind {
-    /// 512 bytes: eight times a hexadecimal SHA-256, the longest form that clients were seen to send.
+    /// Eight times a hexadecimal SHA-256 (64 bytes), the longest device id that clients were seen to send.
     public static var longest: Int { 512 }
   }
 
-  /// Names accounts.
   public enum Account: ChosenIdentifierKind {
-    /// 254 bytes: the longest mail address.
+    /// The maximum length of an e-mail address.
     public static var longest: Int { 254 }
   }
 
-  /// Names households.
   public enum Household: ChosenIdentifierKind {
-    /// 128 bytes.
     public static var longest: Int { 128 }
   }
 
-  /// Names operators.
   public enum Operator: ChosenIdentifierKind {
-    /// 128 bytes.
     public static var longest: Int { 128 }
   }
 
-  /// Names resources.
   public enum Resource: IdentifierKind {
-    /// 8 KiB: a Media RSS fragment with a few ratings has one or two.
+    /// The maximum length, 8 KiB.
+    ///
+    /// A Media RSS fragment with a few ratings takes 1 to 2 KiB.
     public static var longest: Int { 8192 }
 
-    /// Everything but control characters; an XML fragment may have line ends and tabs.
+    /// Allows everything but control characters.
+    ///
+    /// XML fragments may contain line ends and tabs.
     public static func allows(_ scalar: Unicode.Scalar) -> Bool {
       switch scalar.value {
       case 0x09, 0x0A, 0x0D: true

@@ -1,21 +1,19 @@
-/// Requestor × provider: whether and how they work together.
+/// The settings for one requestor at one provider: whether viewers of the provider can use the requestor's apps, and
+/// how.
 public struct Integration: Hashable, Sendable {
-  /// Whose app.
   public let requestor: RequestorID
-  /// Whose viewers.
   public let provider: ProviderID
-  /// Whether it works at all.
+  /// Whether the integration is switched on.
   public var enabled: Bool
-  /// Whether a sign-in may be shared through the platform's account.
+  /// Whether apps may sign in with the box's platform account.
   public var singleSignOn: Bool
   /// Lifetimes and limits for apps that ask for no profile.
   public var settings: IntegrationSettings
-  /// What differs for apps that ask for one.
+  /// Different lifetimes and limits for apps that ask for a profile by its name.
   public var profiles: [ProfileName: IntegrationProfile]
-  /// What is let through while the provider is out of order.
+  /// What an operator allows while the provider is out of order; nil in normal operation.
   public var degradation: Degradation?
 
-  /// An integration; what is not said has the usual value.
   public init(
     requestor: RequestorID, provider: ProviderID, enabled: Bool = true,
     singleSignOn: Bool = false, settings: IntegrationSettings = IntegrationSettings(),
@@ -30,7 +28,9 @@ public struct Integration: Hashable, Sendable {
     self.degradation = degradation
   }
 
-  /// The values for an app that asked for this profile; an unknown profile changes nothing.
+  /// The settings for an app that asked for this profile.
+  ///
+  /// An unknown profile gets the default settings.
   public func settings(for profile: ProfileName?) -> IntegrationSettings {
     guard let profile, let other = profiles[profile] else { return settings }
     return IntegrationSettings(
@@ -40,16 +40,20 @@ public struct Integration: Hashable, Sendable {
   }
 }
 
-/// Lifetimes and limits of an integration.
 public struct IntegrationSettings: Hashable, Sendable {
-  /// How long a device stays signed in: 30 days.
+  /// How long a device stays signed in.
+  ///
+  /// The default is 30 days.
   public var authenticationLifetime: Duration
-  /// How long a permit lasts: 24 hours.
+  /// How long a permit is valid.
+  ///
+  /// The default is 24 hours.
   public var authorizationLifetime: Duration
-  /// How many resources one preauthorization may name: 5.
+  /// How many resources one preauthorization may name.
+  ///
+  /// The default is 5.
   public var preauthorizationLimit: Int
 
-  /// Settings; what is not said has the usual value.
   public init(
     authenticationLifetime: Duration = .seconds(30 * 86_400),
     authorizationLifetime: Duration = .seconds(86_400),
@@ -61,16 +65,14 @@ public struct IntegrationSettings: Hashable, Sendable {
   }
 }
 
-/// What one application profile changes.
+/// The settings that one profile changes.
+///
+/// A nil value keeps the integration's own setting.
 public struct IntegrationProfile: Hashable, Sendable {
-  /// Another time signed in.
   public var authenticationLifetime: Duration?
-  /// Another time permitted.
   public var authorizationLifetime: Duration?
-  /// Another number of resources.
   public var preauthorizationLimit: Int?
 
-  /// Changes; none means "as the integration says".
   public init(
     authenticationLifetime: Duration? = nil, authorizationLifetime: Duration? = nil,
     preauthorizationLimit: Int? = nil
@@ -81,12 +83,12 @@ public struct IntegrationProfile: Hashable, Sendable {
   }
 }
 
-/// What an operator lets through, or stops, while a provider is out of order.
+/// What an operator allows or denies while a provider is out of order.
 public enum Degradation: String, Hashable, Sendable, CaseIterable {
-  /// Everybody is signed in, and may watch everything.
+  /// Every viewer is signed in without a password, and may watch everything.
   case authenticateEverybody = "authn-all"
-  /// Who is signed in may watch everything.
+  /// Viewers who are signed in may watch everything.
   case authorizeEverybody = "authz-all"
-  /// Nobody may watch anything.
+  /// No viewer may watch anything.
   case authorizeNobody = "authz-none"
 }

@@ -1,13 +1,11 @@
-/// So many failures within any span of so long.
+/// How many failures are allowed within a sliding time window.
 public struct FailureLimit: Hashable, Sendable {
-  /// Wrong codes of one source or account: 5 within 10 minutes.
+  /// Wrong codes from one source or account: 5 within 10 minutes.
   public static let wrongCodes = FailureLimit(count: 5, span: .seconds(600))
-  /// Wrong codes of everybody together: 60 within a minute.
+  /// Wrong codes from all sources together: 60 within a minute.
   public static let allWrongCodes = FailureLimit(count: 60, span: .seconds(60))
 
-  /// How many.
   public let count: Int
-  /// Within how long.
   public let span: Duration
 
   public init(count: Int, span: Duration) {
@@ -15,20 +13,21 @@ public struct FailureLimit: Hashable, Sendable {
     self.span = span
   }
 
-  /// So many times as many in so many times as long: as many a day, and more of them at once.
+  /// Multiplies both the count and the span: the average rate stays the same, but more failures may come at once.
   public func widened(by factor: Int) -> FailureLimit {
     FailureLimit(count: times(factor).count, span: span * max(factor, 1))
   }
 
-  /// So many times as many in the same time.
+  /// Multiplies the count; the span stays the same.
   public func times(_ factor: Int) -> FailureLimit {
     FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
   }
 }
 
-/// The failures of one source within its span: an exact sliding window, as long as the limit.
+/// The recent failures of one source, account or browser: an exact sliding window.
 ///
-/// A success gives nothing back: who may try one known code in between would otherwise guess for ever (Abblix #165).
+/// A success does not reset it. Otherwise an attacker with one known code could use it between guesses and guess for
+/// ever (Abblix #165).
 public struct FailureBudget: Hashable, Sendable {
   private struct Failure: Hashable {
     let time: Uptime
@@ -37,11 +36,11 @@ public struct FailureBudget: Hashable, Sendable {
 
   private var failures: [Failure] = []
 
-  /// No failure yet.
   public init() {}
 
-  /// Counts one failure, which may be one of a while ago; one with the mark of another that still counts is the same
-  /// again, and is not.
+  /// Counts one failure, which may lie some time ago.
+  ///
+  /// A failure with the same `mark` as one in the window is a repetition of the same guess and is not counted again.
   ///
   /// - Returns: whether it was counted.
   @discardableResult
@@ -54,14 +53,14 @@ public struct FailureBudget: Hashable, Sendable {
     return true
   }
 
-  /// How long this one has to stay away; none while it has tries left.
+  /// How long to refuse further tries; nil while tries are left.
   public func blocked(_ limit: FailureLimit, at now: Uptime) -> Duration? {
     let recent = failures.filter { $0.time + limit.span > now }
     guard recent.count >= limit.count, let oldest = recent.first else { return nil }
     return (oldest.time + limit.span).since(now)
   }
 
-  /// Whether there is a failure left that counts.
+  /// Whether no failure lies within the window.
   public func isClean(_ limit: FailureLimit, at now: Uptime) -> Bool {
     failures.allSatisfy { $0.time + limit.span <= now }
   }

@@ -1,22 +1,25 @@
-/// Who has tried wrong codes: per browser, per account, per source, and everybody together.
+/// Counts wrong codes per browser, per account, per source, and over all sources, and decides who may try again.
 ///
-/// - A browser or account with 5 wrong codes within 10 minutes stays away until the first of them is 10 minutes old,
-///   whatever it brings: otherwise its sixth guess could be the right one.
-/// - So does a source, with a limit of its own where it stands for many browsers: a hotel has 60 within two hours, as
-///   many a day as 5 within 10 minutes. A viewer who is signed in is not held up by a source.
-/// - When everybody together has had 60 within a minute, a stranger could go on from ever new addresses. So sources
-///   that have guessed wrong stay away, and those that have not share 32 places: one wrong code there, and all that
-///   share it wait for a minute. So within any minute at most 92 wrong codes get an answer, and about 60 a minute in
-///   the long run, because those in shared places count among the 60. Who is signed in has a place of her own.
-/// - A network of IPv6 (/48) has 65,536 subscribers' /64s, or one subscriber has all of it: after 20 wrong codes within
-///   10 minutes its unknown sources share one place, too, and nobody elsewhere notices.
-/// - Nothing is ever reset by a success, and polls of a device for its own code are never counted here.
+/// - A browser or account with 5 wrong codes within 10 minutes is refused until the oldest of them is 10 minutes old,
+///   even if its next code is right: otherwise the sixth guess could succeed.
+/// - The same holds for a source. A source that stands for many browsers, as in a hotel, has a wider limit: 60 within
+///   two hours, the same rate per day. A signed-in viewer is not refused because of such a source.
+/// - After 60 wrong codes from all sources within a minute, an attacker may be using ever new addresses. Then sources
+///   with a wrong code are refused, and all other sources share 32 places. A wrong code in a place blocks it for a
+///   minute. So at most 92 wrong codes get an answer in any minute, and about 60 a minute over time, because wrong
+///   codes in the shared places count too. A signed-in viewer does not need a shared place.
+/// - An IPv6 /48 network has 65,536 /64 subnets and may belong to one subscriber. After 20 wrong codes from one
+///   within 10 minutes, its other sources share one place; other networks are not affected.
+/// - A success resets nothing, and a device's polls for its own code are not counted.
 ///
-/// Nothing here opens when it is full: whom there is no room to remember shares a place as well.
+/// When the ledger is full, a source that cannot be remembered uses a shared place, so filling the ledger gives no
+/// free tries.
 public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
-  /// Places of those who share one.
+  /// The number of shared places.
   private static var crowd: Int { 32 }
-  /// Counters of IPv6 networks; two in the same one share a place a little sooner.
+  /// The number of counters for IPv6 networks.
+  ///
+  /// Two networks that hash to the same counter reach the limit sooner.
   private static var networks: Int { 1024 }
 
   private let each: FailureLimit
@@ -27,17 +30,18 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
   private let capacity: Int
   private var sources: [SourceKey: FailureBudget] = [:]
   private var accounts: [Account: FailureBudget] = [:]
-  /// By a hash of the browser's cookie.
+  /// The failures of each browser, by a hash of its cookie.
   ///
-  /// When it is full, further browsers are held up by their source alone.
+  /// When this is full, further browsers are limited by their source only.
   private var browsers: [Int: FailureBudget] = [:]
   private var everybody = FailureBudget()
   private var networks: [Int: FailureBudget] = [:]
   private var crowd = [FailureBudget](repeating: FailureBudget(), count: Self.crowd)
   private var nextSweep = Uptime(milliseconds: .min)
 
-  /// An empty ledger that remembers at most `capacity` sources, as many accounts and as many browsers; without a limit
-  /// of their own, sources have that of an account.
+  /// An empty ledger that remembers at most `capacity` sources, as many accounts and as many browsers.
+  ///
+  /// Without `ofSource`, sources have the limit of an account.
   public init(
     each: FailureLimit = .wrongCodes, ofSource: FailureLimit? = nil, all: FailureLimit = .allWrongCodes,
     capacity: Int = 100_000
@@ -50,7 +54,9 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     self.capacity = max(capacity, 1)
   }
 
-  /// Whether a code from there may be looked at; ask before the code is looked up.
+  /// Whether a code from this source may be checked.
+  ///
+  /// Call it before looking the code up.
   public func verdict(source: SourceKey, account: Account?, browser: Int? = nil, at now: Uptime) -> RateVerdict {
     let (budgetOfSource, budgetOfAccount) = (sources[source], account.flatMap { accounts[$0] })
     let isHeldUpBySource = account == nil || ofSource == each
@@ -64,13 +70,15 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     guard known.allSatisfy({ $0.isClean(each, at: now) }) else {
       return .over(retryAfter: everybody.blocked(all, at: now) ?? all.span)
     }
-    // An account has to be made by its provider: nobody has thousands of them.
+    // Only the provider creates accounts, so an attacker does not have thousands of them.
     if account != nil, accounts.count < capacity { return .within }
     guard let wait = crowd[place(of: source)].blocked(shared, at: now) else { return .within }
     return .over(retryAfter: wait)
   }
 
-  /// Counts a wrong code, which may be one of a while ago; with a mark, the same one again counts once in a window.
+  /// Counts a wrong code, which may have been tried some time ago.
+  ///
+  /// The same `mark` counts once within a window.
   ///
   /// - Returns: whether it was counted.
   @discardableResult
@@ -98,7 +106,7 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Whether a source that is not known has no try of its own now.
+  /// Whether a source without failures must use a shared place now.
   private func isCrowded(_ source: SourceKey, at now: Uptime) -> Bool {
     if everybody.blocked(all, at: now) != nil { return true }
     if sources.count >= capacity, sources[source] == nil { return true }
@@ -106,7 +114,8 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
       && networks[counter(of: source)]?.blocked(ofNetwork, at: now) != nil
   }
 
-  /// Swift's hash is keyed anew in every process: nobody can choose a network that shares a place with another one.
+  /// Swift's hash has a random seed in each process, so an attacker cannot choose a network that shares another's
+  /// place.
   private func place(of source: SourceKey) -> Int {
     Int(UInt(bitPattern: source.network.hashValue) % UInt(Self.crowd))
   }
@@ -115,10 +124,11 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     Int(UInt(bitPattern: source.network.hashValue) % UInt(Self.networks))
   }
 
-  /// Forgets whom the limits do not touch any more.
+  /// Removes sources, accounts and browsers without failures in their window.
   ///
-  /// What still counts stays, also when the ledger is full: making room for a new source would free a blocked one. At
-  /// most one sweep in ten seconds: a full ledger must not cost a guesser nothing and us a hundred thousand steps.
+  /// Entries that still count stay even if the ledger is full: removing one would free a blocked source. It runs at
+  /// most once in ten seconds, because an attacker who keeps the ledger full could otherwise cause 100,000 steps with
+  /// each guess.
   private mutating func makeRoom(at now: Uptime) {
     guard max(sources.count, accounts.count, browsers.count) >= capacity, now >= nextSweep else { return }
     nextSweep = now + .seconds(10)

@@ -1,20 +1,22 @@
-/// How many codes may wait for an answer at one time.
+/// How many codes may be live (unanswered) at one time.
 ///
-/// One requestor may fill the pool; as long as another has less than its share, the pool is larger for it by as much
-/// again. So nobody is kept out by the secret of somebody else's app.
+/// A requestor may use the whole pool. While another requestor has fewer codes than its share, the pool is twice as
+/// large for it. So an attacker with the secret of one app cannot keep other publishers' boxes from getting codes.
 public struct LiveCodeLimits: Hashable, Sendable {
-  /// Of everybody together.
+  /// The limit for all requestors together.
   public let all: Int
-  /// A requestor that has fewer may go beyond: 0 where there is one only.
+  /// A requestor with fewer live codes than this may exceed ``all``.
+  ///
+  /// It is 0 if there is only one requestor.
   public let share: Int
 
-  /// The limits of a pool that so many requestors have in common.
+  /// The limits of a pool that `requestors` share.
   public init(_ all: Int, among requestors: Int = 1) {
     self.all = all
     share = requestors > 1 ? max(all / requestors, 1) : 0
   }
 
-  /// How many may wait in all for a requestor, of which so many are its own, to get another one.
+  /// The total number of live codes up to which a requestor that has `own` of them gets another one.
   public func most(having own: Int) -> Int {
     own < share ? all.addingReportingOverflow(all).partialValue : all
   }

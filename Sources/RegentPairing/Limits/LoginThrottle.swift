@@ -1,83 +1,90 @@
 /// The failed sign-ins of one account or source, as a store counts them.
 public struct LoginFailures: Hashable, Sendable {
-  /// How many since counting began: an account's begins anew with a right password, anybody's after
-  /// ``LoginThrottle/memory`` without a failure.
+  /// The number of failures.
+  ///
+  /// For an account it starts again after a right password; for accounts and sources after ``LoginThrottle/memory``
+  /// without a failure.
   public let count: Int
-  /// The last of them.
+  /// The time of the last failure.
   public let last: Instant
 
-  /// Failures up to the last one.
   public init(count: Int, last: Instant) {
     self.count = count
     self.last = last
   }
 }
 
-/// A try that was counted as a failure before anybody knew whether it is one.
+/// A sign-in try that is counted as a failure before the password is checked, so that parallel tries are limited too.
 public struct LoginTry: Hashable, Sendable {
-  /// The failures without it.
+  /// The failures before this try.
   public let before: LoginFailures?
-  /// What is kept while the password is looked at.
+  /// The failures with this try, as stored while the password is checked.
   public let after: LoginFailures
 
-  /// A try from what it changed.
   public init(before: LoginFailures?, after: LoginFailures) {
     self.before = before
     self.after = after
   }
 }
 
-/// How long an account or a source is kept from the next try.
+/// How long an account or a source must wait before the next sign-in try.
 ///
-/// The counts are durable: who could restart the service would otherwise start anew. The pause doubles and has an end,
-/// because a lock for ever is a way to lock others out.
+/// The counts are stored durably, so that a restart of the service does not reset them. The pause doubles up to a
+/// maximum: a permanent lock would let an attacker lock viewers out.
 public enum LoginThrottle {
-  /// After so many wrong passwords the pauses begin, with one second.
+  /// The number of wrong passwords after which the pauses begin.
+  ///
+  /// The first pause is one second.
   public static let free = 5
   /// The longest pause: 15 minutes.
   public static let longestPause: Duration = .seconds(900)
-  /// After so long without a failure all is forgotten: 24 hours.
+  /// How long without a failure until the failures are forgotten: 24 hours.
   public static let memory: Duration = .seconds(86_400)
 
-  /// So many accounts and sources are remembered with what they got wrong; a stranger with a network of addresses could
-  /// add one with each password otherwise, for a day.
+  /// The maximum number of accounts and sources whose failures are stored.
+  ///
+  /// Without it, an attacker with many addresses could add a row with each password, and a row stays for a day.
   public static let remembered = 300_000
-  /// The most that a newcomer may be said to have got wrong before.
+  /// The maximum number of failures with which a newly counted account or source starts.
   private static let mostInherited = 100
 
-  /// What is known of all those who are not remembered any more: none of them had more failures than that.
+  /// The failures with which an account or source that has no row of its own starts.
   ///
-  /// Where there are too many, those with the fewest failures go, and whoever comes anew begins with as many as the
-  /// greatest of them had. So nobody gets tries back by making others fill the memory: who has many stays, who had few
-  /// is taken for somebody with a few more.
+  /// No removed row had more.
+  ///
+  /// When there are too many rows, those with the fewest failures are removed, and new ones start with the largest
+  /// count among the removed. So an attacker who fills the table gains no tries: rows with many failures stay, and a
+  /// removed row comes back with at least as many.
   public static func others(_ known: LoginFailures?, forgetting count: Int, at now: Instant) -> LoginFailures {
     LoginFailures(count: min(max(known?.count ?? 0, count), mostInherited), last: now)
   }
 
-  /// How long to wait before a password is even looked at; none when it may be.
+  /// How long to wait before the password may be checked; nil if it may be checked now.
   ///
-  /// The pauses begin after so many as are free: one address is many households, and has more.
+  /// Pauses begin after `free` failures. A network address has a higher value than an account, because it can be many
+  /// households.
   public static func pause(after failures: LoginFailures?, free: Int = LoginThrottle.free, at now: Instant) -> Duration?
   {
     guard let failures, failures.count >= free else { return nil }
-    // Counted by a clock that was ahead: every try would find its whole pause before it, until that time comes.
+    // The failure was counted while the clock was ahead. Honouring its time would block each try until that time
+    // comes.
     guard failures.last <= now + longestPause else { return nil }
     let doublings = min(failures.count - free, 20)
     let pause = min(Duration.seconds(1 << doublings), longestPause)
     let left = (failures.last + pause).since(now)
-    // A clock that was set back would turn a pause of seconds into one of hours: never longer than the rule's own.
+    // If the clock was set back since, the rest could be hours instead of seconds, so it is limited to the pause
+    // itself.
     return left > .zero ? min(left, pause) : nil
   }
 
-  /// The failures when a try that was counted as one was none; nothing where there are none left.
+  /// The failures after a counted try turned out not to be a failure; nil if none are left.
   ///
-  /// What others have counted since stays, and so does the time of the last of them.
+  /// Failures that other tries added meanwhile stay, and so does the time of the last one.
   public static func givingBack(_ counted: LoginTry, from failures: LoginFailures?) -> LoginFailures? {
     guard let failures, failures != counted.after else { return failures == nil ? nil : counted.before }
     return failures.count > 1 ? LoginFailures(count: failures.count - 1, last: failures.last) : nil
   }
 
-  /// The failures after one more.
   public static func adding(to failures: LoginFailures?, at now: Instant) -> LoginFailures {
     guard let failures, now.since(failures.last) < memory else {
       return LoginFailures(count: 1, last: now)

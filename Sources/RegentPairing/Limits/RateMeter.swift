@@ -1,68 +1,73 @@
-/// One every so often, and so many at once after a quiet time.
+/// A rate limit: one request per interval on average, with a burst after a quiet time.
 public struct RateLimit: Hashable, Sendable {
-  /// For one device: 20 requests a second, 100 at once.
+  /// Requests of one device: 20 a second, a burst of 100.
   public static let device = RateLimit(perSecond: 20, burst: 100)
-  /// For what is new at one network address: 1 a second, 100 at once.
+  /// Requests that create rows, per network address: 1 a second, a burst of 100.
   public static let newcomers = RateLimit(perSecond: 1, burst: 100)
 
-  /// For one account's new permits: 300 titles that were not open before at once, then one a second.
+  /// New permits of one account: a burst of 300 titles that were not open before, then 1 a second.
   public static let permits = RateLimit(perSecond: 1, burst: 300)
 
-  /// For one device's codes in the place of its own: 30 at once, then one in ten seconds.
+  /// New codes with which one device replaces its own: a burst of 30, then one in ten seconds.
   public static let replacements = RateLimit(oneEvery: .seconds(10), burst: 30)
 
-  /// After how many microseconds the next one may follow, for ever.
+  /// The average interval between requests, in microseconds.
   let interval: Int64
-  /// How many at once.
+  /// How many requests may come at once.
   public let burst: Int
 
-  /// A limit; both numbers are at least one.
+  /// A limit per second.
+  ///
+  /// Values below 1 count as 1.
   public init(perSecond: Int, burst: Int) {
     self.init(oneEvery: .microseconds(1_000_000 / max(perSecond, 1)), burst: burst)
   }
 
-  /// A limit for what is rare.
+  /// A limit for rare requests.
   public init(oneEvery interval: Duration, burst: Int) {
     self.interval = max(Int64(interval / .microseconds(1)), 1)
     self.burst = max(burst, 1)
   }
 
-  /// So many times as much.
+  /// Multiplies both the rate and the burst.
   public func times(_ factor: Int) -> RateLimit {
     RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
   }
 
-  /// So many times as much at once, and no more afterwards.
+  /// Multiplies the burst; the rate stays the same.
   public func with(burst factor: Int) -> RateLimit {
     let (product, overflows) = burst.multipliedReportingOverflow(by: factor)
     return RateLimit(oneEvery: .microseconds(interval), burst: overflows ? .max : product)
   }
 
-  /// The part of one of so many who have it together; as much at once as `least`, unless that is more than all of it.
+  /// The part of the limit for one of `count` nodes that share it.
+  ///
+  /// The burst is at least `least`, but never above the whole burst.
   public func divided(among count: Int, least: Int = 1) -> RateLimit {
     RateLimit(
       oneEvery: .microseconds(slowed(by: count).interval), burst: max(burst / max(count, 1), min(least, burst)))
   }
 
-  /// As much at once, and afterwards so many times more seldom.
+  /// Divides the rate; the burst stays the same.
   public func slowed(by factor: Int) -> RateLimit {
     let (slow, overflow) = interval.multipliedReportingOverflow(by: Int64(max(factor, 1)))
     return RateLimit(oneEvery: .microseconds(overflow ? .max : slow), burst: burst)
   }
 }
 
-/// What one caller has used of its limit: a token bucket in eight bytes.
+/// A token bucket in eight bytes: what one caller has used of its limit.
 ///
-/// Instead of a level and the time of its last change it keeps the time at which the bucket will be full again (the
-/// "generic cell rate algorithm"): 100,000 devices cost less than a megabyte, and no timer refills anything.
+/// It stores the time at which the bucket will be full again instead of a level and a timestamp (the "generic cell
+/// rate algorithm"). 100,000 devices take less than a megabyte, and no timer is needed.
 public struct RateMeter: Hashable, Sendable {
-  /// Microseconds since boot at which the bucket is full again.
+  /// The time at which the bucket is full again, in microseconds since boot.
   private var fullAt: Int64 = .min
 
-  /// A full bucket.
   public init() {}
 
-  /// Takes one; otherwise says after how long the next try can succeed.
+  /// Takes one token.
+  ///
+  /// If there is none, returns after how long the next try can succeed.
   public mutating func take(of limit: RateLimit, at now: Uptime) -> RateVerdict {
     let (scaled, overflow) = now.milliseconds.multipliedReportingOverflow(by: 1000)
     let now = overflow ? Int64.max / 2 : scaled
@@ -74,16 +79,15 @@ public struct RateMeter: Hashable, Sendable {
     return .within
   }
 
-  /// Whether nothing would be lost by forgetting this meter.
+  /// Whether the bucket is full, so that removing this meter changes nothing.
   public func isFull(at now: Uptime) -> Bool {
     fullAt <= now.milliseconds.multipliedReportingOverflow(by: 1000).partialValue
   }
 }
 
-/// What a limit says.
 public enum RateVerdict: Hashable, Sendable {
-  /// Go on.
+  /// The request is within the limit.
   case within
-  /// Too many; again after so long.
+  /// The request is over the limit; the client may retry after the given time.
   case over(retryAfter: Duration)
 }

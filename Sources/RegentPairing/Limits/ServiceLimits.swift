@@ -1,27 +1,40 @@
-/// The limits of one service that an operator can set, each with its usual value.
+/// The limits of a service that an operator can set, with their defaults.
 public struct ServiceLimits: Hashable, Sendable {
   /// Requests of one device.
   public var device: RateLimit = .device
-  /// Requests of one source; none unless an operator says so, because many devices share one address.
+  /// Requests of one source.
+  ///
+  /// There is no limit by default, because many devices can share one address.
   public var source: RateLimit?
-  /// Guests and apps of one source at one requestor: each leaves a row, and device ids can be made up.
+  /// New guests and apps of one source at one requestor.
+  ///
+  /// Each adds a row, and an attacker can invent device ids.
   public var newcomers: RateLimit = .newcomers
-  /// New permits of one account: each is a row, and resources can be made up.
+  /// New permits of one account.
+  ///
+  /// Each adds a row, and an attacker can invent resource names.
   public var permits: RateLimit = .permits
-  /// Sign-ins that one account may have: device ids can be made up.
+  /// How many sign-ins one account may have.
+  ///
+  /// An attacker can invent device ids.
   public var signInsOfAccount = 100
-  /// New codes of one requestor from one network address; nil is no limit, because a hall full of boxes has one
-  /// address.
+  /// New codes of one requestor from one network address; nil is no limit.
+  ///
+  /// A building full of boxes may have one address.
   public var newCodes: RateLimit?
-  /// New codes of one device in the place of its own.
+  /// New codes with which one device replaces its own.
   public var replacements: RateLimit = .replacements
-  /// Wrong codes of one source, and of one account; of one source and requestor, where an app tries them.
+  /// Wrong codes of one source and of one account.
+  ///
+  /// For codes that an app tries, of one source at one requestor.
   public var wrongCodes: FailureLimit = .wrongCodes
-  /// Wrong codes of everybody.
+  /// Wrong codes of all sources together.
   public var allWrongCodes: FailureLimit = .allWrongCodes
-  /// Nonces of one key that are remembered.
+  /// How many nonces are remembered for one key.
   public var nonces = ReplayWindow.usualCapacity
-  /// Codes that can be approved at one time: more would make guessing any of them easy.
+  /// How many codes can be live at one time.
+  ///
+  /// With more, a guess would be more likely to hit one.
   public var liveCodes = 100_000
 
   public init() {}

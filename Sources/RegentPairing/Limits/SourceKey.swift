@@ -1,17 +1,17 @@
-/// Where a request comes from, as far as limits care: an IPv4 address, or the /64 of an IPv6 address.
+/// The unit by which requests are counted for limits: an IPv4 address, or the /64 of an IPv6 address.
 ///
-/// One subscriber has a whole /64 (2⁶⁴ addresses): counting single addresses would count nothing.
+/// One subscriber has a whole IPv6 /64 (2⁶⁴ addresses), so limits per single address would not limit anything.
 public struct SourceKey: Hashable, Sendable {
   private let bits: UInt64
   private let isVersion6: Bool
 
-  /// The key of an address given as its 4 or 16 bytes in network order.
+  /// The key of an address given as its 4 or 16 bytes in network byte order.
   public init?(address: [UInt8]) {
     switch address.count {
     case 4:
       self.init(bytes: address[...], isVersion6: false)
     case 16:
-      // ::ffff:a.b.c.d is an IPv4 peer on a socket that listens for both.
+      // ::ffff:a.b.c.d is an IPv4 peer on a socket that accepts both versions.
       let mapped =
         address.prefix(10).allSatisfy { $0 == 0 } && address[10] == 0xFF && address[11] == 0xFF
       if mapped {
@@ -24,18 +24,19 @@ public struct SourceKey: Hashable, Sendable {
     }
   }
 
-  /// Whether it is a part of something that one subscriber may have as a whole.
+  /// Whether this is an IPv6 /64, of which one subscriber can have many.
   var hasSubnetworks: Bool { isVersion6 }
 
-  /// What one subscriber, or one pool of a botnet's host, may have as a whole: the /48 of IPv6, the /24 of IPv4.
+  /// The larger network, which one subscriber or one hosting customer may own as a whole: the IPv6 /48 or the IPv4
+  /// /24.
   public var network: SourceKey { SourceKey(bits: isVersion6 ? bits >> 16 : bits >> 8, isVersion6: isVersion6) }
 
-  /// A form to keep: `4:c0000201`, `6:20010db800010002`.
+  /// The text under which the key is stored, such as `4:c0000201` or `6:20010db800010002`.
   public var text: String {
     (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
   }
 
-  /// Reads the form to keep.
+  /// Parses the stored text.
   public init?(text: String) {
     guard let bits = UInt64(text.dropFirst(2), radix: 16) else { return nil }
     switch text.prefix(2) {

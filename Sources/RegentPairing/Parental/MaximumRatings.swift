@@ -1,17 +1,21 @@
-/// The most that an account may see, per scheme.
+/// The highest rating that an account may watch in each scheme.
 public struct MaximumRatings: Hashable, Sendable {
-  /// One rating per scheme.
   public let ratings: [ParentalRating]
 
-  /// Maximum ratings; without any, everything may be seen.
+  /// Maximum ratings.
+  ///
+  /// Without any, the account may watch everything.
   public init(_ ratings: [ParentalRating] = []) {
     self.ratings = ratings
   }
 
-  /// Whether a resource with these ratings may be seen: none of them may lie above the account's maximum.
+  /// Whether the account may watch a resource with these ratings.
   ///
-  /// Where nobody can tell from any rating, the answer is no: a limit that an odd scheme lifts protects no child.
-  /// Resources without a rating are not limited, and neither are accounts without a maximum.
+  /// A rating above the account's maximum denies it.
+  ///
+  /// If no rating of the resource can be compared with the maximum, the answer is no: otherwise an unknown scheme
+  /// would switch parental controls off. A resource without ratings is allowed, and an account without a maximum may
+  /// watch everything.
   public func allow(_ resource: [ParentalRating]) -> Bool {
     guard !ratings.isEmpty, !resource.isEmpty else { return true }
     let verdicts = resource.map(verdict)
@@ -27,7 +31,7 @@ public struct MaximumRatings: Hashable, Sendable {
     guard sameScheme.isEmpty else {
       return sameScheme.allSatisfy { rating.isWithin($0) } ? .within : .above
     }
-    // Rated in a scheme that the account says nothing about: ages are what the schemes have in common.
+    // The account has no maximum in this scheme, so the ratings are compared by their ages.
     guard let age = rating.age, let limit = ratings.compactMap(\.age).min() else {
       return .cannotTell
     }
@@ -36,10 +40,12 @@ public struct MaximumRatings: Hashable, Sendable {
 }
 
 extension ParentalRating {
-  /// Whether it lies within a maximum of the same scheme; a value that the scheme does not have never does.
+  /// Whether the rating is at most `maximum`, which has the same scheme.
+  ///
+  /// A value that the scheme does not define is not.
   fileprivate func isWithin(_ maximum: ParentalRating) -> Bool {
     if let limit = maximum.rank { return rank.map { $0 <= limit } ?? false }
-    // A scheme without an order: only the very rating that is allowed.
+    // The scheme has no order, so only the same rating is allowed.
     return maximum.value == value
   }
 }

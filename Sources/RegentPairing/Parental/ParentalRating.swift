@@ -1,7 +1,7 @@
-/// How a resource is rated in one scheme.
+/// A parental rating of a resource or account in one scheme.
 public struct ParentalRating: Hashable, Sendable {
   public let scheme: RatingScheme
-  /// The rating there, as it was written.
+  /// The rating as it was written, such as `TV-PG`.
   public let value: String
 
   public init(scheme: RatingScheme, value: String) {
@@ -10,37 +10,39 @@ public struct ParentalRating: Hashable, Sendable {
   }
 }
 
-/// A system of ratings.
 public enum RatingScheme: Hashable, Sendable {
   /// Films in the United States: G, PG, PG-13, R, NC-17.
   case mpaa
-  /// Television in the United States: TV-Y … TV-MA.
+  /// Television in the United States: TV-Y to TV-MA.
   case vchip
-  /// Media RSS's own: nonadult, adult.
+  /// The scheme that Media RSS defines: nonadult, adult.
   case simple
-  /// Any other, by its name; ordered when its ratings are numbers (FSK, PEGI, ages).
+  /// Any other scheme, by its name.
+  ///
+  /// Its ratings can be compared if they are numbers (FSK, PEGI, ages).
   case other(String)
 
-  /// The scheme of an account's rating (`MPAA`) or of a `media:rating` element (`urn:mpaa`).
+  /// Parses the scheme of an account's rating (`MPAA`) or of a `media:rating` element (`urn:mpaa`).
   public init(_ name: String) {
     var folded = name.asciiLowercased
     if folded.hasPrefix("urn:") { folded.removeFirst(4) }
     switch folded {
     case "mpaa": self = .mpaa
     case "v-chip", "vchip": self = .vchip
-    // Media RSS: an absent scheme attribute means urn:simple.
+    // In Media RSS, a missing scheme attribute means `urn:simple`.
     case "simple", "": self = .simple
     default: self = .other(folded)
     }
   }
 
-  /// The name under which an account's rating is listed.
+  /// The scheme's name in the user metadata.
   public var name: String {
     switch self {
     case .mpaa: "MPAA"
     case .vchip: "VCHIP"
     case .simple: "SIMPLE"
-    // No scheme but a place to manage them, and documented in capitals.
+    // `URL` is not a rating scheme but the address of the page that manages ratings. The protocol spells it in
+    // capitals.
     case .other("url"): "URL"
     case .other(let name): name
     }
@@ -48,7 +50,7 @@ public enum RatingScheme: Hashable, Sendable {
 }
 
 extension ParentalRating {
-  /// The rating's place in its scheme, higher for older viewers; none for a value that the scheme does not have.
+  /// The rating's position in its scheme, higher for older viewers; nil if the scheme does not define the value.
   var rank: Int? {
     switch scheme {
     case .mpaa: Self.mpaa.firstIndex(of: folded)
@@ -58,14 +60,14 @@ extension ParentalRating {
     }
   }
 
-  /// From which age on, for comparing ratings of different schemes.
+  /// The minimum age of viewers, with which ratings of different schemes are compared; nil if unknown.
   var age: Int? {
     guard let rank else { return nil }
     switch scheme {
     case .mpaa: return [0, 8, 13, 17, 18][rank]
     case .vchip: return [0, 7, 0, 8, 14, 17][rank]
     case .simple: return [0, 18][rank]
-    // Another scheme's number may be an age or a level: nobody can tell.
+    // The number in another scheme may be an age or a level, so no age is derived from it.
     case .other: return nil
     }
   }
@@ -74,7 +76,7 @@ extension ParentalRating {
   private static let vchip = ["TVY", "TVY7", "TVG", "TVPG", "TV14", "TVMA"]
   private static let simple = ["NONADULT", "ADULT"]
 
-  /// Letters and digits only, in capitals: `tv-pg`, `TV PG` and `TVPG` are one rating.
+  /// The rating's letters and digits in capitals: `tv-pg`, `TV PG` and `TVPG` are the same rating.
   private var folded: String {
     String(
       decoding: value.utf8.compactMap { byte -> UInt8? in

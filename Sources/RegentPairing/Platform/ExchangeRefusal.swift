@@ -1,25 +1,27 @@
-/// Why the box's word is not taken for a sign-in: what stands in `details` of the service's 400.
+/// Why the service refuses to exchange a box assertion for an app sign-in.
+///
+/// The raw value is `details` in the 400 response.
 public enum ExchangeRefusal: String, Hashable, Sendable, CaseIterable {
-  /// The integration is off, or there is none.
+  /// The app and the provider have no integration, or it is switched off.
   case integration
-  /// Single sign-on is off for it.
+  /// Single sign-on is switched off for the integration.
   case singleSignOn = "sso"
-  /// The provider takes no part in the platform's sign-on.
+  /// The provider does not support platform sign-on.
   case boarding
-  /// An operator has degraded the integration.
+  /// An operator has set a degradation for the integration.
   case degraded
-  /// The box's own sign-in has ended, was made anew, or is at another provider.
+  /// The box's own sign-in has ended, was replaced by a new one, or is at another provider.
   case parent
-  /// The viewer does not let this app use it.
+  /// The viewer does not allow this app to use the box's account.
   case permission
-  /// The request was answered before.
+  /// The request was already used.
   case used
-  /// The word is too old, or for another request, service or provider, or not signed by a box that is known.
+  /// The assertion is too old, is for another request, service or provider, or is not signed by a registered box.
   case assertion
 }
 
 extension ExchangeRefusal: CustomStringConvertible {
-  /// What is wrong and what to do about it.
+  /// Tells the app author or operator what is wrong and what to do about it.
   public var description: String {
     switch self {
     case .integration: "the app does not work with the provider of the box's account"

@@ -1,17 +1,21 @@
-/// How the room of a ``ReplayWindow`` is shared, so that nobody with an app's secret takes all of it.
+/// Divides the capacity of a ``ReplayWindow``, so that an attacker with an app's secret cannot fill all of it.
 ///
-/// - Times ahead of now get a sixteenth: they stay the longest, and whoever signs honestly signs about now.
-/// - While half of the room is taken, a source that has more than a thirty-second of it gets no more. Sources share
-///   4,096 places by a hash with a key of the process.
+/// - Nonces with a time in the future may fill a sixteenth. They stay longest, and honest clients sign with the
+///   current time.
+/// - While the window is at least half full, a source that holds more than a thirty-second of the capacity gets a new
+///   nonce in only after the oldest seconds were dropped; if only current seconds are left, its request is refused.
+///   Sources are hashed into 4,096 counters, with a hash that is seeded anew in each process.
 struct ReplayQuota: Sendable {
-  /// Seconds about now that are always accepted: what a caller gets from the answer's date is right to about this.
+  /// Times up to this many seconds from now are never dropped or counted as future.
+  ///
+  /// A client that sets its time by the `Date` of a response is about this exact.
   static let nearest: Int64 = 3
   static let sourceBits: UInt64 = 12
 
-  /// How many nonces are kept beyond their time, for a clock that is set back: 3 MiB at most.
+  /// How many nonces are kept after their time has left the window, in case the clock is set back: 3 MiB at most.
   let history: Int
   private let room: Int
-  /// How many may be of times ahead of now.
+  /// How many nonces may have a time in the future.
   let aheadRoom: Int
   private var ahead = 0
   private var bySource = [Int32](repeating: 0, count: 1 << Int(sourceBits))
@@ -23,7 +27,9 @@ struct ReplayQuota: Sendable {
     history = capacity / 8
   }
 
-  /// A nonce and the place of its source in one number; place 0 is for sources that nobody knows.
+  /// Packs a nonce and the counter of its source into one number.
+  ///
+  /// Counter 0 is for unknown sources.
   func entry(_ nonce: UInt64, from source: UInt64?) -> UInt64 {
     let places = UInt64(bySource.count)
     return nonce << Self.sourceBits | (source.map { $0 % (places - 1) + 1 } ?? 0)
@@ -35,16 +41,16 @@ struct ReplayQuota: Sendable {
     Int(truncatingIfNeeded: entry & ((1 << sourceBits) - 1))
   }
 
-  /// Whether a second is so far ahead that its headers get the small part of the room only.
+  /// Whether a time is so far in the future that its nonces may use only the small part of the capacity.
   func isAhead(_ second: Int64, of now: Int64) -> Bool { second > now + Self.nearest }
 
-  /// Whether a source has its part of what is there, while little is left for others.
+  /// Whether a source has used its share while the window is at least half full.
   func isOverShare(_ entry: UInt64, among count: Int) -> Bool {
     let place = Self.place(of: entry)
     return place > 0 && count >= room / 2 && Int(bySource[place]) >= max(room / 32, 1)
   }
 
-  /// Whether there is room for a header of a time ahead of now.
+  /// Whether there is room for a nonce with a time in the future.
   func takesAhead(_ entry: UInt64) -> Bool {
     let place = UInt64(Self.place(of: entry))
     let isOverShare =
@@ -64,7 +70,7 @@ struct ReplayQuota: Sendable {
     if isAhead { leave(entry) }
   }
 
-  /// A second is not ahead of now any more.
+  /// Called when the clock reaches a second: its nonces no longer count as future.
   mutating func reach(_ entries: [UInt64]) { for entry in entries { leave(entry) } }
 
   private mutating func leave(_ entry: UInt64) {
@@ -74,7 +80,7 @@ struct ReplayQuota: Sendable {
     aheadBySource[place] = left > 0 ? left : nil
   }
 
-  /// Counts anew what is ahead, after the clock jumped.
+  /// Recounts the nonces with a future time after the clock has jumped.
   mutating func countAhead(_ seconds: [Int64: [UInt64]], of now: Int64) {
     ahead = 0
     aheadBySource = [:]
@@ -85,16 +91,20 @@ struct ReplayQuota: Sendable {
   }
 }
 
-/// Spans of seconds of which nonces were forgotten; a few, and joined rather than lost when there are more.
+/// The time spans from which nonces were dropped.
+///
+/// It keeps at most four; with more, the closest two are joined.
 struct ForgottenTimes: Sendable {
   private static let most = 4
-  /// Spans nearer than this are one: in between lie seconds in which nobody called.
+  /// Spans closer than this many seconds are joined.
+  ///
+  /// Refusing the seconds between them hardly affects clients.
   private static let gap: Int64 = 600
   private var spans: [ClosedRange<Int64>] = []
 
   func contains(_ second: Int64) -> Bool { spans.contains { $0.contains(second) } }
 
-  /// The last second of the span that this one lies in.
+  /// The last second of the span that contains this second; nil if none does.
   func end(of second: Int64) -> Int64? { spans.first { $0.contains(second) }?.upperBound }
 
   mutating func add(_ second: Int64) {

@@ -1,23 +1,25 @@
-/// The nonces that one key has used: each is accepted once, within a bounded memory.
+/// Remembers the nonces that one key has used, so that each is accepted once, within bounded memory.
 ///
-/// Nonces are kept by the second in which the caller says it signed. As long as there is room, the window is the whole
-/// ±5 minutes. When it is full, the oldest second goes **and the window shrinks behind it**: headers of that time are
-/// refused from then on instead of being forgotten, which would let an attacker replay one after flooding the memory.
-/// It never shrinks up to now: then a newcomer is refused. Whoever has an app's secret can sign what it likes, so that
-/// neither one source nor times ahead of now may take all the room (``ReplayQuota``).
+/// Nonces are grouped by the second in which the client says it signed. The window is ±5 minutes. When it is full,
+/// the oldest second is dropped **and the window shrinks**: requests signed in that second are refused from then on.
+/// Accepting them would let an attacker flood the memory and then replay one.
 ///
-/// A new window starts at the service's start, because what was used before is not known any more.
+/// The window never shrinks to the current seconds; then new requests are refused instead. An attacker with an app's
+/// secret can sign anything, so ``ReplayQuota`` limits what one source and what future times may use.
 ///
-/// When the clock is set back (a machine whose clock was ahead at boot), times come once more. What was used in them is
-/// remembered as long as it is little, and times of which something was forgotten are refused.
+/// A new window accepts only requests signed after the service's start, because earlier nonces are not known.
 ///
-/// Insert only after the signature has been checked; otherwise strangers could fill it.
+/// If the clock is set back (it may have been ahead at boot), past seconds occur again. Their nonces are kept as far
+/// as memory allows; seconds whose nonces were dropped are refused.
+///
+/// Insert a nonce only after its signature was verified. Otherwise clients without a key could fill the window.
 public struct ReplayWindow: Sendable {
-  /// How many nonces one key's window holds unless told otherwise: 2¹⁸, about 8 MiB when full, and 3 for what is
-  /// past.
+  /// The default capacity for one key: 2¹⁸ nonces, about 8 MiB when full, plus 3 MiB for past seconds.
   public static let usualCapacity = 262_144
 
-  /// Clocks are read on several threads; a difference below this is their order, above it somebody set the clock.
+  /// Several threads read the clock and may arrive out of order.
+  ///
+  /// A larger step back, in seconds, means the clock was set.
   private static let tolerance: Int64 = 2
   private static let width = SignaturePolicy.window.wholeMilliseconds / 1000
 
@@ -25,22 +27,22 @@ public struct ReplayWindow: Sendable {
   private var quota: ReplayQuota
   /// The latest second of the service's clock.
   private var latest: Int64
-  /// Headers of earlier seconds are refused.
+  /// Requests signed before this second are refused.
   private var floor: Int64
-  /// Times of which nonces were let go.
+  /// The seconds whose nonces were dropped.
   private var forgotten = ForgottenTimes()
-  /// No second that holds anything is earlier.
+  /// No second in ``seconds`` is before this one.
   private var oldest = Int64.max
-  /// A second's nonces, each with the place of its source in its lowest bits.
+  /// The entries of each second: a nonce with the counter of its source in the lowest bits.
   private var seconds: [Int64: [UInt64]] = [:]
   private var used: Set<UInt64> = []
-  /// What was used in seconds that are out of the window, for a clock that is set back; the seconds in the order in
-  /// which they went.
+  /// The nonces of seconds that have left the window, kept in case the clock is set back; with the order in which the
+  /// seconds left.
   private var past: [Int64: [UInt64]] = [:]
   private var pastOrder: [Int64] = []
   private var pastCount = 0
 
-  /// A window that accepts headers signed at `start` or later.
+  /// A window that accepts requests signed at `start` or later.
   public init(startingAt start: Instant, capacity: Int = ReplayWindow.usualCapacity) {
     self.capacity = max(capacity, 1)
     quota = ReplayQuota(capacity: self.capacity)
@@ -48,24 +50,24 @@ public struct ReplayWindow: Sendable {
     latest = start.second
   }
 
-  /// How many nonces are remembered that may come again now.
+  /// The number of nonces in the window.
   public var count: Int { used.count }
 
-  /// Until when honest callers are refused because the clock was set back; nil when they are not.
+  /// Until when honest clients are refused because the clock was set back; nil if they are accepted.
   public var closedUntil: Instant? {
     guard let end = forgotten.end(of: max(latest, floor)) else { return nil }
     return Instant(milliseconds: (end + 1) * 1000)
   }
 
-  /// Takes a nonce, or says why not.
+  /// Accepts a nonce, or throws why not.
   ///
   /// - Parameters:
-  ///   - nonce: a hash of the nonce with a key of the process, so that nobody can choose two that collide.
-  ///   - source: a hash of where the call comes from, likewise; nil when nobody knows.
-  ///   - requestTime: when the caller says it signed.
+  ///   - nonce: a hash of the nonce, seeded in each process, so that an attacker cannot choose two that collide.
+  ///   - source: a hash of the client's address, seeded too; nil if unknown.
+  ///   - requestTime: the time at which the client says it signed.
   ///   - now: the service's clock.
-  /// - Throws: `replayed`; `outsideWindow` for a time that is not (any more) remembered, or too many ahead of now;
-  ///   `tooMany` when there is no room.
+  /// - Throws: `replayed`; `outsideWindow` if the time is not covered, or if too many nonces have a future time;
+  ///   `tooMany` if there is no room.
   public mutating func accept(
     nonce: UInt64, from source: UInt64? = nil, signedAt requestTime: Instant, at now: Instant
   ) throws(SignatureRefusal) {
@@ -73,13 +75,14 @@ public struct ReplayWindow: Sendable {
     try check(nonce: nonce, signedAt: requestTime, at: now)
     let entry = quota.entry(nonce, from: source)
     if quota.isAhead(second, of: latest) {
-      // The caller's clock is ahead, or it means harm: with the answer's date it can sign again.
+      // The client's clock is ahead, or the client is an attacker. An honest client can sign again with the `Date` of
+      // the response.
       guard quota.takesAhead(entry) else { throw .outsideWindow }
     } else {
       while used.count >= capacity { guard giveUpOldest() else { throw .tooMany } }
       while quota.isOverShare(entry, among: used.count) { guard giveUpOldest() else { throw .tooMany } }
     }
-    // Making room may have moved the window.
+    // Making room may have shrunk the window.
     guard second >= floor else { throw .outsideWindow }
     used.insert(nonce.trimmed)
     seconds[second, default: []].append(entry)
@@ -87,7 +90,9 @@ public struct ReplayWindow: Sendable {
     quota.add(entry, isAhead: quota.isAhead(second, of: latest))
   }
 
-  /// Whether a nonce could be taken, as far as its time and its having been used are concerned; takes nothing.
+  /// Whether the nonce is unused and its time is inside the window.
+  ///
+  /// Stores nothing.
   public mutating func check(nonce: UInt64, signedAt requestTime: Instant, at now: Instant)
     throws(SignatureRefusal)
   {
@@ -105,19 +110,19 @@ public struct ReplayWindow: Sendable {
     guard past[requestTime.second]?.contains(nonce.trimmed) != true else { throw .replayed }
   }
 
-  /// Gives memory back that nobody needs: for keys that are not used any more.
+  /// Frees unused memory of keys that are no longer in use.
   public mutating func sweep(at now: Instant) {
     follow(now.second)
     if used.count <= quota.history, used.capacity > 4 * quota.history {
-      // A set keeps its memory when it gets smaller, and hands it on to a copy.
+      // A set keeps its capacity when it shrinks, also in a copy, so it is rebuilt.
       used = used.filter { _ in true }
     }
   }
 
-  /// Goes on to a time of the clock, and notices one that was set back.
+  /// Moves the window to the current time, and detects a clock that was set back.
   ///
-  /// What is remembered stays remembered. Refused is what was signed before this moment, which an earlier process may
-  /// have accepted.
+  /// Nonces stay remembered. After a step back, requests signed before the new time are refused, because an earlier
+  /// process may have accepted them.
   private mutating func follow(_ second: Int64) {
     guard second != latest else { return }
     if second < latest - Self.tolerance {
@@ -140,7 +145,9 @@ public struct ReplayWindow: Sendable {
     while let old = next(), old < second - Self.width { retire(old) }
   }
 
-  /// Gives up the oldest second, unless it is about now; the window then begins behind it.
+  /// Drops the oldest second and shrinks the window behind it.
+  ///
+  /// Returns false if that second is too close to now.
   private mutating func giveUpOldest() -> Bool {
     guard let second = next(), second < latest - ReplayQuota.nearest else { return false }
     guard remove(second) != nil else { return false }
@@ -149,9 +156,9 @@ public struct ReplayWindow: Sendable {
     return true
   }
 
-  /// Takes a second out of the window.
+  /// Moves a second's nonces from the window to the past.
   ///
-  /// A nonce may be used again after its time, but not with the same time.
+  /// A client may use a nonce again with another time, but not with the same time.
   private mutating func retire(_ second: Int64) {
     guard let gone = remove(second) else { return }
     past[second, default: []] += gone.map(ReplayQuota.nonce)
@@ -165,7 +172,7 @@ public struct ReplayWindow: Sendable {
     }
   }
 
-  /// The oldest second that holds anything.
+  /// The oldest second with nonces; nil if there are none.
   private mutating func next() -> Int64? {
     guard !seconds.isEmpty else {
       oldest = .max
@@ -175,7 +182,7 @@ public struct ReplayWindow: Sendable {
       if seconds[oldest] != nil { return oldest }
       oldest += 1
     }
-    // A jump of the clock must not make this a long walk; the memory holds few seconds, time holds many.
+    // After a clock jump the next second may be far away. The keys are few, so look through them instead.
     oldest = seconds.keys.min() ?? .max
     return oldest
   }
@@ -192,12 +199,12 @@ public struct ReplayWindow: Sendable {
 }
 
 extension UInt64 {
-  /// A nonce's hash without the bits that its source takes in an entry.
+  /// The nonce's hash without the bits that an entry uses for the source's counter.
   fileprivate var trimmed: UInt64 { ReplayQuota.nonce(of: self << ReplayQuota.sourceBits) }
 }
 
 extension Instant {
-  /// The second that this lies in, also before 1970.
+  /// The second that contains this instant, rounded down also before 1970.
   public var second: Int64 {
     let quotient = milliseconds / 1000
     return milliseconds % 1000 < 0 ? quotient - 1 : quotient

@@ -1,44 +1,47 @@
-/// How strictly a requestor's signed calls are checked, because public clients differ.
+/// How strictly a requestor's signed requests are checked.
+///
+/// Existing clients differ in what they sign.
 public enum SignaturePolicy: String, Hashable, Sendable, CaseIterable {
-  /// The request's own method, its path or the end of it, each nonce once.
+  /// The signed method and path must match the request (the path may be its end only), and a nonce is accepted once.
   case standard
-  /// Signature and clock only: for clients that use one header again and again.
+  /// Only signature and time are checked, for clients that send the same header several times.
   case compatible
-  /// `standard`, with HMAC-SHA256 and the whole path.
+  /// As `standard`, but with HMAC-SHA256 and the whole path.
   case strict
 
-  /// Whether a nonce may be used once only.
   public var remembersNonces: Bool { self != .compatible }
 }
 
-/// Why a signed call is not accepted: for the log; the caller gets one and the same answer for all of them.
+/// Why a signed request is refused.
+///
+/// This is for the log; the client gets the same response in all cases.
 public enum SignatureRefusal: Error, Hashable, Sendable {
-  /// The key is not the requestor's.
+  /// The key belongs to another requestor.
   case wrongRequestor
-  /// Signed too long ago, or in the future.
+  /// The signing time is more than 5 minutes before or after now.
   case outsideWindow
-  /// The method word is not the request's.
+  /// The signed method is not the request's method.
   case otherMethod
-  /// The path is not the request's.
+  /// The signed path is not the request's path.
   case otherPath
-  /// The policy wants HMAC-SHA256.
+  /// The policy requires HMAC-SHA256.
   case weakMethod
-  /// The signature is not that of the text.
+  /// The signature does not match the signed text.
   case wrongSignature
-  /// The nonce has been used.
+  /// The nonce was already used.
   case replayed
-  /// There is no room to remember its nonce.
+  /// There is no room to remember the nonce.
   case tooMany
 }
 
 extension SignaturePolicy {
-  /// How far the caller's clock may be off: 5 minutes either way.
+  /// How far the client's clock may be off: 5 minutes either way.
   public static let window: Duration = .seconds(300)
 
-  /// Everything about a header that can be judged without a secret, before anything is computed or remembered.
+  /// Checks everything in a signed header that needs no secret, before the signature is computed or a nonce stored.
   ///
   /// - Parameters:
-  ///   - call: the header.
+  ///   - call: the parsed header.
   ///   - owner: the requestor to whom the key belongs.
   ///   - method: the request's method.
   ///   - path: the request's path as received, without its query.
@@ -50,13 +53,13 @@ extension SignaturePolicy {
     try check(call, owner: owner, method: method, path: path.span, at: now)
   }
 
-  /// Whether a caller signed about now.
+  /// Throws `outsideWindow` unless the signing time is within 5 minutes of now.
   public static func check(_ requestTime: Instant, at now: Instant) throws(SignatureRefusal) {
     let age = now.since(requestTime)
     guard age <= window, age >= .zero - window else { throw .outsideWindow }
   }
 
-  /// The same, on the path where it lies.
+  /// As the function above, but reads the path in place instead of from a copy.
   public func check(
     _ call: SignedCall, owner: RequestorID, method: String, path: Span<UInt8>, at now: Instant
   ) throws(SignatureRefusal) {
@@ -77,7 +80,9 @@ extension SignaturePolicy {
 }
 
 extension SignedCall {
-  /// Where the part of the signed path stands that counts: some clients sign the query along.
+  /// The range of the signed path without its query.
+  ///
+  /// Some clients sign the query too.
   fileprivate var signedPath: Range<Int> {
     let bytes = signedText.span
     let uri = places.requestURI
@@ -85,10 +90,11 @@ extension SignedCall {
     return uri
   }
 
-  /// Whether the signed path is the request's or an end of it that starts at a `/`: clients sign what they know below
-  /// their service address, and leave the format's suffix out.
+  /// Whether the signed path is the request's path, or an end of it that starts at a `/`.
   ///
-  /// Byte by byte: text that merely means the same is another path.
+  /// Clients sign the path below their service address and may leave out `.json` or `.xml`.
+  ///
+  /// The comparison is byte by byte, without decoding or normalizing.
   fileprivate func signsEnd(of path: Span<UInt8>) -> Bool {
     let signed = signedPath
     guard signed.count > 1, signedText[signed.lowerBound] == UInt8(ascii: "/") else { return false }
@@ -99,7 +105,7 @@ extension SignedCall {
     return false
   }
 
-  /// Whether what stands in a path before `end` ends with a range of the signed text.
+  /// Whether the part of `path` before `end` ends with the bytes in `range` of the signed text.
   fileprivate func signs(_ path: Span<UInt8>, upTo end: Int, _ range: Range<Int>) -> Bool {
     guard range.count <= end else { return false }
     let bytes = signedText.span

@@ -1,19 +1,18 @@
-/// The rules of a temporary provider: watch without an account, for a while.
+/// The rules of a temporary provider, with which viewers without an account may watch for a limited time.
 public struct TemporaryPassRules: Hashable, Sendable {
-  /// How many begun passes are remembered, used up or not: about 250 MB of rows.
+  /// How many started passes are stored, about 250 MB of rows.
   ///
-  /// Device ids can be made up, so their number needs an end; the oldest that are used up make room, which takes as
-  /// many newer ones as this.
+  /// An attacker can invent device ids, so the number is limited. The oldest used-up passes are removed first. To get
+  /// a pass removed and start it again, an attacker would have to start as many newer ones as this.
   public static let remembered = 1_000_000
 
-  /// How long it lasts, in wall time, whatever is watched.
+  /// How long a pass lasts from its first authorization, in wall-clock time, however much is watched.
   public let duration: Duration
-  /// How many different resources it opens; none means all.
+  /// How many different resources a pass opens; nil means no limit.
   public let resourceLimit: Int?
-  /// Whether it asks for an identity (a hash of the viewer's mail address) besides the device.
+  /// Whether the viewer must give an e-mail address, whose hash is checked in addition to the device id.
   public let promotional: Bool
 
-  /// Rules for a temporary provider.
   public init(duration: Duration, resourceLimit: Int? = nil, promotional: Bool = false) {
     self.duration = duration
     self.resourceLimit = resourceLimit
@@ -21,45 +20,46 @@ public struct TemporaryPassRules: Hashable, Sendable {
   }
 }
 
-/// What has been used of one temporary pass.
+/// What a viewer has used of a temporary pass.
 public struct TemporaryPassUse: Hashable, Sendable {
-  /// The first authorization, from which the time runs; none until then.
+  /// When the pass was first used for an authorization; nil before that.
+  ///
+  /// The duration counts from here.
   public var started: Instant?
-  /// The different resources opened so far.
   public var resources: Set<ResourceID>
 
-  /// What has been used; nothing at first.
   public init(started: Instant? = nil, resources: Set<ResourceID> = []) {
     self.started = started
     self.resources = resources
   }
 
-  /// What counts when a device and an identity have each used some: the earlier start, everything opened.
+  /// Combines the use by a device with the use by an e-mail address: the earlier start, and all resources.
   ///
-  /// A new device with a known mail address, or a known device with a new address, gets no second pass.
+  /// So a new device with a known e-mail address, or a known device with a new address, gets no second pass.
   public func joined(with other: TemporaryPassUse) -> TemporaryPassUse {
     let starts = [started, other.started].compactMap(\.self)
     return TemporaryPassUse(started: starts.min(), resources: resources.union(other.resources))
   }
 }
 
-/// Why a temporary pass opens nothing (more).
+/// Why a temporary pass is refused.
 public enum TemporaryPassRefusal: Error, Hashable, Sendable {
-  /// Its time is up.
   case durationExceeded
-  /// It has opened as many different resources as it may.
+  /// The pass has opened as many different resources as its limit.
   case resourcesExceeded
-  /// A promotional pass needs to know for whom it is.
+  /// The pass is promotional and the request has no e-mail address hash.
   case identityMissing
 }
 
 extension TemporaryPassRules {
-  /// When a pass ends: counted from its start, or from now when it has not started.
+  /// When the pass ends.
+  ///
+  /// A pass that has not started is treated as starting now.
   public func expires(_ use: TemporaryPassUse, at now: Instant) -> Instant {
     (use.started ?? now) + duration
   }
 
-  /// Whether the pass may still sign a device in.
+  /// Checks that the pass can still sign a device in.
   public func admit(_ use: TemporaryPassUse, identified: Bool, at now: Instant)
     throws(TemporaryPassRefusal)
   {
@@ -67,14 +67,16 @@ extension TemporaryPassRules {
     guard now < expires(use, at: now) else { throw .durationExceeded }
   }
 
-  /// Opens a resource: the use after it, started now if it was the first.
+  /// Opens a resource and returns the use after it.
+  ///
+  /// The first resource starts the pass.
   public func opening(_ resource: ResourceID, _ use: TemporaryPassUse, at now: Instant)
     throws(TemporaryPassRefusal) -> TemporaryPassUse
   {
     guard now < expires(use, at: now) else { throw .durationExceeded }
     var after = use
     after.started = use.started ?? now
-    // Without a cap nothing is counted: a year-long pass must not grow a row for ever.
+    // Without a limit, resources are not stored: the row of a year-long pass would grow without end.
     guard let resourceLimit else { return after }
     guard use.resources.contains(resource) || use.resources.count < resourceLimit else {
       throw .resourcesExceeded
@@ -83,7 +85,7 @@ extension TemporaryPassRules {
     return after
   }
 
-  /// How many more resources it opens; none when it does not count them.
+  /// How many more resources the pass opens; nil without a limit.
   public func remainingResources(_ use: TemporaryPassUse) -> Int? {
     resourceLimit.map { max(0, $0 - use.resources.count) }
   }

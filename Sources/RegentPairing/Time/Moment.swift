@@ -1,29 +1,29 @@
-/// A point on one clock, in whole milliseconds.
+/// A point in time on one clock, in whole milliseconds.
 ///
-/// The clock is part of the type: an expiry (wall clock) cannot be compared with a lock-out (boot-time clock), which
-/// would break on the day somebody sets the wall clock back.
+/// The clock is part of the type, so that an expiry (wall clock) cannot be compared with a lock-out (boot clock).
+/// Such a comparison would go wrong when the wall clock is set back.
 public struct Moment<Clock>: Hashable, Comparable, Sendable {
   /// Milliseconds since the clock's zero.
   public let milliseconds: Int64
 
-  /// A point given in milliseconds since the clock's zero.
   public init(milliseconds: Int64) {
     self.milliseconds = milliseconds
   }
 
-  /// Orders by time.
   public static func < (earlier: Self, later: Self) -> Bool {
     earlier.milliseconds < later.milliseconds
   }
 
-  /// The point so much later; sums that do not fit stay at the end of time instead of wrapping into the past.
+  /// The time that is later by `span`, or the last possible time on overflow.
+  ///
+  /// Wrapping would give a time in the past.
   public static func + (moment: Self, span: Duration) -> Self {
     let (sum, overflow) = moment.milliseconds.addingReportingOverflow(span.wholeMilliseconds)
     guard overflow else { return Self(milliseconds: sum) }
     return Self(milliseconds: span < .zero ? .min : .max)
   }
 
-  /// The point so much earlier; sums that do not fit stay at the beginning of time.
+  /// The time that is earlier by `span`, or the first possible time on overflow.
   public static func - (moment: Self, span: Duration) -> Self {
     let (difference, overflow) = moment.milliseconds.subtractingReportingOverflow(
       span.wholeMilliseconds)
@@ -31,7 +31,7 @@ public struct Moment<Clock>: Hashable, Comparable, Sendable {
     return Self(milliseconds: span < .zero ? .max : .min)
   }
 
-  /// How long it is from `earlier` to here; negative when here comes first.
+  /// The duration from `earlier` to this time; negative if this time is before it.
   public func since(_ earlier: Self) -> Duration {
     let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
     guard overflow else { return .milliseconds(difference) }
@@ -39,20 +39,22 @@ public struct Moment<Clock>: Hashable, Comparable, Sendable {
   }
 }
 
-/// The clock of expiries: milliseconds since 1970-01-01 UTC; it may be set, and goes on while the machine is off.
+/// The clock for expiries: milliseconds since 1970-01-01 UTC.
+///
+/// The wall clock may be set, and it also runs while the machine is off.
 public enum WallClock {}
 
-/// The clock of intervals and lock-outs: milliseconds since the machine started; it never goes back.
+/// The clock for intervals and lock-outs: milliseconds since the machine started, never going back.
 public enum BootClock {}
 
-/// A point in wall time, in epoch milliseconds: what expiries are made of.
+/// A point in wall-clock time, in milliseconds since 1970, used for expiries.
 public typealias Instant = Moment<WallClock>
 
-/// A point in time since boot: what intervals and limits are measured with.
+/// A point in time since boot, used for intervals and limits.
 public typealias Uptime = Moment<BootClock>
 
 extension Instant {
-  /// A time that was told in seconds since 1970, as tokens tell it; nil for one that is further off than times go.
+  /// A time given in seconds since 1970, as in tokens; nil if it overflows.
   package init?(seconds: Int64) {
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
     guard !overflow else { return nil }
@@ -61,7 +63,7 @@ extension Instant {
 }
 
 extension Duration {
-  /// The whole milliseconds of this span, towards zero; spans that do not fit become the largest that does.
+  /// The duration in whole milliseconds, rounded towards zero; on overflow the largest or smallest value.
   public var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (fromSeconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)

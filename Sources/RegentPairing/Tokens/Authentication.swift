@@ -1,22 +1,19 @@
-/// A device that is signed in: the first of the three tokens.
+/// A device's sign-in: the first of the three tokens.
 public struct Authentication: Hashable, Sendable {
-  /// Its own id.
   public let id: AuthenticationID
-  /// For whose app.
+  /// The requestor whose app is signed in.
   public let requestor: RequestorID
-  /// Who watches.
   public let viewer: Viewer
-  /// The viewer's household, when the account had one.
+  /// The household of the viewer's account at sign-in; nil if it had none.
   public let household: HouseholdID?
   /// The integration's profile that the app asked for.
   public let profile: ProfileName?
-  /// How it came about.
   public let source: AuthenticationSource
-  /// When it was made.
   public let issued: Instant
-  /// When it ends.
   public let expires: Instant
-  /// What it stands on besides its account: it ends with that.
+  /// The box's own sign-in from which this one was made, if any.
+  ///
+  /// This one ends with it.
   public let parent: ParentSignIn?
 
   public init(
@@ -36,7 +33,7 @@ public struct Authentication: Hashable, Sendable {
   }
 }
 
-/// The box's own sign-in that an app's came from, and by which name the box knows the app.
+/// The box's own sign-in from which an app's sign-in was made, and the name by which the box knows the app.
 public struct ParentSignIn: Hashable, Sendable {
   public let id: AuthenticationID
   public let app: String
@@ -47,35 +44,40 @@ public struct ParentSignIn: Hashable, Sendable {
   }
 }
 
-/// How a device came to be signed in.
+/// How a device was signed in.
 public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
   /// A viewer approved a code.
   case regular
-  /// A temporary provider let it in.
+  /// A temporary provider signed it in without an account.
   case temporary
-  /// The provider was out of order and everybody is let in.
+  /// The provider was out of order, and an operator had every viewer signed in.
   case degraded
-  /// The box's own account, which the viewer lets this app use.
+  /// The viewer allowed the app to use the box's own account.
   case platform
 }
 
-/// What else must hold, besides the expiry, for an authentication to count at this moment.
+/// The conditions, besides the expiry, under which an authentication is valid at this moment.
 ///
-/// Checked at approval, at pick-up and at every later use: an account that is locked between approval and pick-up must
-/// get nothing (Keycloak CVE-2026-88770 fixed one of several places).
-public struct Standing: Hashable, Sendable {
-  /// Where the viewer's account is; none for guests and degraded sign-ins.
+/// They are checked at approval, at pick-up and at each later use: if an account is locked between approval and
+/// pick-up, the device must get nothing (Keycloak CVE-2026-88770 fixed one of several such places).
+public struct AuthenticationValidity: Hashable, Sendable {
+  /// The state of the viewer's account.
+  ///
+  /// ``AccountStanding/good`` for guests and degraded sign-ins, which have none.
   public var account: AccountStanding
-  /// Whether requestor and provider are integrated now.
+  /// Whether requestor and provider have an integration.
   public var integrated: Bool
-  /// Whether their integration is switched off; it may be switched on again.
+  /// Whether the integration is switched off.
+  ///
+  /// An operator may switch it on again.
   public var switchedOff: Bool
-  /// Whether the rows of the requestor's key pair are still honoured.
+  /// Whether rows signed with the requestor's key pair are still valid.
   public var keyHonoured: Bool
-  /// Whether the box's own sign-in, which it came from, stands and may be used; so it does where there is none.
+  /// Whether the box's sign-in from which this one was made is valid and may be used.
+  ///
+  /// True if there is none.
   public var parentStands: Bool
 
-  /// All that must hold, as found at one moment.
   public init(
     account: AccountStanding, integrated: Bool, switchedOff: Bool = false, keyHonoured: Bool, parentStands: Bool = true
   ) {
@@ -89,44 +91,43 @@ public struct Standing: Hashable, Sendable {
 
 /// Whether an account may be used.
 public enum AccountStanding: Hashable, Sendable {
-  /// It may sign in, or none is needed.
+  /// The account may sign in, or no account is needed.
   case good
-  /// An operator disabled it.
+  /// An operator disabled the account.
   case disabled
-  /// It does not exist any more.
+  /// The account no longer exists.
   case gone
 }
 
-/// Why an authentication does not count.
+/// Why an authentication is not valid.
 public enum AuthenticationRefusal: Error, Hashable, Sendable {
-  /// Its time is up.
   case expired
-  /// Its account was disabled.
   case accountDisabled
-  /// Its account was removed.
   case accountGone
   /// The integration was removed.
   case notIntegrated
   /// The integration is switched off.
   case switchedOff
-  /// The key that signs its requestor's rows was revoked.
+  /// The key pair that signs the requestor's rows was revoked.
   case keyRevoked
-  /// The box's own sign-in has ended, or its viewer does not let this app use it any more.
+  /// The box's own sign-in has ended, or the viewer no longer allows this app to use it.
   case parentEnded
 }
 
 extension Authentication {
-  /// Whether its time has not run out; whether it stands is another question.
+  /// Whether the authentication has not expired.
+  ///
+  /// ``AuthenticationValidity`` holds the other conditions.
   public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
-extension Standing {
-  /// Whether a sign-in with this standing may be made or used.
+extension AuthenticationValidity {
+  /// Throws why a sign-in may not be made or used, if one of the conditions does not hold.
   public func check() throws(AuthenticationRefusal) {
     guard keyHonoured else { throw .keyRevoked }
     guard integrated else { throw .notIntegrated }
     guard parentStands else { throw .parentEnded }
-    // An end is told before a pause.
+    // Report a permanent end before a state that an operator can undo.
     guard account != .gone else { throw .accountGone }
     guard !switchedOff else { throw .switchedOff }
     guard account != .disabled else { throw .accountDisabled }
@@ -134,7 +135,9 @@ extension Standing {
 }
 
 extension AuthenticationRefusal {
-  /// Whether an operator may let it count again, as it is: what stands on it waits for that, and does not end.
+  /// Whether an operator can undo the cause.
+  ///
+  /// Sign-ins and grants that depend on this one then wait instead of ending.
   public var isPause: Bool {
     switch self {
     case .switchedOff, .accountDisabled: true
@@ -144,12 +147,12 @@ extension AuthenticationRefusal {
 }
 
 extension AuthenticationRefusal: CustomStringConvertible {
-  /// What is wrong and what to do about it.
+  /// Tells the viewer what is wrong and what to do about it.
   public var description: String {
     switch self {
     case .expired: "the sign-in has expired: sign in again"
     case .accountDisabled: "the account is disabled: ask whoever runs the service"
-    // A sign-in without an account ends as well: with the emergency that let everybody in, or with its temporary pass.
+    // A sign-in without an account ends too: with the degradation that signed it in, or with its temporary pass.
     case .accountGone:
       "the account or pass of this sign-in does not exist any more: sign in again"
     case .notIntegrated, .switchedOff: "this app does not work with that provider (any more)"

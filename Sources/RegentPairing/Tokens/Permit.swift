@@ -1,17 +1,19 @@
-/// A device's right to watch one resource for a while: the second of the three tokens.
+/// A device's right to watch one resource until a time: the second of the three tokens.
 public struct Permit: Hashable, Sendable {
-  /// How many of one sign-in are kept: resources can be made up, and each permit is a row.
+  /// The maximum number of permits stored for one sign-in.
   ///
-  /// A box that really opened so many titles asks once more for the one that it opened first.
+  /// Each is a row, and an attacker can invent resource names.
+  ///
+  /// A box that opens more titles must request its oldest one again.
   public static let mostOfSignIn = 1_000
 
-  /// The authentication it stands on; it never outlives that.
+  /// The authentication to which the permit belongs.
+  ///
+  /// The permit never outlives it.
   public let authentication: AuthenticationID
-  /// What may be watched, as the app named it.
+  /// The resource that may be watched, as the app named it.
   public let resource: ResourceID
-  /// When it was given.
   public let issued: Instant
-  /// When it ends.
   public let expires: Instant
 
   public init(
@@ -23,7 +25,9 @@ public struct Permit: Hashable, Sendable {
     self.expires = expires
   }
 
-  /// The permit for a decision made now: as long as the integration says, never longer than the authentication.
+  /// The permit for an authorization at `now`.
+  ///
+  /// It ends with `lifetime`, or earlier with the authentication.
   public init(
     _ resource: ResourceID, for authentication: Authentication, lifetime: Duration, at now: Instant
   ) {
@@ -32,16 +36,15 @@ public struct Permit: Hashable, Sendable {
       expires: min(now + lifetime, authentication.expires))
   }
 
-  /// Whether it counts now.
   public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
 extension Permit {
-  /// Whether a new permit has to be written although `existing` is there.
+  /// Whether a new permit must be stored although `existing` is there.
   ///
-  /// A permit that still has most of its life answers as well as a new one; writing it again on every "may I" would
-  /// turn each play button into a disk write. In its last tenth a new one is worth the write: no playback meets the
-  /// expiry.
+  /// A permit with most of its lifetime left is as good as a new one. Storing it again with each request would turn
+  /// each press of "play" into a disk write. In the last tenth of the lifetime a new one is stored, so that the
+  /// permit does not expire during playback.
   public static func isWorthWriting(over existing: Permit?, at now: Instant) -> Bool {
     guard let existing, existing.isValid(at: now) else { return true }
     let life = existing.expires.since(existing.issued)

@@ -1,27 +1,29 @@
-/// What a device is told when it asks about its code.
+/// The answer to a device that asks about its code.
 ///
-/// The order of the checks is the rule: a code that is over is never answered as pending, and one that was approved is
-/// never answered as expired (better-auth-rs#77, crush#3399 got one of the two wrong).
+/// The order of the checks matters: an ended code must never be answered as pending, and an approved one never as
+/// expired (better-auth-rs#77 and crush#3399 each got one of these wrong).
 public enum DeviceAnswer: Hashable, Sendable {
-  /// Not yet.
+  /// The code is not yet approved or denied.
   case pending
-  /// Yes: this authentication, if account, integration and keys still stand.
+  /// The code is approved.
+  ///
+  /// The caller must still check that account, integration and keys are valid.
   case approved(Approval)
-  /// No.
+  /// The code was denied.
   case denied
-  /// Too late; ask for a new code.
+  /// The code expired; the device must request a new one.
   case expired
-  /// No such code, or not any more.
+  /// There is no such code, or it is no longer stored.
   case unknown
 
-  /// The answer for a code in this state at this time.
+  /// The answer for a code at this time.
   public init(_ flow: PairingFlow, at now: Instant) {
     switch flow.settled(at: now).state {
     case .offered, .opened, .claimed: self = .pending
     case .approved(let approval), .delivered(let approval, _): self = .approved(approval)
     case .expired:
       self = now < flow.expires + CodeLifetime.remembrance ? .expired : .unknown
-    // A no is remembered until the code's own expiry, as if the code still lay on the table.
+    // A denial is reported until the code's own expiry.
     case .denied: self = now < flow.expires ? .denied : .unknown
     case .withdrawn: self = .unknown
     }
@@ -29,6 +31,6 @@ public enum DeviceAnswer: Hashable, Sendable {
 }
 
 extension PairingFlow {
-  /// From when on nothing is lost when the row is forgotten.
+  /// The time from which the row can be deleted without changing any answer.
   public var forgettable: Instant { expires + CodeLifetime.remembrance }
 }

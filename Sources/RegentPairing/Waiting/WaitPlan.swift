@@ -1,18 +1,20 @@
-/// Whether a request that asked to wait is held or answered at once.
+/// Whether a request that asked to wait is parked (long poll) or answered at once.
 public enum WaitPlan: Hashable, Sendable {
-  /// The longest wait, in seconds: below the 60 after which proxies and routers drop silent connections.
+  /// The longest wait in seconds.
+  ///
+  /// Proxies and routers drop silent connections after 60 seconds.
   public static let longest = 55
 
   /// Answer now.
   case answer
-  /// Hold the reply until the sequence is no longer this one, at most for so long.
+  /// Park the request until the sequence differs from this one, at most for `span`.
   case park(sequence: Int, span: Duration)
 
-  /// The plan for a device that asked for `seconds` and has seen `after`.
+  /// The plan for a device that asked to wait `seconds` and has seen the sequence `after`.
   ///
-  /// A code that is over, a device that has missed something, and a device without a live code are answered at once.
+  /// The service answers at once if the code has ended, if the device has missed a change, or if it has no live code.
   /// `after` is compared for equality: a sequence that this code has not reached belongs to an earlier code, and
-  /// waiting for it could take for ever. `sooner` is what ``sooner(_:drawnFrom:)`` drew.
+  /// waiting for it might never end. `sooner` comes from ``sooner(_:drawnFrom:)``.
   public init(
     seconds: Int, after: Int?, flow: PairingFlow?, at now: Instant, sooner: Duration = .zero
   ) {
@@ -24,21 +26,23 @@ public enum WaitPlan: Hashable, Sendable {
       self = .answer
       return
     }
-    // The code's end is a change as well; the answer comes then, not up to a minute later. A span, not a time of day:
-    // the wall clock may be set while the reply is held.
+    // The wait ends with the code, because expiry is a change too. It is a duration and not a time, because the wall
+    // clock may be set meanwhile.
     let span = min(Duration.seconds(Self.granted(seconds)) - sooner, flow.expires.since(now))
     self = .park(sequence: flow.sequence, span: span)
   }
 
-  /// The wait that is granted, which is what `Preference-Applied` says: what was asked for, at most the longest.
+  /// The wait that the service grants: what the client asked for, at most ``longest``.
+  ///
+  /// `Preference-Applied` reports it.
   public static func granted(_ seconds: Int) -> Int {
     min(max(seconds, 0), longest)
   }
 
-  /// How much sooner than asked for a wait ends that nothing happens in: an eighth at most.
+  /// A random time by which a wait without events ends earlier than asked for: at most an eighth of it.
   ///
-  /// Boxes whose waits began together, as after a restart, would all be answered and ask again in one moment, and then
-  /// every minute anew; whoever is approved in that moment would be told behind all of them.
+  /// Boxes whose waits began together, as after a restart, would otherwise all ask again in the same moment, each
+  /// minute anew. A box that is approved in that moment would get its answer after all of them.
   public static func sooner(
     _ seconds: Int, drawnFrom generator: inout some RandomNumberGenerator
   ) -> Duration {

@@ -1,9 +1,9 @@
 internal import RegentEncodings
 import RegentJSON
 
-/// What a device says of itself, in the words of the protocol, with what its User-Agent gives away filled in.
+/// What a device reports about itself, completed with what its User-Agent reveals.
 public struct DeviceInformation: Hashable, Sendable {
-  /// The documented keys.
+  /// The keys of the JSON object, as the protocol documents them.
   public enum Key: String, Hashable, Sendable, CaseIterable {
     case primaryHardwareType, model, version, manufacturer, vendor
     case osName, osFamily, osVendor, osVersion
@@ -11,22 +11,21 @@ public struct DeviceInformation: Hashable, Sendable {
     case displayWidth, displayHeight, displayPpi, diagonalScreenSize
     case connectionIp, connectionPort, connectionType, connectionSecure
     case applicationId
-    /// What its owner calls this very device (ours).
+    /// The name that the owner gave this device (an extension of Regent).
     case deviceName
   }
 
-  /// What was said, cleaned for keeping and showing.
+  /// The reported values, cleaned by ``CleanText``.
   public private(set) var values: [Key: String]
 
-  /// Nothing known.
   public init() {
     values = [:]
   }
 
-  /// Reads the value of the header or parameter: base64 of a JSON object.
+  /// Reads the header or parameter: base64 of a JSON object.
   ///
-  /// A value that was URL-encoded once too often and the URL alphabet are understood. Nothing when it cannot be read,
-  /// which is never an error to the caller.
+  /// Also accepts the URL-safe alphabet, and a value that was URL-encoded once too often. Returns `nil` if it cannot be
+  /// read; callers then continue without device information.
   public init?(reading encoded: String) {
     guard encoded.utf8.count <= 8192 else { return nil }
     let text = Self.percentDecoded(encoded)
@@ -45,13 +44,15 @@ public struct DeviceInformation: Hashable, Sendable {
     }
   }
 
-  /// One value; setting cleans it, and what is empty then is not known.
+  /// The value of a key.
+  ///
+  /// The setter cleans the value and removes it if nothing visible remains.
   public subscript(key: Key) -> String? {
     get { values[key] }
     set { values[key] = newValue.flatMap { CleanText.line($0) } }
   }
 
-  /// The same, with what is missing taken from what the User-Agent gives away.
+  /// Returns a copy in which missing values are taken from the User-Agent.
   public func completed(byUserAgent userAgent: String?) -> DeviceInformation {
     guard let userAgent = userAgent.flatMap({ CleanText.line($0) }) else { return self }
     var complete = self
@@ -62,8 +63,8 @@ public struct DeviceInformation: Hashable, Sendable {
     return complete
   }
 
-  /// What the second screen calls the device: its own name, else manufacturer and model, else its system, else its
-  /// kind.
+  /// The name that the approval page shows: the owner's name for the device, or else manufacturer and model, operating
+  /// system or hardware type.
   public var displayName: String? {
     if let name = values[.deviceName] { return CleanText.line(name, longest: 128) }
     let maker = values[.manufacturer] ?? values[.vendor]
@@ -74,7 +75,9 @@ public struct DeviceInformation: Hashable, Sendable {
     return values[.osName] ?? values[.primaryHardwareType]
   }
 
-  /// Undoes `%XX`; text with half an escape stays as it is.
+  /// Decodes `%XX`.
+  ///
+  /// A text with an incomplete escape is returned unchanged.
   private static func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var out: [UInt8] = []

@@ -1,6 +1,8 @@
-/// What a User-Agent gives away: only what decides the platform, and only by words that say it plainly.
+/// Derives the platform from a User-Agent that names it explicitly.
 enum UserAgentGuess {
-  /// The first rule that fits counts; more specific ones come first.
+  /// The values of the first matching rule.
+  ///
+  /// Specific rules stand before general ones.
   static func values(for userAgent: String) -> [(DeviceInformation.Key, String)] {
     let folded = userAgent.lowercased()
     guard let rule = rules.first(where: { rule in rule.words.allSatisfy(folded.contains) }) else {

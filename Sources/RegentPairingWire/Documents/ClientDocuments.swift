@@ -1,19 +1,20 @@
 public import RegentPairing
 
-/// What a registered client gets: `client_id` and `client_secret`.
+/// The response to a client registration, with `client_id` and `client_secret`.
 public struct ClientDocument: WireDocument, Hashable {
-  /// Always JSON; the root is for completeness.
+  /// Required by the protocol `WireDocument`; this document is only sent as JSON.
   public static let root = XMLRoot("client")
 
-  /// The client's id.
   public var id: String
-  /// Its secret, in clear: the only time it is told.
+  /// The secret in clear text.
+  ///
+  /// Only this response contains it.
   public var secret: String
-  /// When it registered.
+  /// The time of the registration.
   public var issued: Instant
-  /// Where it may be sent back to.
+  /// The registered redirect URIs.
   public var redirectURIs: [String]
-  /// The statement with which it registered, unchanged (RFC 7591 §3.2.1).
+  /// The software statement with which the client registered, unchanged (RFC 7591 §3.2.1).
   public var statement: String?
 
   public init(
@@ -26,17 +27,16 @@ public struct ClientDocument: WireDocument, Hashable {
     self.statement = statement
   }
 
-  /// The scopes that V1 clients were seen to get.
+  /// The scopes in responses of the original V1 service.
   public static let scopes = [
     "config:client", "decisions:client", "platform:sso", "profile:client", "tokens:client",
   ]
 
-  /// Writes the documented members; `client_id_issued_at` is in seconds.
   public func write(to sink: inout some DocumentSink) {
     sink.text("client_id", id)
     sink.text("client_secret", secret)
     sink.number("client_id_issued_at", issued.milliseconds / 1000)
-    // RFC 7591 §3.2.1 wants it beside every secret; zero means never.
+    // RFC 7591 §3.2.1 requires this member beside a secret; zero means that the secret does not expire.
     sink.number("client_secret_expires_at", 0)
     sink.texts("redirect_uris", item: "redirect_uri", redirectURIs)
     sink.texts("grant_types", item: "grant_type", ["client_credentials"])
@@ -45,17 +45,16 @@ public struct ClientDocument: WireDocument, Hashable {
   }
 }
 
-/// An access token of a registered client.
+/// The response with an access token for a registered client.
 public struct AccessTokenDocument: WireDocument, Hashable {
-  /// Always JSON; the root is for completeness.
+  /// Required by the protocol `WireDocument`; this document is only sent as JSON.
   public static let root = XMLRoot("token")
 
-  /// The token's own id.
   public var id: String
   public var token: String
-  /// When it was made.
+  /// The time at which the token was issued.
   public var created: Instant
-  /// How long it lasts, in seconds.
+  /// The lifetime in seconds.
   public var lifetime: Int
 
   public init(id: String, token: String, created: Instant, lifetime: Int) {
@@ -65,7 +64,7 @@ public struct AccessTokenDocument: WireDocument, Hashable {
     self.lifetime = lifetime
   }
 
-  /// Writes the documented members; `created_at` is in milliseconds, `expires_in` in seconds.
+  /// Writes the members; `created_at` is in milliseconds, `expires_in` in seconds.
   public func write(to sink: inout some DocumentSink) {
     sink.text("id", id)
     sink.text("access_token", token)
@@ -75,12 +74,12 @@ public struct AccessTokenDocument: WireDocument, Hashable {
   }
 }
 
-/// Why a client was not registered or got no token: `{"error":"…"}`.
+/// The error response of registration and token requests: `{"error":"…"}`.
 public struct ClientErrorDocument: WireDocument, Hashable {
-  /// Always JSON; the root is for completeness.
+  /// Required by the protocol `WireDocument`; this document is only sent as JSON.
   public static let root = XMLRoot("error")
 
-  /// The documented reasons.
+  /// The error codes in the protocol's documentation.
   public enum Reason: String, Hashable, Sendable, CaseIterable {
     /// A parameter is missing, repeated or malformed.
     case invalidRequest = "invalid_request"
@@ -88,24 +87,24 @@ public struct ClientErrorDocument: WireDocument, Hashable {
     case invalidRedirectURI = "invalid_redirect_uri"
     /// The software statement does not verify.
     case invalidSoftwareStatement = "invalid_software_statement"
-    /// The software statement was revoked.
+    /// The operator revoked the software statement.
     case unapprovedSoftwareStatement = "unapproved_software_statement"
-    /// Unknown client or wrong secret: register again.
+    /// Unknown client or wrong secret.
+    ///
+    /// The client must register again.
     case invalidClient = "invalid_client"
-    /// The client may not do this.
+    /// The client is not allowed to make this request.
     case unauthorizedClient = "unauthorized_client"
-    /// Another grant than `client_credentials`.
+    /// The grant type is not `client_credentials`.
     case unsupportedGrantType = "unsupported_grant_type"
   }
 
-  /// Why.
   public var reason: Reason
 
   public init(_ reason: Reason) {
     self.reason = reason
   }
 
-  /// Writes the reason.
   public func write(to sink: inout some DocumentSink) {
     sink.text("error", reason.rawValue)
   }

@@ -1,27 +1,23 @@
 public import RegentPairing
 
-/// The provider list of a requestor: what `config` answers.
+/// The response of `config`: a requestor and its providers.
 public struct ConfigDocument: WireDocument, Hashable {
   public static let root = XMLRoot("config")
 
-  /// The kind of device that asked.
+  /// The type of the requesting device.
   public var device: String
-  /// The kind of client that asked.
+  /// The type of the requesting client.
   public var clientType: String
-  /// The operating system that asked.
+  /// The operating system of the requesting device.
   public var operatingSystem: String
-  /// The requestor's id.
   public var requestor: String
-  /// The requestor's name.
   public var name: String
-  /// The requestor's domains.
   public var domains: [String]
-  /// Whether its apps may read the device id (ours; written only when they may).
+  /// Whether the requestor's apps may read the device id (an extension of Regent, written only if true).
   public var exposesDeviceID: Bool
-  /// The providers, in the order to show.
+  /// The providers in the order in which to show them.
   public var providers: [ListedProvider]
 
-  /// A provider list.
   public init(
     device: String = "unknown", clientType: String = "unknown",
     operatingSystem: String = "unknown", requestor: String, name: String, domains: [String],
@@ -37,7 +33,6 @@ public struct ConfigDocument: WireDocument, Hashable {
     self.providers = providers
   }
 
-  /// Writes the documented nesting.
   public func write(to sink: inout some DocumentSink) {
     sink.text("device", device)
     sink.text("clientType", clientType)
@@ -55,25 +50,26 @@ public struct ConfigDocument: WireDocument, Hashable {
   }
 }
 
-/// One provider of the list.
+/// One provider in the response of `config`.
 public struct ListedProvider: Hashable, Sendable {
   public var id: String
-  /// What viewers read.
+  /// The name that viewers see.
   public var displayName: String
-  /// Where its logo is.
+  /// The address of the provider's logo.
   public var logoURL: String?
   public var isTemporaryPass: Bool
-  /// Its part in platform sign-on.
+  /// Whether the provider supports sign-on with the box's platform account.
   public var boarding: BoardingStatus
-  /// The platform's id for it.
+  /// The platform's id for the provider.
   public var platformID: String?
-  /// Whether the integration shares sign-ins through the platform.
+  /// Whether the requestor's apps may share sign-ins with this provider through the platform account.
   public var enablesPlatformServices: Bool
-  /// Whether pickers show it first (ours).
+  /// Whether provider pickers show it first (an extension of Regent).
   public var isFeatured: Bool
-  /// Whether its pages want a browser sheet that the app cannot look into (ours).
+  /// Whether its sign-in pages need a browser sheet that the app cannot look into (an extension of Regent).
   public var wantsSecureSheet: Bool
-  /// Whether it is a promotional pass, which wants to know for whom it is (ours; written only when it is).
+  /// Whether it is a promotional pass, for which the app must send an identity (an extension of Regent, written only if
+  /// true).
   public var wantsIdentity: Bool
 
   public init(
@@ -98,7 +94,7 @@ public struct ListedProvider: Hashable, Sendable {
     sink.text("id", id)
     sink.text("displayName", displayName)
     sink.text("logoUrl", ifKnown: logoURL)
-    // A temporary pass belongs to one app: it is never shared with others (documented as a must).
+    // A temporary pass belongs to one app and must not be shared with other apps, as the protocol requires.
     sink.flag("authPerAggregator", isTemporaryPass)
     sink.flag("isTempPass", isTemporaryPass)
     sink.flag("passiveAuthnEnabled", false)

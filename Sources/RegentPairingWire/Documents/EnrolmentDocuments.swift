@@ -2,18 +2,22 @@ import RegentJSON
 public import RegentPairing
 import RegentEncodings
 
-/// What a box sends to redeem an enrolment code, of which it sends four letters and a proof of the others.
+/// A box's request to redeem an enrolment code.
+///
+/// It contains four letters of the code, and a proof that the box knows the rest.
 public struct EnrolmentRequest: Hashable, Sendable {
-  /// Which invitation.
+  /// The invitation: the first four letters of the code.
   public let id: EnrolmentID
-  /// What the box calls itself for this one code: the same when it asks again, and nothing that anybody knows it by.
+  /// A pseudonym of the box for this code.
+  ///
+  /// It stays the same when the box retries. Without the code it reveals nothing about the box.
   public let box: [UInt8]
-  /// That it knows the rest of the code, made over ``message(id:box:)``.
+  /// The proof that the box knows the rest of the code: a keyed hash of ``message(id:box:)``.
   public let proof: [UInt8]
 
-  /// How long box and proof are, in bytes.
+  /// The length of ``box`` and ``proof`` in bytes.
   public static let hashLength = 32
-  /// Longer bodies are none.
+  /// The longest request body that is read, in bytes.
   public static let longest = 1024
 
   public init(id: EnrolmentID, box: [UInt8], proof: [UInt8]) {
@@ -22,7 +26,9 @@ public struct EnrolmentRequest: Hashable, Sendable {
     self.proof = proof
   }
 
-  /// Reads a request; none when it is not one.
+  /// Parses a request.
+  ///
+  /// Returns `nil` if it is malformed.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.longest,
       let members = try? JSONValue(reading: bytes, limits: JSONLimits(depth: 4, bytes: Self.longest)).object,
@@ -40,22 +46,27 @@ public struct EnrolmentRequest: Hashable, Sendable {
     return object.bytes()
   }
 
-  /// What the proof is made over and the answer is bound to: all fields have one length.
+  /// The input of the proof, to which the response is also bound.
+  ///
+  /// All fields have a fixed length.
   public static func message(id: EnrolmentID, box: [UInt8]) -> [UInt8] {
     Array("regent-enrol-1 \(id.text) ".utf8) + box
   }
 
-  /// What the slow key of a code is for.
+  /// The purpose label of the key that is derived from a code with a slow hash.
   public static let purpose = "regent-enrolment"
 }
 
-/// The answer: sealed with the code's key, so that only who knows the code reads it or can have made it.
+/// The response to an ``EnrolmentRequest``: an ``EnrolmentGrant``, encrypted and authenticated with a key derived from
+/// the code.
 public struct EnrolmentAnswer: Hashable, Sendable {
   public let sealed: [UInt8]
 
   public init(sealed: [UInt8]) { self.sealed = sealed }
 
-  /// Reads an answer; none when it is not one.
+  /// Parses a response.
+  ///
+  /// Returns `nil` if it is malformed.
   public init?(_ bytes: [UInt8]) {
     guard let value = try? JSONValue(reading: bytes, limits: JSONLimits(depth: 4, bytes: 65_536)),
       let sealed = value["sealed"]?.string.flatMap({ try? Hex.decode($0) })
@@ -69,13 +80,13 @@ public struct EnrolmentAnswer: Hashable, Sendable {
   }
 }
 
-/// What is in the sealed answer: all that a box needs.
+/// The decrypted content of an ``EnrolmentAnswer``: everything that a box needs to call the service.
 public struct EnrolmentGrant: Hashable, Sendable {
   public let requestor: RequestorID
   public let publicKey: PublicKey
-  /// The secret half of the box's own key pair.
+  /// The secret half of the key pair that was made for this box.
   public let secret: String
-  /// The service's public address, as its operator set it.
+  /// The service's public address, as its operator configured it.
   public let service: String
 
   public init(requestor: RequestorID, publicKey: PublicKey, secret: String, service: String) {
@@ -85,7 +96,9 @@ public struct EnrolmentGrant: Hashable, Sendable {
     self.service = service
   }
 
-  /// Reads a grant; none when it is not one.
+  /// Parses a grant.
+  ///
+  /// Returns `nil` if it is malformed.
   public init?(_ bytes: [UInt8]) {
     guard let value = try? JSONValue(reading: bytes, limits: JSONLimits(depth: 4, bytes: 65_536)),
       let requestor = value["requestor"]?.string.flatMap({ RequestorID($0) }),

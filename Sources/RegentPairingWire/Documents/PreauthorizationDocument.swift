@@ -1,18 +1,15 @@
-/// Which resources may be watched: what `preauthorize` answers, in the order asked.
+/// The response of `preauthorize`: which resources the viewer may watch, in the order of the request.
 public struct PreauthorizationDocument: WireDocument, Hashable {
-  /// `<resources>`.
   public static let root = XMLRoot("resources")
 
-  /// One resource and the answer.
   public struct Resource: Hashable, Sendable {
-    /// As the app named it.
+    /// The resource, as the app named it.
     public var id: String
-    /// Whether it may be watched.
+    /// Whether the viewer may watch it.
     public var isAuthorized: Bool
-    /// Why not, for requestors that want enhanced errors.
+    /// The reason of a refusal, for requestors that use enhanced errors.
     public var error: ErrorDocument?
 
-    /// One answer.
     public init(id: String, isAuthorized: Bool, error: ErrorDocument? = nil) {
       self.id = id
       self.isAuthorized = isAuthorized
@@ -20,15 +17,15 @@ public struct PreauthorizationDocument: WireDocument, Hashable {
     }
   }
 
-  /// The answers.
   public var resources: [Resource]
 
-  /// Answers in the order asked.
   public init(resources: [Resource]) {
     self.resources = resources
   }
 
-  /// Writes the list; in XML the root is the list itself.
+  /// Writes the resources.
+  ///
+  /// In XML the root element itself is the list.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:

@@ -1,38 +1,38 @@
 internal import RegentEncodings
 public import RegentPairing
 
-/// The record of a registration code: what a device gets when it creates or reads one.
+/// The record of a registration code, which a device gets when it creates or reads the code.
 public struct RegcodeDocument: WireDocument, Hashable {
-  /// `<ns2:regcode>` with unprefixed children.
+  /// `<ns2:regcode>`; its child elements have no prefix.
   public static let root = XMLRoot(
     "ns2:regcode", declaration: #"xmlns:ns2="model.mvc.reggie.pass.adobe.com""#)
 
-  /// The record's id.
   public var id: String
-  /// The code, eight letters.
+  /// The code, without separators.
   public var code: String
-  /// Whose app.
   public var requestor: String
-  /// The provider that was chosen on the device.
+  /// The provider that the viewer chose on the device, if any.
   public var provider: String?
-  /// When it was made.
+  /// The time at which the code was created.
   public var generated: Instant
-  /// When it ends.
+  /// The time at which the code expires.
   public var expires: Instant
-  /// What the device said of itself.
+  /// What the device reported about itself.
   public var info: RegcodeInfo
-  /// Where the code is in its life.
+  /// The state of the code (an extension of Regent).
   public var status: PairingStatus
-  /// Grows with every change.
+  /// A number that grows with each change of the state.
+  ///
+  /// Clients use it for long polling.
   public var sequence: Int
-  /// The number to show, while a phone is connected and number matching was asked for.
+  /// The two-digit number that the device must show: present while a phone is connected, if the device asked for number
+  /// matching.
   public var match: Int?
-  /// Where to type the code.
+  /// The address at which the viewer types the code.
   public var verificationURL: String
-  /// Where a scanned code leads.
+  /// The address in the QR code.
   public var verificationURLComplete: String
 
-  /// A record with all it says.
   public init(
     id: String, code: String, requestor: String, provider: String? = nil, generated: Instant,
     expires: Instant, info: RegcodeInfo, status: PairingStatus, sequence: Int, match: Int? = nil,
@@ -52,7 +52,7 @@ public struct RegcodeDocument: WireDocument, Hashable {
     self.verificationURLComplete = verificationURLComplete
   }
 
-  /// Writes the documented members, then ours.
+  /// Writes the members of the protocol, then Regent's extensions.
   public func write(to sink: inout some DocumentSink) {
     sink.text("id", id)
     sink.text("code", code)
@@ -71,10 +71,10 @@ public struct RegcodeDocument: WireDocument, Hashable {
 
 /// The `info` of a registration code's record.
 ///
-/// Two forms are documented. The older one has the deprecated parameters, each `null` when it was not sent; it is
-/// written, with what is known besides, for clients that sent any of them. The current one has the device information.
+/// The protocol documents two forms. The older form has the deprecated parameters, each `null` if the client did not
+/// send it; it is used when the client sent any of them. The current form has the device information.
 public struct RegcodeInfo: Hashable, Sendable {
-  /// The application behind a registered client.
+  /// The application of a registered client.
   public struct Application: Hashable, Sendable {
     public var id: String
     public var name: String
@@ -87,24 +87,31 @@ public struct RegcodeInfo: Hashable, Sendable {
     }
   }
 
-  /// The device id as it was sent; written in base64, empty for everybody but the device itself.
+  /// The device id as the device sent it.
+  ///
+  /// Written in base64; empty unless the device itself reads the record.
   public var deviceID: String
-  /// The normalised device information, as JSON text; written in base64.
+  /// The normalized device information as JSON text.
+  ///
+  /// Written in base64.
   public var deviceInformation: String?
   /// The User-Agent of the device.
   public var userAgent: String?
-  /// The User-Agent of the call, when a server made it for the device.
+  /// The User-Agent of the request, which a server may have sent for the device.
   public var originalUserAgent: String?
-  /// How the call was authenticated: `OAUTH2` for registered clients.
+  /// How the request was authenticated: `OAUTH2` for registered clients.
   public var authorizationType: String?
-  /// The application behind a registered client.
+  /// The application of a registered client.
   public var application: Application?
-  /// The deprecated parameters: none of them was sent by most.
+  /// The deprecated parameters.
+  ///
+  /// Most clients send none of them.
   public var older: OlderDeviceFields
-  /// What the app gave with the sign-in, as JSON text; for nobody but the device itself.
+  /// The `data` that the app passed to the sign-in, as JSON text.
+  ///
+  /// Only the device itself can read it.
   public var data: String?
 
-  /// What the device said of itself.
   public init(
     deviceID: String, deviceInformation: String? = nil, userAgent: String? = nil,
     originalUserAgent: String? = nil, authorizationType: String? = nil,

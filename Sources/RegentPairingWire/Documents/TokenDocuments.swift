@@ -1,15 +1,14 @@
 public import RegentPairing
 
-/// That a device is signed in: what `tokens/authn`, `checkauthn` and `authenticate/{code}` answer.
+/// The response of `tokens/authn`, `checkauthn` and `authenticate/{code}` for a device that is signed in.
 public struct AuthenticationDocument: WireDocument, Hashable {
   public static let root = XMLRoot("authentication")
 
-  /// Whose app.
   public var requestor: String
   public var provider: String
-  /// The viewer, as the provider names it to this app.
+  /// The viewer's id, a pseudonym for this requestor.
   public var userID: String
-  /// When it ends.
+  /// The time at which the authentication expires.
   public var expires: Instant
 
   public init(requestor: String, provider: String, userID: String, expires: Instant) {
@@ -19,7 +18,7 @@ public struct AuthenticationDocument: WireDocument, Hashable {
     self.expires = expires
   }
 
-  /// Writes the members in the order that each form documents; `expires` is a text.
+  /// Writes the members in the order that the protocol documents for each format; `expires` is a text.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:
@@ -36,18 +35,17 @@ public struct AuthenticationDocument: WireDocument, Hashable {
   }
 }
 
-/// That a resource may be watched: what `authorize` and `tokens/authz` answer.
+/// The response of `authorize` and `tokens/authz` when the viewer may watch a resource.
 public struct AuthorizationDocument: WireDocument, Hashable {
   public static let root = XMLRoot("authorization")
 
   public var provider: String
-  /// What may be watched, as the app named it.
+  /// The resource, as the app named it.
   public var resource: String
-  /// Whose app.
   public var requestor: String
-  /// When it ends.
+  /// The time at which the authorization expires.
   public var expires: Instant
-  /// The provider behind the provider.
+  /// The provider that ``provider`` is a proxy for, if any.
   public var proxiedProvider: String?
 
   public init(
@@ -61,7 +59,7 @@ public struct AuthorizationDocument: WireDocument, Hashable {
     self.proxiedProvider = proxiedProvider
   }
 
-  /// Writes the members in the order that each form documents; `expires` is a text.
+  /// Writes the members in the order that the protocol documents for each format; `expires` is a text.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:
@@ -79,20 +77,17 @@ public struct AuthorizationDocument: WireDocument, Hashable {
   }
 }
 
-/// A short media token: what `tokens/media` answers.
+/// The response of `tokens/media`, with a short media token.
 public struct MediaTokenDocument: WireDocument, Hashable {
-  /// `<play>`.
   public static let root = XMLRoot("play")
 
-  /// What may be played, as the app named it.
+  /// The resource that may be played, as the app named it.
   public var resource: String
-  /// Whose app.
   public var requestor: String
-  /// When the token ends.
   public var expires: Instant
-  /// The token: ``MediaToken/serialized(signature:)``.
+  /// The result of ``MediaToken/serialized(signature:)``.
   public var serializedToken: String
-  /// The viewer, scrambled.
+  /// The viewer's id, a pseudonym for this requestor.
   public var userID: String
   public var provider: String
 
@@ -108,7 +103,7 @@ public struct MediaTokenDocument: WireDocument, Hashable {
     self.provider = provider
   }
 
-  /// Writes the members in the order that each form documents; `expires` is a text.
+  /// Writes the members in the order that the protocol documents for each format; `expires` is a text.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:

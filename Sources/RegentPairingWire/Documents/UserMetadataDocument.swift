@@ -1,22 +1,22 @@
-/// What an app may know about the viewer: what `tokens/usermetadata` answers.
+/// The response of `tokens/usermetadata`: attributes of the viewer that the app may read.
 public struct UserMetadataDocument: WireDocument, Hashable {
   public static let root = XMLRoot("userMetadata")
 
-  /// The value of an attribute.
   public enum Value: Hashable, Sendable {
-    /// One text; also what an encrypted attribute becomes, whatever it was.
+    /// A text.
+    ///
+    /// An encrypted attribute is a text, whatever type it had.
     case text(String)
-    /// A list.
     case list([String])
-    /// Texts by name, in order: the maximum ratings.
+    /// An ordered map of texts, such as the maximum ratings.
     case map([Entry])
-    /// A number.
     case number(Int64)
-    /// Values by name that are not all texts: other services have lists in maps.
+    /// A map with values of several types.
+    ///
+    /// Regent never writes one, but other services do.
     case structure([Attribute])
   }
 
-  /// One entry of a map.
   public struct Entry: Hashable, Sendable {
     public var name: String
     public var value: String
@@ -27,12 +27,13 @@ public struct UserMetadataDocument: WireDocument, Hashable {
     }
   }
 
-  /// One attribute.
   public struct Attribute: Hashable, Sendable {
     public var name: String
-    /// Its value, in clear or, when it is encrypted, as base64.
+    /// The value.
+    ///
+    /// If it is encrypted, it is a text in base64.
     public var value: Value
-    /// Whether it is encrypted with the requestor's certificate.
+    /// Whether the value is encrypted with the requestor's certificate.
     public var isEncrypted: Bool
 
     public init(name: String, value: Value, isEncrypted: Bool = false) {
@@ -42,18 +43,18 @@ public struct UserMetadataDocument: WireDocument, Hashable {
     }
   }
 
-  /// When any of it changed last, in seconds since 1970 (as documented; elsewhere times are milliseconds).
+  /// The time of the latest change of any attribute in seconds since 1970.
+  ///
+  /// The protocol uses milliseconds elsewhere.
   public var updated: Int64
-  /// The attributes, in the order to write.
+  /// The attributes in the order in which they are written.
   public var attributes: [Attribute]
 
-  /// Attributes of a viewer.
   public init(updated: Int64, attributes: [Attribute]) {
     self.updated = updated
     self.attributes = attributes
   }
 
-  /// Writes the documented members.
   public func write(to sink: inout some DocumentSink) {
     sink.number("updated", updated)
     sink.texts("encrypted", item: "key", attributes.filter(\.isEncrypted).map(\.name))
@@ -65,7 +66,7 @@ public struct UserMetadataDocument: WireDocument, Hashable {
 
 extension UserMetadataDocument.Attribute {
   fileprivate func write<Sink: DocumentSink>(to sink: inout Sink) {
-    // Rating schemes are named by operators; every other name is fit for an element already.
+    // Operators choose the names of rating schemes, which may not be valid XML names. All other names are valid.
     func fit(_ name: String) -> String { Sink.format == .xml ? XMLText.name(name) : name }
     switch value {
     case .text(let text): sink.text(name, text)

@@ -1,6 +1,6 @@
-/// The enhanced error codes of V1.
+/// The enhanced error codes of the V1 protocol.
 public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
-  // Nothing the app can do.
+  // Codes with the action `none`: the app cannot do anything.
   case invalidRequestor = "invalid_requestor"
   case invalidDeviceInfo = "invalid_device_info"
   case invalidDeviceID = "invalid_device_id"
@@ -11,10 +11,10 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
   case authorizationDeniedByParentalControls = "authorization_denied_by_parental_controls"
   case authorizationDeniedByDegradationRule = "authorization_denied_by_degradation_rule"
   case internalError = "internal_error"
-  // The configuration has to change.
+  // Codes with the action `configuration`: the operator must change the configuration.
   case unknownIntegration = "unknown_integration"
   case tooManyResources = "too_many_resources"
-  // The viewer has to sign in (again).
+  // Codes with the action `authentication`: the viewer must sign in again.
   case authenticationSessionIssuerMismatch = "authentication_session_issuer_mismatch"
   case authorizationDeniedByHomeBasedPolicies = "authorization_denied_by_hba_policies"
   case authorizationDeniedBySessionInvalidated = "authorization_denied_by_session_invalidated"
@@ -26,31 +26,30 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
   case preauthorizationSessionExpired = "preauthorization_authentication_session_expired"
   case temporaryAccessDurationExceeded = "temporary_access_duration_limit_exceeded"
   case temporaryAccessResourcesExceeded = "temporary_access_resources_limit_exceeded"
-  // The app has to authorize (again).
+  // Codes with the action `authorization`: the app must request authorization again.
   case authorizationNotFound = "authorization_not_found"
   case authorizationExpired = "authorization_expired"
-  // The app may try again.
+  // Codes with the action `retry`: the app may retry.
   case networkReceivedError = "network_received_error"
   case networkConnectionTimeout = "network_connection_timeout"
   case maximumExecutionTimeExceeded = "maximum_execution_time_exceeded"
 
-  /// What an app can do about an error.
+  /// What the app can do about an error.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// Nothing.
+    /// The app cannot do anything.
     case none
-    /// Have the configuration changed.
+    /// The operator must change the configuration.
     case configuration
-    /// Register the application again.
+    /// The app must register its client again.
     case applicationRegistration = "application-registration"
-    /// Have the viewer sign in.
+    /// The viewer must sign in.
     case authentication
-    /// Authorize again.
+    /// The app must request authorization again.
     case authorization
-    /// Try again.
+    /// The app may retry.
     case retry
   }
 
-  /// What an app can do about it.
   public var action: Action {
     switch self {
     case .invalidRequestor, .invalidDeviceInfo, .invalidDeviceID, .missingResource,
@@ -71,7 +70,9 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The statuses that it may come with; where there are several, the endpoint decides.
+  /// The HTTP statuses that responses with this code may have.
+  ///
+  /// If there are several, the endpoint chooses.
   public var statuses: Set<Int> {
     switch self {
     case .invalidRequestor, .invalidDeviceInfo, .invalidDeviceID,

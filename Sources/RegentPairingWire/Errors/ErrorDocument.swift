@@ -1,17 +1,15 @@
-/// An error as the caller sees it: the generic body, or the enhanced one for requestors that asked for it.
+/// An error response: in the generic form, or in the enhanced form for requestors that chose it.
 public struct ErrorDocument: WireDocument, Hashable {
   public static let root = XMLRoot("error")
 
-  /// What enhanced errors say besides.
+  /// The additional members of the enhanced form.
   public struct Enhancement: Hashable, Sendable {
-    /// Which error it is.
     public var code: EnhancedCode
-    /// Where it is explained.
+    /// The address of the page that explains the error.
     public var helpURL: String
-    /// The id under which the service's log has it.
+    /// The id with which the operator finds the request in the service's log.
     public var trace: String
 
-    /// What enhanced errors say besides.
     public init(code: EnhancedCode, helpURL: String, trace: String) {
       self.code = code
       self.helpURL = helpURL
@@ -19,16 +17,17 @@ public struct ErrorDocument: WireDocument, Hashable {
     }
   }
 
-  /// The HTTP status, repeated.
+  /// The HTTP status, repeated in the body.
   public var status: Int
-  /// What went wrong, as documented for the endpoint.
   public var message: String
-  /// What else is known: a provider's own words, `denied`, `expired`.
+  /// Additional information: a text from the provider, `denied` or `expired`.
   public var details: String?
-  /// The enhanced form; none for the generic one.
+  /// The enhanced form's members, or `nil` for the generic form.
   public var enhancement: Enhancement?
 
-  /// An error; without a message the status' own.
+  /// Creates an error response.
+  ///
+  /// Without a message, it has the standard message of the status.
   public init(
     status: Int, message: String? = nil, details: String? = nil, enhancement: Enhancement? = nil
   ) {
@@ -38,7 +37,6 @@ public struct ErrorDocument: WireDocument, Hashable {
     self.enhancement = enhancement
   }
 
-  /// Writes `{status, message, details}`, or `{action, status, code, message, details?, helpUrl, trace}`.
   public func write(to sink: inout some DocumentSink) {
     guard let enhancement else {
       sink.number("status", Int64(status))
@@ -55,7 +53,7 @@ public struct ErrorDocument: WireDocument, Hashable {
     sink.text("trace", enhancement.trace)
   }
 
-  /// The generic message of a status, as the protocol words it.
+  /// The protocol's message for a status.
   public static func message(for status: Int) -> String {
     switch status {
     case 400: "Bad Request"
@@ -75,18 +73,18 @@ public struct ErrorDocument: WireDocument, Hashable {
   }
 }
 
-/// The messages that the protocol words itself.
+/// Messages whose text the protocol prescribes.
 public enum ErrorMessage {
-  /// `checkauthn` and whatever needs a sign-in that has ended.
+  /// The sign-in has expired (`checkauthn` and all requests that need a sign-in).
   public static let authenticationExpired = "Authentication token expired"
-  /// `authorize` says no.
+  /// The provider refused `authorize`.
   public static let notAuthorized = "User not authorized"
-  /// `authorize` and `tokens/media` without a sign-in.
+  /// `authorize` or `tokens/media` without a sign-in.
   public static let notAuthenticatedForAuthorize = "User not Authenticated"
   /// `tokens/authz`, `preauthorize` and `usermetadata` without a sign-in.
   public static let notAuthenticated = "User not authenticated"
 
-  /// Whether a message says nothing that its status did not say.
+  /// Whether a message is one of the generic ones, which add nothing to the status.
   public static func isPlain(_ message: String) -> Bool {
     let phrases = (400..<504).map(ErrorDocument.message(for:))
     return (phrases + [notAuthorized, notAuthenticated, notAuthenticatedForAuthorize]).contains {
@@ -94,16 +92,15 @@ public enum ErrorMessage {
     }
   }
 
-  /// A mandatory parameter is missing.
   public static func required(_ name: String) -> String { "Required '\(name)' is not present" }
 }
 
-/// The `details` of a code that ended, and of a signed call that was refused.
+/// The `details` of a code that ended, and of a signed request that was refused.
 public enum ErrorDetails {
-  /// The viewer said no.
+  /// The viewer denied the code on the phone.
   public static let denied = "denied"
-  /// Its time ran out.
+  /// The code expired.
   public static let expired = "expired"
-  /// A signed call names another requestor than the one that its key pair belongs to.
+  /// The `requestor_id` of a signed request is not the requestor of its key pair.
   public static let otherRequestor = "the key pair belongs to another requestor"
 }

@@ -35,7 +35,9 @@ struct JSONSink: DocumentSink {
     }
   }
 
-  /// Lets the sink's own calls fill a container that the writer has opened; swapped, so that nothing is copied.
+  /// Fills a container that the JSON writer has opened.
+  ///
+  /// The writers are swapped in and out, because copying would duplicate the buffer.
   private static func fill(_ inner: inout JSONWriter, _ body: (inout JSONSink) -> Void) {
     var sink = JSONSink()
     swap(&sink.writer, &inner)

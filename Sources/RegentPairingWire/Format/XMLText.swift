@@ -1,12 +1,12 @@
-/// Text between XML tags.
+/// Escaping of text between XML tags.
 enum XMLText {
-  /// Appends text so that any XML 1.0 reader gives it back as it was.
+  /// Appends an escaped text from which every XML 1.0 parser restores the original.
   ///
-  /// Characters that XML 1.0 cannot hold at all (most controls) become U+FFFD: leaving them would make the whole
-  /// document unreadable, and a device chooses some of the texts. A carriage return is written as a reference, because
-  /// readers turn a plain one into a line feed.
+  /// Characters that XML 1.0 forbids (most control characters) become U+FFFD. They would make the whole document
+  /// unreadable, and a device chooses some of the texts. A carriage return is written as a character reference, because
+  /// parsers turn a literal one into a line feed.
   static func escape(_ text: String, into bytes: inout [UInt8]) {
-    // Nearly every text is plain, and copied in one piece.
+    // Fast path: most texts contain none of these bytes and are copied as a whole.
     guard text.utf8.contains(where: needsCare) else {
       bytes.append(contentsOf: text.utf8)
       return
@@ -21,7 +21,8 @@ enum XMLText {
       case 0..<0x20: bytes.append(contentsOf: "\u{FFFD}".utf8)
       default:
         bytes.append(byte)
-        // U+FFFE and U+FFFF are the only others that XML cannot hold: EF BF BE and EF BF BF, made EF BF BD.
+        // U+FFFE and U+FFFF are the only other characters that XML forbids. Their bytes EF BF BE and EF BF BF become EF
+        // BF BD.
         if byte == 0xBE || byte == 0xBF, bytes.suffix(3).starts(with: [0xEF, 0xBF]) {
           bytes[bytes.count - 1] = 0xBD
         }
@@ -36,12 +37,14 @@ enum XMLText {
     }
   }
 
-  /// What ``escape(_:into:)`` wrote, read back; nothing when it could not have written it.
+  /// Restores a text from the output of ``escape(_:into:)``.
+  ///
+  /// Returns `nil` if that function cannot have written the bytes.
   static func unescape(_ bytes: Span<UInt8>) -> String? {
     var isPlain = true
     for place in bytes.indices {
       let byte = bytes[place]
-      // Most are letters and digits.
+      // Fast path: most bytes are letters and digits.
       if byte > UInt8(ascii: ">"), byte < 0x80 { continue }
       switch byte {
       case UInt8(ascii: "<"), UInt8(ascii: ">"): return nil
@@ -53,13 +56,15 @@ enum XMLText {
       default: break
       }
     }
-    // Nearly every text is plain, and copied in one piece.
+    // Fast path: most texts contain no references and are copied as a whole.
     guard isPlain else { return resolved(bytes) }
     guard let text = try? UTF8Span(validating: bytes) else { return nil }
     return String(copying: text)
   }
 
-  /// The text with its references replaced; nothing when there are others than the six.
+  /// Replaces the character references.
+  ///
+  /// Returns `nil` if there are others than the six known ones.
   private static func resolved(_ bytes: Span<UInt8>) -> String? {
     var out: [UInt8] = []
     var place = 0
@@ -86,7 +91,9 @@ enum XMLText {
     (Array("&quot;".utf8), UInt8(ascii: "\"")), (Array("&apos;".utf8), UInt8(ascii: "'")),
   ]
 
-  /// A name that can be an element: rating schemes are named by operators, everything else is a name already.
+  /// Turns a text into a valid element name.
+  ///
+  /// Needed for rating schemes, whose names operators choose.
   static func name(_ text: String) -> String {
     if text.utf8.allSatisfy(isInName), text.utf8.first.map(isFirstInName) ?? false { return text }
     let safe = text.utf8.map { isInName($0) ? $0 : UInt8(ascii: "_") }

@@ -1,29 +1,26 @@
 internal import RegentEncodings
 public import RegentPairing
 
-/// A short media token: what a stream server verifies before it plays, without asking anybody.
+/// A short media token, which a stream server verifies offline before it plays.
 ///
-/// Its text is `<signatureInfo>SIG</signatureInfo><shortAuthorizationToken>…</shortAuthorizationToken>`, and what is
-/// handed out is the base64 of that. The signature (RSASSA-PKCS1-v1_5 with SHA-256, made elsewhere) covers the exact
-/// bytes of the `shortAuthorizationToken` element, from its `<` to its `>`.
+/// Its text is `<signatureInfo>SIG</signatureInfo><shortAuthorizationToken>…</shortAuthorizationToken>`, and apps get
+/// the base64 of that. The signature (RSASSA-PKCS1-v1_5 with SHA-256) covers the exact bytes of the
+/// `shortAuthorizationToken` element, from its `<` to its `>`. Another target computes it.
 public struct MediaToken: Hashable, Sendable {
-  /// How long a token lasts when nobody said otherwise: 7 minutes.
+  /// The lifetime of a token unless the operator configured another one: 7 minutes.
   public static let usualLifetime: Duration = .seconds(420)
 
-  /// The viewer, hashed: the same value as in tracking.
+  /// The hash that identifies the viewer, the same as in tracking data.
   public var sessionGUID: String
-  /// Whose app.
   public var requestor: String
-  /// What may be played, as the app named it.
+  /// The resource that may be played, as the app named it.
   public var resource: String
-  /// How long it lasts.
   public var lifetime: Duration
-  /// When it was made.
   public var issued: Instant
   public var provider: String
-  /// The provider behind the provider.
+  /// The provider that ``provider`` is a proxy for, if any.
   public var proxiedProvider: String?
-  /// Which of the published keys signed it.
+  /// The id of the published key that signs the token.
   public var keyID: String
 
   public init(
@@ -41,10 +38,9 @@ public struct MediaToken: Hashable, Sendable {
     self.keyID = keyID
   }
 
-  /// When it ends.
   public var expires: Instant { issued + lifetime }
 
-  /// The bytes to sign.
+  /// The `shortAuthorizationToken` element, whose bytes are to be signed.
   public var element: [UInt8] {
     var bytes = MediaTokenText.open
     for (name, value) in [
@@ -60,7 +56,9 @@ public struct MediaToken: Hashable, Sendable {
     return bytes + MediaTokenText.close
   }
 
-  /// What is handed out, once the element has been signed.
+  /// The complete token in base64.
+  ///
+  /// `signature` must cover ``element``.
   public func serialized(signature: [UInt8]) -> String {
     let text =
       MediaTokenText.signatureOpen + Array(Base64.encode(signature).utf8)
@@ -69,7 +67,7 @@ public struct MediaToken: Hashable, Sendable {
   }
 }
 
-/// The fixed pieces of a token's text.
+/// The fixed parts of a token's text.
 enum MediaTokenText {
   static let signatureOpen = Array("<signatureInfo>".utf8)
   static let signatureClose = Array("</signatureInfo>".utf8)

@@ -1,26 +1,30 @@
 internal import RegentEncodings
 import RegentPairing
 
-/// A media token as it was received: true only once the signature has been checked over ``signedBytes``.
+/// A parsed media token.
+///
+/// Its contents are not trustworthy until the caller has checked the signature over ``signedBytes``.
 public struct ReceivedMediaToken: Hashable, Sendable {
-  /// The longest token that is looked at, in bytes of base64: the longest resource, escaped, fits.
+  /// The longest token that is parsed, in bytes of base64.
+  ///
+  /// The longest resource fits even when it is escaped.
   public static let longest = 131_072
 
-  /// What it says.
   public let token: MediaToken
-  /// The bytes that the signature covers, where they stand in what came.
+  /// The bytes that the signature covers, as a slice of the decoded token.
   public let signedPart: ArraySlice<UInt8>
   public let signature: [UInt8]
 
-  /// Reads a token: the base64 of the protocol, or the text itself, as the device SDK hands it out.
+  /// Parses a token: the base64 that the protocol uses, or the decoded text that the device SDK returns.
   ///
-  /// The one liberty is the doubled opening tag, which the documentation prints. Everything else has one form: nothing
-  /// before, between or after the two elements, so that what was verified is what is looked at.
+  /// One deviation is accepted: a second opening `signatureInfo` tag in place of the closing one, as the protocol's
+  /// documentation prints it. Nothing else may stand before, between or after the two elements, so that everything that
+  /// is read is covered by the signature.
   public init(reading text: String) throws(MediaTokenError) {
     let letters = text.utf8.span
     var count = letters.count
     guard count <= Self.longest else { throw .malformed }
-    // A token that was pasted or piped has line ends behind it.
+    // A token that was pasted or piped may end with line breaks.
     while count > 0, letters[count - 1] == 0x0A || letters[count - 1] == 0x0D { count -= 1 }
     let trimmed = letters.extracting(first: count)
     if count > 0, trimmed[0] == UInt8(ascii: "<") {
@@ -46,20 +50,21 @@ public struct ReceivedMediaToken: Hashable, Sendable {
     signedPart = text[place...]
   }
 
-  /// The bytes that the signature covers.
   public var signedBytes: [UInt8] { Array(signedPart) }
 }
 
-/// Why text is no media token.
+/// Why a text is not a media token.
 public enum MediaTokenError: Error, Hashable, Sendable {
-  /// Not of the documented form.
+  /// The text does not have the documented form.
   case malformed
-  /// A child is not there.
+  /// The child element with this name is missing.
   case missing(String)
 }
 
 extension MediaToken {
-  /// Reads the element: flat children, each once, texts as ``XMLText`` writes them.
+  /// Parses the element.
+  ///
+  /// Its children must be flat and unique, and escaped as ``XMLText`` does it.
   fileprivate init(element: Span<UInt8>) throws(MediaTokenError) {
     var place = 0
     guard element.steps(over: MediaTokenText.open, at: &place) else { throw .malformed }
@@ -79,12 +84,12 @@ extension MediaToken {
   }
 }
 
-/// The children of the element that have been read.
+/// The child elements that were parsed so far.
 private struct Children {
   enum Name: Int, CaseIterable {
     case sessionGUID, requestor, resource, lifetime, issued, provider, proxiedProvider, keyID
 
-    /// As written, with the bracket that ends the tag: no name is the beginning of another.
+    /// The element names, in the order of the cases.
     static let written = [
       "sessionGUID", "requestorID", "resourceID", "ttl", "issueTime", "mvpdId", "proxyMvpdId",
       "keyId",
@@ -92,7 +97,9 @@ private struct Children {
     static let tags = written.map { Array("\($0)>".utf8) }
   }
 
-  /// A text for each name: a dictionary would cost more than the rest of the reading.
+  /// A text for each name.
+  ///
+  /// A dictionary would take longer than the rest of the parsing.
   struct Texts {
     private var texts: [8 of String?] = .init(repeating: nil)
 
@@ -103,15 +110,18 @@ private struct Children {
   }
 
   var known = Texts()
-  /// The name that comes next where they stand in the usual order: looked for first, and any other is taken as well.
+  /// The name to try first: tokens usually list their children in one order, but any order is accepted.
   private var next = 0
-  /// Names that a later version may write; what they say is signed, and nobody here reads it.
+  /// Unknown child elements that were seen.
+  ///
+  /// A later version may add some; they are signed, and ignored here.
   private var others: [String] = []
-  /// More of them are no later version: comparing thousands with one another would cost a second before any signature
-  /// is looked at.
+  /// The most unknown child elements.
+  ///
+  /// Comparing thousands of names with one another would take a second before the signature is checked.
   private static let mostOthers = 32
 
-  /// Steps over `<name>text</name>`.
+  /// Parses one child element `<name>text</name>`.
   mutating func take(_ element: Span<UInt8>, _ place: inout Int) throws(MediaTokenError) {
     guard element.steps(over: [UInt8(ascii: "<")], at: &place) else { throw .malformed }
     let start = place
@@ -138,7 +148,7 @@ private struct Children {
     }
   }
 
-  /// Steps over the rest of a tag with a known name.
+  /// Parses the rest of an opening tag if its name is known.
   private mutating func name(_ element: Span<UInt8>, _ place: inout Int) -> Name? {
     for turn in 0..<Name.tags.count {
       let number = (next + turn) % Name.tags.count
@@ -162,7 +172,7 @@ private struct Children {
 }
 
 extension Span<UInt8> {
-  /// Steps over these bytes, if they are there.
+  /// Skips these bytes if they come next.
   fileprivate func steps(over bytes: [UInt8], at place: inout Int) -> Bool {
     guard bytes.count <= count - place else { return false }
     for offset in bytes.indices where self[place + offset] != bytes[offset] { return false }
@@ -170,7 +180,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Steps over the bytes that stand in a range before, if they are there again.
+  /// Skips a copy of the bytes in an earlier range if it comes next.
   fileprivate func steps(over range: Range<Int>, at place: inout Int) -> Bool {
     guard range.count <= count - place else { return false }
     for offset in 0..<range.count where self[place + offset] != self[range.lowerBound + offset] {
@@ -180,7 +190,9 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Steps to the next such byte, or to the end; gives what was stepped over.
+  /// Skips to the next occurrence of a byte, or to the end.
+  ///
+  /// Returns the skipped range.
   fileprivate func steps(upTo byte: UInt8, at place: inout Int) -> Range<Int> {
     let start = place
     while place < count, self[place] != byte { place += 1 }

@@ -1,73 +1,84 @@
-/// The parameters of the protocol, in query or form.
+/// The parameters of the protocol, in a query or a form.
 public enum Field {
-  /// Whose app; also `requestor_id` on browser calls.
+  /// The requestor's id.
+  ///
+  /// Browser requests call it `requestor_id`.
   public static let requestor = "requestor"
-  /// Its signature by the programmer's private key, which older apps show with `config`.
+  /// The requestor's id signed with the app publisher's private key, which older apps send to `config`.
   public static let signedRequestorID = "signedRequestorID"
-  /// Whose app, on browser calls and `freepreview`.
+  /// The requestor's id in browser requests and `freepreview`.
   public static let requestorID = "requestor_id"
   public static let deviceID = "deviceId"
-  /// Device information, when it is not in its header.
+  /// Device information, if it is not in the header ``PairingHeader/deviceInfo``.
   public static let deviceInfo = "device_info"
-  /// Deprecated: the kind of device.
+  /// Deprecated: the type of the device.
   public static let deviceType = "deviceType"
-  /// Deprecated: the device's user.
+  /// Deprecated: the user of the device.
   public static let deviceUser = "deviceUser"
-  /// Deprecated: the app.
+  /// Deprecated: the app's id.
   public static let appID = "appId"
   /// Older clients: the app's version.
   public static let appVersion = "appVersion"
-  /// Older clients: the page that is shown beside the code.
+  /// Older clients: the address to show beside the code.
   public static let registrationURL = "registrationURL"
-  /// The provider that was chosen on the device.
+  /// The provider that the viewer chose on the device.
   public static let provider = "mvpd"
-  /// The provider, on browser calls and `freepreview`.
+  /// The provider in browser requests and `freepreview`.
   public static let providerID = "mso_id"
-  /// The code, on browser calls.
+  /// The registration code in browser requests.
   public static let regcode = "reg_code"
-  /// The domain of the page that began to sign in.
+  /// The domain of the page that started the sign-in.
   public static let domainName = "domain_name"
-  /// Where the browser goes afterwards.
+  /// The address to which the browser is redirected at the end.
   public static let redirectURL = "redirect_url"
-  /// What shows on `/logout` that the device itself asks; see ``PairingHeader/logoutTicket``.
+  /// The ticket that proves to `/logout` that the device itself requested the sign-out; see
+  /// ``PairingHeader/logoutTicket``.
   public static let logoutTicket = "ticket"
-  /// No Flash: always `true`.
+  /// The client has no Flash.
+  ///
+  /// Always `true`.
   public static let noFlash = "noflash"
-  /// No frame: always `true`.
+  /// The client uses no iframe.
+  ///
+  /// Always `true`.
   public static let noFrame = "no_iframe"
-  /// How long a code is to live, in seconds.
+  /// The requested lifetime of a code, in seconds.
   public static let lifetime = "ttl"
-  /// `number`: number matching is wanted.
+  /// `number` requests number matching.
   public static let match = "match"
-  /// Wait for what comes after this sequence.
+  /// Long polling: answer when the sequence number is greater than this one.
   public static let after = "after"
-  /// What is to be watched.
+  /// The resource that the viewer wants to watch.
   public static let resource = "resource"
-  /// What else the app has to say: the identity of a promotional pass, the `data` of a sign-in.
+  /// Additional data of the app: the identity for a promotional pass, or the `data` of a sign-in.
   public static let genericData = "generic_data"
-  /// `json` or `xml`.
+  /// The response format, `json` or `xml`.
   public static let format = "format"
-  /// A registered client's access token, when it is not in its header.
+  /// A registered client's access token, if it is not in the header.
   public static let accessToken = "access_token"
-  /// The integration's profile.
+  /// The application profile of the integration.
   public static let applicationProfile = "applicationProfile"
   /// A visitor id of the app's analytics.
   public static let visitorID = "visitorID"
 
-  /// The box's word for a profile request, where the original has the platform's own.
+  /// The box's signed answer to a profile request.
+  ///
+  /// In the original protocol the platform's SAML response has this place.
   public static let platformResponse = "SAMLResponse"
-  /// The public half of a box's key: SubjectPublicKeyInfo, in base64.
+  /// The public half of a box's key as a base64 SubjectPublicKeyInfo.
   public static let publicKey = "publicKey"
   /// An app on a box, by the name that the box's owner gave it.
   public static let app = "app"
-  /// For which requestor an app on a box may use the box's account.
+  /// The requestor for which an app on a box may use the box's account.
   public static let appRequestor = "appRequestor"
-  /// `granted`, `denied`, `undetermined`, or `asked` when nobody decided.
+  /// A viewer's decision: `granted`, `denied` or `undetermined`; or `asked` if the app waits for a decision.
   public static let permission = "permission"
-  /// How long ago that was, in milliseconds.
+  /// How long ago the viewer decided, in milliseconds.
   public static let decisionAge = "decisionAge"
 
-  /// All of them: what has another name is the app's own, and must not speak for the call.
+  /// All parameters above.
+  ///
+  /// Any other parameter is an app's own and must not influence the request.
   public static let all: Set<String> = [
     requestor, signedRequestorID, requestorID, deviceID, deviceInfo, deviceType, deviceUser, appID,
     appVersion, registrationURL, provider, providerID, regcode, domainName, redirectURL, logoutTicket,
@@ -77,26 +88,26 @@ public enum Field {
   ]
 }
 
-/// The headers of the protocol that HTTP itself does not know.
+/// The headers of the protocol that are not part of HTTP.
 public enum PairingHeader {
-  /// Device information.
   public static let deviceInfo = "X-Device-Info"
-  /// The device's address, from a programmer's server.
+  /// The device's address, in a request that an app publisher's server makes for it.
   public static let forwardedFor = "X-Forwarded-For"
-  /// An id for this answer.
+  /// The id of the response, for support requests.
   public static let requestID = "Adobe-Request-Id"
-  /// `full`: every resource was looked at.
+  /// `full` if every requested resource was checked.
   public static let responseConfidence = "Adobe-Response-Confidence"
-  /// In the answer to a sign-out: with it the browser of the same viewer is signed out without a tap.
+  /// In the response to a sign-out: a ticket with which the viewer's browser is signed out without a confirmation.
   public static let logoutTicket = "Regent-Logout-Ticket"
-  /// The identity of a promotional pass.
+  /// The identity for a promotional pass.
   public static let temporaryPassIdentity = "AP-TempPass-Identity"
   /// A visitor id of the app's analytics.
   public static let visitorID = "AP-Visitor-Identifier"
-  /// Who allowed it, unless the provider did: `temppass`, `degradation`; of a sign-in ``platformSource``.
+  /// What allowed the request instead of the provider: `temppass` or `degradation`; for a sign-in also
+  /// ``platformSource``.
   public static let decisionSource = "AP-Decision-Source"
-  /// The sign-in came by the box's platform account.
+  /// The sign-in was made with the box's platform account.
   public static let platformSource = "platform"
-  /// Why it was denied, for apps of requestors without enhanced errors (ours): the enhanced code.
+  /// The enhanced error code of a refusal, for apps of requestors without enhanced errors (an extension of Regent).
   public static let decisionReason = "AP-Decision-Reason"
 }

@@ -1,20 +1,21 @@
 public import RegentPairing
 
-/// The addresses that a box shows: where to type the code, and where a scanned code leads.
+/// The two addresses that a box shows: one to type the code at, and one for the QR code.
 public struct VerificationLink: Hashable, Sendable {
-  /// Where to type the code: the public address of the service itself, which is short.
+  /// The address at which the viewer types the code: the service's public address, which is short.
   public let url: String
-  /// Where a scanned code leads: `…/D/CODE.SECRET`.
+  /// The address in the QR code: `…/D/CODE.SECRET`.
   public let complete: String
 
-  /// The addresses of a code at a service, whose link carries a secret of its own: a scanned link is no guess.
+  /// Builds the addresses of a code.
   ///
-  /// The secret costs nine characters, all of them in the alphanumeric mode of a QR symbol: a symbol of version 2 has
-  /// room for 47. `…/D/CODE` without one is a typed code.
+  /// The address for the QR code contains a secret, which shows the service that the code was scanned and not guessed.
   ///
-  /// With no path in the public address the complete one is written in capitals: a QR symbol holds those in its
-  /// alphanumeric mode, which makes it a size smaller. Host names and schemes do not care, and our route does not
-  /// either.
+  /// The secret takes nine characters, all of which exist in the alphanumeric mode of QR codes. A symbol of version 2
+  /// holds 47 such characters. `…/D/CODE` without a secret counts as a typed code.
+  ///
+  /// If the public address has no path, the address is written in upper case, so that the alphanumeric mode can hold
+  /// all of it and the symbol is one size smaller. Schemes, host names and the service's route ignore case.
   public init(publicURL: String, code: RegistrationCode, secret: LinkSecret) {
     var base = publicURL[...]
     while base.last == "/" { base.removeLast() }
@@ -24,7 +25,7 @@ public struct VerificationLink: Hashable, Sendable {
   }
 
   private static func hasPath(_ url: Substring) -> Bool {
-    // The two slashes after the scheme, and no third one.
+    // A URL without a path has exactly the two slashes after the scheme.
     url.utf8.count { $0 == UInt8(ascii: "/") } > 2
   }
 }

@@ -1,23 +1,26 @@
 public import RegentJSON
 public import RegentPairing
 
-/// The box's word for one profile request: "the viewer is signed in on this box there, and lets this app use it".
+/// A box's signed answer to one profile request: "the viewer is signed in on this box with this provider, and lets this
+/// app use the sign-in".
 ///
-/// Signed with the box's key (EdDSA, `kid` is the box) and posted as `SAMLResponse`. It is about one request, which
-/// names requestor, device and provider, and about one sign-in of the box, which the box's name stands for.
+/// It is signed with the box's key (EdDSA, the `kid` is the box's id) and posted as `SAMLResponse`. It is valid for one
+/// profile request, which names the requestor, the device and the provider, and for one sign-in of the box, which the
+/// box's id stands for.
 public struct PlatformAssertion: Hashable, Sendable {
-  /// The kind of signed text that it is: no other text that the same key might sign is taken for it.
+  /// The JWT type, so that no other text signed with the same key passes as an assertion.
   public static let type = "platform-assertion+jwt"
-  /// How long it counts.
   public static let lifetime: Duration = .seconds(60)
-  /// The longest that is read, in bytes.
+  /// The longest assertion that is parsed, in bytes.
   public static let longest = 8192
 
-  /// What the service called the box when it took its key.
+  /// The id that the service gave the box when it registered the box's key.
   public let box: String
-  /// The service: what the request named as its issuer.
+  /// The service: the issuer of the profile request.
   public let audience: String
-  /// The request itself, as the app handed it over: what it is about is read from there, and nowhere else.
+  /// The profile request as the app passed it on.
+  ///
+  /// The service reads requestor and device only from there.
   public let request: String
   public let provider: ProviderID
   /// The app, by the name that the box's owner gave it.
@@ -35,10 +38,12 @@ public struct PlatformAssertion: Hashable, Sendable {
     self.issued = issued
   }
 
-  /// The time to write into an assertion: the box's clock, unless that contradicts the request that was made just now.
+  /// The issue time of an assertion: the box's clock, unless it contradicts the profile request, which was made just
+  /// before.
   ///
-  /// A box that has no clock yet makes one all the same, and one whose clock is ahead makes none that counts later. Who
-  /// answers an old request writes its time as well, and has to ask for a new one.
+  /// A box whose clock is not set yet can thus make a valid assertion, and a box whose clock is ahead cannot make one
+  /// that is valid later. An answer to an old request also gets the request's time and has expired already; the app
+  /// must then get a new request.
   public static func issued(at clock: Instant, for request: ProfileRequest) -> Instant {
     let age = clock.since(request.issued)
     return age >= .zero && age <= lifetime ? clock : request.issued
@@ -61,16 +66,18 @@ public struct PlatformAssertion: Hashable, Sendable {
       issued: Instant(milliseconds: issued))
   }
 
-  /// Whether it counts at this time: not older than its lifetime, and no further ahead than clocks differ.
+  /// Whether the assertion is valid at this time: at most ``lifetime`` old, and at most that far in the future because
+  /// clocks differ.
   public func isFresh(at now: Instant) -> Bool {
     let age = now.since(issued)
     return age <= Self.lifetime && age >= .zero - Self.lifetime
   }
 }
 
-/// The names of apps, which the box's owner gives and the viewer reads.
+/// The names of apps, which the box's owner chooses and viewers read.
 public enum PlatformApp {
-  /// 1 to 64 letters, digits, dots, dashes and underscores of ASCII, no dot or dash first.
+  /// Whether the text has 1 to 64 ASCII letters, digits, dots, dashes and underscores, and does not begin with a dot or
+  /// dash.
   public static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64, first != 0x2D, first != 0x2E else { return false }
     return text.utf8.allSatisfy { byte in

@@ -2,25 +2,26 @@ internal import RegentEncodings
 public import RegentJSON
 public import RegentPairing
 
-/// What the service gives an app that wants in through the box's platform account: a signed text, opaque to the app,
-/// that the app hands to the box's daemon.
+/// A signed text of the service that lets an app sign in with the box's platform account.
 ///
-/// The daemon reads it, so that the viewer's permission is asked for the right requestor; only the service can tell
-/// whether it made it.
+/// The app passes it to the box's daemon without reading it.
+///
+/// The daemon reads it to ask the viewer about the right requestor. Only the service can verify it.
 public struct ProfileRequest: Hashable, Sendable {
-  /// The kind of signed text that it is.
   public static let type = "profile-request+jwt"
-  /// How long it may be answered.
+  /// How long after ``issued`` a request may be answered.
   public static let lifetime: Duration = .seconds(600)
-  /// The longest that is read, in bytes.
+  /// The longest request that is parsed, in bytes.
   public static let longest = 4096
 
-  /// Counts once.
+  /// A unique id.
+  ///
+  /// The service accepts one answer for it.
   public let id: String
-  /// The service: its public address.
+  /// The service's public address.
   public let issuer: String
   public let requestor: RequestorID
-  /// The device, as the service names it in hashes.
+  /// The device, as the hash by which the service identifies it.
   public let device: String
   public let provider: ProviderID
   public let issued: Instant
@@ -38,7 +39,9 @@ public struct ProfileRequest: Hashable, Sendable {
 
   public var expires: Instant { issued + Self.lifetime }
 
-  /// What is signed; times in milliseconds, as everywhere on this wire.
+  /// The claims to sign.
+  ///
+  /// As everywhere in this protocol, times are in milliseconds.
   public var claims: JSONObject {
     [
       "jti": .string(id), "iss": .string(issuer), "requestor": .string(requestor.text), "device": .string(device),
@@ -46,7 +49,9 @@ public struct ProfileRequest: Hashable, Sendable {
     ]
   }
 
-  /// What was signed.
+  /// Reads the claims.
+  ///
+  /// Returns `nil` if one is missing or malformed.
   public init?(_ claims: JSONObject) {
     guard let id = claims["jti"]?.string, !id.isEmpty, id.utf8.count <= 128, let issuer = claims["iss"]?.string,
       let requestor = claims["requestor"]?.string.flatMap({ RequestorID($0) }), let device = claims["device"]?.string,
@@ -57,7 +62,9 @@ public struct ProfileRequest: Hashable, Sendable {
       issued: Instant(milliseconds: issued))
   }
 
-  /// What a text says that nobody has verified: all that the box can know of it.
+  /// Reads a request without verifying its signature.
+  ///
+  /// Only the service can verify it.
   public init?(unverified text: String) {
     guard let claims = UnverifiedClaims.of(text, longest: Self.longest) else { return nil }
     self.init(claims)

@@ -1,19 +1,19 @@
 public import RegentJSON
 
-/// A document that a client can read back from JSON.
+/// A document that a client can parse from JSON.
 ///
-/// Clients read what a service of another version wrote: members that nobody knows are ignored, times may be numbers or
-/// texts, and only what a client cannot do without has to be there.
+/// Clients may meet a service of another version. They ignore unknown members, accept times as numbers or texts, and
+/// require only the members that they need.
 public protocol ReadableDocument: WireDocument {
-  /// Reads the members.
   init(from object: JSONObject) throws(JSONShapeError)
 }
 
 extension ReadableDocument {
-  /// The most that a client reads of an answer: 1 MiB; a provider list with a thousand providers has a third of that.
+  /// The largest response that a client reads: 1 MiB.
+  ///
+  /// A list of a thousand providers has a third of that.
   public static var limits: JSONLimits { JSONLimits(depth: 16, bytes: 1 << 20) }
 
-  /// Reads the JSON text of an answer.
   public init(json bytes: [UInt8]) throws(DocumentError) {
     let value: JSONValue
     do throws(JSONError) {
@@ -30,16 +30,12 @@ extension ReadableDocument {
   }
 }
 
-/// Why an answer is not the document that was expected.
+/// Why a response is not the expected document.
 public enum DocumentError: Error, Hashable, Sendable {
-  /// It is no JSON.
   case notJSON(JSONError)
-  /// It is JSON, but no object.
   case notAnObject
-  /// A member is missing or of another type.
   case shape(JSONShapeError)
 
-  /// The same error.
   public static func == (one: DocumentError, other: DocumentError) -> Bool {
     switch (one, other) {
     case (.notJSON(let left), .notJSON(let right)): left == right
@@ -49,14 +45,15 @@ public enum DocumentError: Error, Hashable, Sendable {
     }
   }
 
-  /// Hashes what kind of error it is.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(description)
   }
 }
 
 extension DocumentError: CustomStringConvertible {
-  /// What is wrong with the answer; never what it said.
+  /// A sentence about the problem.
+  ///
+  /// It never repeats the response.
   public var description: String {
     switch self {
     case .notJSON(let error): "the service's answer is \(error)"

@@ -2,7 +2,6 @@ public import RegentJSON
 import RegentPairing
 
 extension ConfigDocument: ReadableDocument {
-  /// Reads a provider list.
   public init(from object: JSONObject) throws(JSONShapeError) {
     let requestor = try object.object("requestor")
     let domains = try requestor.optionalArray("domains") ?? []
@@ -42,7 +41,9 @@ extension ListedProvider {
 }
 
 extension PreauthorizationDocument: ReadableDocument {
-  /// Reads the answers; the older "none at all" (a null list) is an empty one.
+  /// Reads the response.
+  ///
+  /// Older services send `null` for an empty list.
   public init(from object: JSONObject) throws(JSONShapeError) {
     var resources: [Resource] = []
     for element in try object.optionalArray("resources") ?? [] {
@@ -61,7 +62,9 @@ extension PreauthorizationDocument: ReadableDocument {
 }
 
 extension ErrorDocument: ReadableDocument {
-  /// Reads a generic or enhanced error; a code that nobody knows leaves the rest readable.
+  /// Reads a generic or enhanced error.
+  ///
+  /// An unknown code is dropped, and the rest is still read.
   public init(from object: JSONObject) throws(JSONShapeError) {
     let code = try object.optionalString("code").flatMap(EnhancedCode.init)
     let helpURL = try object.optionalString("helpUrl") ?? ""
@@ -77,7 +80,9 @@ extension ErrorDocument: ReadableDocument {
 }
 
 extension UserMetadataDocument: ReadableDocument {
-  /// Reads attributes; one of a shape that nobody knows is left out.
+  /// Reads the attributes.
+  ///
+  /// An attribute with a value of an unknown type is omitted.
   public init(from object: JSONObject) throws(JSONShapeError) {
     let encrypted = try object.optionalStrings("encrypted") ?? []
     let attributes = try object.object("data").members.compactMap { member in

@@ -3,7 +3,9 @@ public import RegentJSON
 import RegentPairing
 
 extension RegcodeDocument: ReadableDocument {
-  /// Reads a record; the members that are ours have defaults, so that other services' records can be read.
+  /// Reads a record.
+  ///
+  /// Regent's extensions have defaults, so that records of other services can be read.
   public init(from object: JSONObject) throws(JSONShapeError) {
     let info = try RegcodeInfo(from: object.object("info"))
     let status = try object.optionalString("state").map { text throws(JSONShapeError) in
@@ -57,7 +59,6 @@ extension RegcodeInfo {
 }
 
 extension AuthenticationDocument: ReadableDocument {
-  /// Reads an authentication.
   public init(from object: JSONObject) throws(JSONShapeError) {
     self.init(
       requestor: try object.string("requestor"), provider: try object.string("mvpd"),
@@ -66,7 +67,6 @@ extension AuthenticationDocument: ReadableDocument {
 }
 
 extension AuthorizationDocument: ReadableDocument {
-  /// Reads an authorization.
   public init(from object: JSONObject) throws(JSONShapeError) {
     self.init(
       provider: try object.string("mvpd"), resource: try object.string("resource"),
@@ -76,7 +76,9 @@ extension AuthorizationDocument: ReadableDocument {
 }
 
 extension MediaTokenDocument: ReadableDocument {
-  /// Reads a media token's document; the token itself is read by ``ReceivedMediaToken``.
+  /// Reads the document.
+  ///
+  /// ``ReceivedMediaToken`` parses the token in it.
   public init(from object: JSONObject) throws(JSONShapeError) {
     self.init(
       resource: try object.string("resource"), requestor: try object.string("requestor"),
@@ -87,7 +89,6 @@ extension MediaTokenDocument: ReadableDocument {
 }
 
 extension ClientDocument: ReadableDocument {
-  /// Reads a new client.
   public init(from object: JSONObject) throws(JSONShapeError) {
     self.init(
       id: try object.string("client_id"), secret: try object.string("client_secret"),
@@ -99,7 +100,9 @@ extension ClientDocument: ReadableDocument {
 }
 
 extension AccessTokenDocument: ReadableDocument {
-  /// Reads an access token; `expires_in` is what counts, whatever prose says elsewhere.
+  /// Reads an access token.
+  ///
+  /// Its lifetime is `expires_in`, even where the protocol's documentation says otherwise.
   public init(from object: JSONObject) throws(JSONShapeError) {
     guard let lifetime = try object.optionalInt("expires_in"), lifetime > 0 else {
       throw JSONShapeError(name: "expires_in", expected: "a number of seconds")
@@ -111,13 +114,13 @@ extension AccessTokenDocument: ReadableDocument {
   }
 }
 
-/// The times that are believed: what sixteen characters can say, some three hundred thousand years.
+/// The accepted times in epoch milliseconds: numbers of at most sixteen characters, about three hundred thousand years.
 ///
-/// Beyond it nobody means a time, and sums with it would not fit.
+/// Larger numbers cannot be meant as times, and adding a duration to them could overflow.
 private let readableTimes: ClosedRange<Int64> = -999_999_999_999_999...9_999_999_999_999_999
 
 extension JSONObject {
-  /// A time in epoch milliseconds, as a number or as a text.
+  /// Reads a time in epoch milliseconds, written as a number or as a text.
   func instant(_ name: String) throws(JSONShapeError) -> Instant {
     let number = self[name]?.int64 ?? self[name]?.string.flatMap { Int64($0) }
     guard let number, readableTimes.contains(number) else {
@@ -127,7 +130,7 @@ extension JSONObject {
     return Instant(milliseconds: number)
   }
 
-  /// Such a time, nil when it is missing or null.
+  /// Reads a time in epoch milliseconds, or `nil` if it is missing or null.
   func optionalInstant(_ name: String) throws(JSONShapeError) -> Instant? {
     guard let value = self[name], !value.isNull else { return nil }
     return try instant(name)

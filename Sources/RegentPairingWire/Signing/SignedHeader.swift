@@ -1,29 +1,33 @@
 internal import RegentEncodings
 public import RegentPairing
 
-/// The signed `Authorization` header: how it is read and how it is written.
+/// Reads and writes the signed `Authorization` header, which has this form.
 ///
 ///     GET requestor_id=R, nonce=N, signature_method=HMAC-SHA1, request_time=MS, request_uri=/path, public_key=K,
 ///     signature=S
 public enum SignedHeader {
-  /// The longest header that is looked at, in bytes.
+  /// The longest header that is parsed, in bytes.
   public static let longest = 4096
 
-  /// Whether a header is of this kind: neither `Bearer` nor anything else that HTTP knows.
+  /// Whether a header is meant as a signed header: it contains `=` and is not a `Bearer` token.
   public static func isMeant(by header: String) -> Bool {
     header.utf8.contains(UInt8(ascii: "=")) && !header.lowercased().hasPrefix("bearer ")
   }
 
-  /// Reads a header; what it says is not true until the signature has been checked over ``SignedCall/signedText``.
+  /// Parses a header.
   ///
-  /// The signed text is what stands before `, public_key=`, exactly as received. Every field is there once; fields that
-  /// nobody knows are signed along and otherwise ignored. The signature has one form only: a second one would give a
-  /// replayed header another face.
+  /// Its contents are not trustworthy until the caller has checked the signature over ``SignedCall/signedText``.
+  ///
+  /// The signed text is everything before `, public_key=`, exactly as received. Each field must occur once. Unknown
+  /// fields are covered by the signature and otherwise ignored. Only one encoding of the signature is accepted, because
+  /// a second one would let a replayed header look new.
   public static func read(_ header: String) throws(SignedHeaderError) -> SignedCall {
     try read(header.utf8.span)
   }
 
-  /// Reads a header where it lies, because every signed call comes through here.
+  /// Parses a header in place.
+  ///
+  /// Every signed request passes through here, so nothing is copied.
   public static func read(_ header: Span<UInt8>) throws(SignedHeaderError) -> SignedCall {
     guard header.count <= longest else { throw .tooLong }
     var fields = SignedFields()
@@ -37,7 +41,6 @@ public enum SignedHeader {
       signature: (keyEnd + signatureMark.utf8.count)..<header.count)
   }
 
-  /// The text to sign.
   public static func textToSign(
     method: String, requestor: RequestorID, nonce: String, signatureMethod: SignatureMethod,
     requestTime: Instant, requestURI: String
@@ -46,31 +49,32 @@ public enum SignedHeader {
       + "request_time=\(requestTime.milliseconds), request_uri=\(requestURI)"
   }
 
-  /// The header, from the text that was signed.
+  /// Builds the header from the signed text.
   public static func header(textToSign: String, publicKey: PublicKey, signature: [UInt8]) -> String {
     "\(textToSign), public_key=\(publicKey), signature=\(Base64.encode(signature))"
   }
 }
 
-/// Why a header is no signed call: for the log; the caller gets one and the same answer for all of them.
+/// Why a header is not a signed request.
+///
+/// For the log only: the client gets the same response for all of them.
 public enum SignedHeaderError: Error, Hashable, Sendable {
-  /// Longer than any sensible one.
+  /// The header exceeds ``SignedHeader/longest``.
   case tooLong
-  /// Not of the form above.
+  /// The header does not have the form described at ``SignedHeader``.
   case malformed
-  /// A field is not there.
   case missing(String)
-  /// A field is there twice.
   case repeated(String)
-  /// A field's value cannot be one.
   case unreadable(String)
 }
 
-/// What ends the signed text.
+/// The end of the signed text.
 let publicKeyMark = ", public_key="
 let signatureMark = ", signature="
 
-/// The method and fields before the public key, as places in the header: nothing is copied before it is needed.
+/// The method and the fields before the public key, as ranges in the header.
+///
+/// Nothing is copied before it is needed.
 private struct SignedFields {
   private var method = 0..<0
   private var values = InlineArray<5, Range<Int>?>(repeating: nil)
@@ -85,13 +89,15 @@ private struct SignedFields {
     }
   }
 
-  /// Which field has a name; the length tells most of them apart.
+  /// The index of the field with this name.
+  ///
+  /// The length identifies most names.
   private static func place(of name: Range<Int>, in header: Span<UInt8>) -> Int? {
     let place =
       switch name.count {
       case 5: 1
       case 11: 4
-      // `requestor_id`, or `request_time`.
+      // `requestor_id` or `request_time`: byte 7 differs.
       case 12: header[name.lowerBound + 7] == UInt8(ascii: "o") ? 0 : 3
       case 16: 2
       default: 5
@@ -100,7 +106,9 @@ private struct SignedFields {
     return place
   }
 
-  /// Reads up to the public key, each byte once; gives where the signed text ends.
+  /// Parses the header up to the public key, reading each byte once.
+  ///
+  /// Returns the end of the signed text.
   mutating func read(_ header: Span<UInt8>) throws(SignedHeaderError) -> Int {
     var place = 0
     while place < header.count, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(header[place]) { place += 1 }
@@ -111,13 +119,15 @@ private struct SignedFields {
     repeat {
       place = try readField(header, from: place + 1)
       guard place < header.count else { throw .missing("public_key") }
-      // One comma too many is let pass here, as it always was.
+      // Tolerates one extra comma before the public key, as earlier versions did.
       if header.isPublicKeyMark(at: place + 1) { place += 1 }
     } while !header.isPublicKeyMark(at: place)
     return place
   }
 
-  /// Reads one field and gives where it ends: at a comma, or at the end of the header.
+  /// Parses one field.
+  ///
+  /// Returns its end, which is a comma or the end of the header.
   private mutating func readField(
     _ header: Span<UInt8>, from start: Int
   ) throws(SignedHeaderError) -> Int {
@@ -164,7 +174,7 @@ private struct SignedFields {
 }
 
 extension UInt8 {
-  /// Whether it may stand in a field: a letter of ASCII, and not the comma that ends one.
+  /// Whether the byte may occur in a field: printable ASCII except the comma.
   fileprivate var isText: Bool { self >= 0x20 && self <= 0x7E && self != UInt8(ascii: ",") }
 }
 
@@ -178,12 +188,16 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Whether the signed text ends at a place; its third letter tells that of nearly all other fields.
+  /// Whether the signed text ends here.
+  ///
+  /// The third byte rules out nearly all other fields.
   fileprivate func isPublicKeyMark(at place: Int) -> Bool {
     place + 2 < count && self[place + 2] == UInt8(ascii: "p") && spells(publicKeyMark, from: place)
   }
 
-  /// The bytes as text; they were seen to be ASCII, or what is made of them allows nothing else.
+  /// The bytes as text, or an empty text if they are not UTF-8.
+  ///
+  /// The caller has checked them, or checks the result.
   fileprivate func text(_ range: Range<Int>) -> String {
     guard let text = try? UTF8Span(validating: extracting(range)) else { return "" }
     return String(copying: text)

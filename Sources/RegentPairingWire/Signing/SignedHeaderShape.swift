@@ -1,32 +1,31 @@
 internal import RegentEncodings
 public import RegentPairing
 
-/// What the signed headers of a caller that asks the same again have in common: all but nonce, time and signature.
+/// The parts that the signed headers of a repeated request have in common: everything except nonce, time and signature.
 ///
-/// It holds no bytes: whoever keeps it keeps the header that it was made of as well.
+/// It holds only ranges. The caller must also keep the header that it was made from.
 public struct SignedHeaderShape: Sendable {
-  /// What a header says that the one before did not.
-  public struct News: Sendable {
-    /// Where the nonce stands in the header.
+  /// The parts of a header that differ from the previous one.
+  public struct HeaderChange: Sendable {
+    /// The range of the nonce in the header.
     public let nonce: Range<Int>
     public let requestTime: Instant
-    /// Where the text stands that the signature covers.
+    /// The range of the text that the signature covers.
     public let signedText: Range<Int>
     public let signature: [UInt8]
   }
 
   private let nonce, requestTime: Range<Int>
-  /// Where the signed text ends.
+  /// The end of the signed text.
   private let signed: Int
-  /// Where the signature begins.
+  /// The start of the signature.
   private let signature: Int
-  /// Whose app calls.
   public let requestor: RequestorID
-  /// Which key pair signs.
+  /// The key pair that signed the request.
   public let publicKey: PublicKey
   public let signatureMethod: SignatureMethod
 
-  /// The shape of the header that a call was read from.
+  /// The shape of the header that `call` was parsed from.
   public init(_ call: SignedCall) {
     nonce = call.places.nonce
     requestTime = call.places.requestTime
@@ -37,11 +36,13 @@ public struct SignedHeaderShape: Sendable {
     signatureMethod = call.signatureMethod
   }
 
-  /// Reads a header by one of this shape; nothing when it differs in anything else, or cannot be read.
+  /// Parses a header of this shape.
   ///
-  /// What it gives is what ``SignedHeader/read(_:)-(Span<UInt8>)`` would: with the same bytes around them, two values
-  /// without a comma are the values of the same two fields.
-  public func read(_ header: Span<UInt8>, like known: Span<UInt8>) -> News? {
+  /// Returns `nil` if it differs in more than nonce, time and signature, or is malformed.
+  ///
+  /// The result equals that of ``SignedHeader/read(_:)-(Span<UInt8>)``: a value contains no comma, so two values
+  /// between identical bytes belong to the same two fields.
+  public func read(_ header: Span<UInt8>, like known: Span<UInt8>) -> HeaderChange? {
     guard header.count <= SignedHeader.longest, known.count >= signature else { return nil }
     let isNonceFirst = nonce.lowerBound < requestTime.lowerBound
     let (one, other) = isNonceFirst ? (nonce, requestTime) : (requestTime, nonce)
@@ -57,13 +58,13 @@ public struct SignedHeaderShape: Sendable {
     guard (1...128).contains(nonce.count), let milliseconds = header.extracting(time).number,
       let read = try? Base64.decode(header.extracting((second.upperBound + rest.count)..<header.count)), !read.isEmpty
     else { return nil }
-    return News(
+    return HeaderChange(
       nonce: nonce, requestTime: Instant(milliseconds: milliseconds),
       signedText: 0..<(second.upperBound + signed - other.upperBound), signature: read)
   }
 }
 
 extension Span<UInt8> {
-  /// Where the value of a field ends that begins at a place.
+  /// The end of a field's value that starts here.
   fileprivate func endOfValue(from start: Int) -> Int { endOfPlainText(from: start, before: UInt8(ascii: ",")) }
 }

@@ -1,12 +1,11 @@
 import RegentPairing
 
-/// Text from an unauthenticated device, made fit to be kept and shown: one line, no hidden or steering characters.
+/// Cleans text from an unauthenticated device for storage and display: one line, without hidden or control characters.
 ///
-/// A device name is shown on the page where somebody decides whether to approve: a right-to-left override or a zero
-/// width joiner there lets a stranger's box look like one's own. Escaping for HTML or terminals is still the page's
-/// part.
+/// The approval page shows the device's name. With a right-to-left override or a zero-width joiner, an attacker's box
+/// could look like the viewer's own. Pages must still escape the text for HTML or a terminal.
 public enum CleanText {
-  /// The text on one line, at most so many bytes; nothing when nothing is left that anybody sees.
+  /// Returns the text on one line, cut to `longest` bytes, or `nil` if nothing visible remains.
   public static func line(_ text: String, longest: Int = 256) -> String? {
     var out = ""
     var size = 0

@@ -1,5 +1,7 @@
 extension Span<UInt8> {
-  /// The number that is written here: digits alone, and so few that they cannot overflow.
+  /// The decimal number that these bytes spell, or `nil`.
+  ///
+  /// At most 15 digits are accepted, so that it cannot overflow.
   var number: Int64? {
     guard (1...15).contains(count) else { return nil }
     var number: Int64 = 0

@@ -1,19 +1,20 @@
 import Glibc
 
-/// A file that this process has claimed under whatever name it is reached, and whether its path still leads to it.
+/// A lock on a file itself, whatever name it was opened under.
 ///
-/// A lock file beside a file guards its path: with the lock file removed, or through a hard link, a second process
-/// would come in. This claim is on the file itself. The kernel drops it when the value goes away and when the process
-/// dies.
+/// It also tells whether the path still leads to the file.
+///
+/// A lock file beside a file protects only the path: a second process could get in through a hard link or after the
+/// lock file was removed. The kernel releases this lock when the value goes away and when the process dies.
 public struct ClaimedFile: ~Copyable, Sendable {
-  /// The path that led to the file when it was claimed.
+  /// The path that led to the file when it was locked.
   public let path: String
   private let descriptor: FileDescriptor
   private let claimed: stat
 
-  /// Claims a regular file that exists.
+  /// Locks an existing regular file.
   ///
-  /// - Throws: `FileError`, `.held` when another process has claimed it.
+  /// - Throws: `FileError`; `.held` when another process has locked it.
   public init(claiming path: String) throws(FileError) {
     let file = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
@@ -27,13 +28,15 @@ public struct ClaimedFile: ~Copyable, Sendable {
   }
 
   deinit {
-    // Said outright, for the reason that `FileLock` gives.
+    // Explicitly, for the reason that `FileLock` gives.
     _ = flock(descriptor.number, LOCK_UN)
   }
 
-  /// Whether the path still leads to this file; not when somebody removed it or put another in its place.
+  /// Whether the path still leads to this file.
   ///
-  /// When the path cannot be looked at, that is no sign that the file is gone.
+  /// False when the file was removed or replaced.
+  ///
+  /// True when the path cannot be examined for another reason, since that does not show that the file is gone.
   public var isInPlace: Bool {
     var there = stat()
     let code = attempt { unsafe lstat(path, &there) }.code

@@ -1,17 +1,15 @@
 internal import Glibc
 
-/// How much room there is where something is written.
+/// The free space and the size of a file system.
 public struct DiskSpace: Sendable {
   /// The bytes that this user may still write.
   public let free: Int64
-  /// The bytes of the whole disk.
+  /// The bytes of the whole file system.
   public let size: Int64
 
   public init(free: Int64, size: Int64) { (self.free, self.size) = (free, size) }
 
-  /// The disk that a path lies on.
-  ///
-  /// - Throws: `SystemError`.
+  /// Measures the file system that contains a path.
   public init(at path: String) throws(SystemError) {
     try refuseNUL(in: path, operation: "measure")
     var status = statvfs()
@@ -24,7 +22,5 @@ public struct DiskSpace: Sendable {
   }
 
   /// The bytes that this user may still write on the disk that a path lies on.
-  ///
-  /// - Throws: `SystemError`.
   public static func free(at path: String) throws(SystemError) -> Int64 { try DiskSpace(at: path).free }
 }

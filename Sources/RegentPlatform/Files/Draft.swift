@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// The second file that a write fills before it takes the first one's name.
+/// The temporary file that a write fills before renaming it over the target.
 ///
-/// Its name comes from a short fixed list and a `flock` says whether its writer is alive. So a writer that was killed
-/// leaves at most one file, which the next write takes over: no clutter, no directory scan, and two writers at once
-/// never share one. What another user put there is none of ours: it goes away, and a new one is made.
+/// Its name comes from a short fixed list, and a `flock` shows whether its writer still lives. So a killed writer
+/// leaves at most one file, which the next write reuses. No directory scan is needed, and two concurrent writers never
+/// share a file. A file of another user with that name is removed and replaced.
 struct Draft: ~Copyable {
   let file: FileDescriptor
   let name: String
   let path: String
 
-  /// More writers than this at once to one file means that something else is wrong.
+  /// More concurrent writers than this to one file means that something else is wrong.
   private static let slots = 64
 
   init(
@@ -37,7 +37,7 @@ struct Draft: ~Copyable {
 
   private static func name(_ place: SplitPath, _ slot: Int) -> String { ".\(place.name).new\(slot)" }
 
-  /// Removes those whose writers are dead.
+  /// Removes the temporary files of writers that have died.
   static func clear(_ place: SplitPath, in directory: borrowing FileDescriptor) throws(FileError) {
     for slot in 0..<slots {
       let name = name(place, slot)
@@ -59,7 +59,8 @@ struct Draft: ~Copyable {
     let status = try file.status(of: path)
     guard status.isRegular, status.st_nlink <= 1 else { throw FileError(.notAFile, path: path) }
     guard try flockNow(number, path: path) else { return .busy }
-    // Its writer may have renamed it between our open and our lock: then it is the finished file, not a draft.
+    // The writer may have renamed the file after it was opened here and before it was locked. Then it is the finished
+    // file.
     guard let there = try directory.statusInside(name, path: path), there.isSameFile(as: status)
     else { return .gone }
     _ = try onFile(path) { () throws(SystemError) in
@@ -69,13 +70,15 @@ struct Draft: ~Copyable {
   }
 }
 
-/// How often somebody else may put his own file in the place of the one that is about to be made.
+/// How often `openOwn` tries again when another user keeps creating a file under the same name.
 private let mostTries = 100
 
-/// Opens a file to write it, and makes it when it is missing: it is this user's own.
+/// Opens a file for writing, and creates it if it is missing.
 ///
-/// One of another user, who may have it open and who could read what is written to it, is removed. That fails in a
-/// folder like `/tmp`, where others' files may not be removed.
+/// The file belongs to this user.
+///
+/// A file of another user is removed, because that user may have it open and could read what is written. This fails in
+/// a directory like `/tmp`, where files of others cannot be removed.
 func openOwn(_ name: String, in directory: borrowing FileDescriptor, path: String) throws(FileError) -> FileDescriptor {
   for _ in 0..<mostTries {
     do throws(SystemError) {

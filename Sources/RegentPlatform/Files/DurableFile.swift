@@ -1,19 +1,19 @@
 public import Glibc
 
-/// Small private files that survive a power cut: the old content or the new one, never a torn mixture.
+/// Reads and writes small private files that survive a power cut: with the old content or the new one, never a mixture.
 ///
-/// A write goes to a second file in the same directory, is forced to disk, renamed over the old one, and then the
-/// directory is forced to disk too: without the last step the rename itself can be lost.
+/// A write fills a second file in the same directory, forces it to disk, renames it over the old one, and forces the
+/// directory to disk. Without the last step the rename itself could be lost.
 public enum DurableFile {
-  /// Replaces a file's content, durably: when this returns, a power cut no longer brings the old content back.
+  /// Replaces a file's content durably: after it returns, a power cut cannot bring the old content back.
   ///
-  /// The old content stays in place when anything fails, a full disk included. Only a failure of the very last step
-  /// (forcing the directory) leaves the new content visible with an unknown fate after a power cut; it throws as well.
+  /// If anything fails, also because the disk is full, the old content stays. Only if the last step fails (forcing the
+  /// directory) is the new content visible although a power cut may undo it; this throws too.
   ///
   /// - Parameters:
   ///   - bytes: the whole new content.
   ///   - path: the file; its directory must exist. A symbolic link there is refused.
-  ///   - mode: the exact mode of the file, whatever the umask is.
+  ///   - mode: the exact mode of the file, regardless of the umask.
   /// - Throws: `FileError`.
   public static func write(
     _ bytes: [UInt8], to path: String, mode: mode_t = 0o600
@@ -21,14 +21,14 @@ public enum DurableFile {
     try write(bytes, to: path, mode: mode, afterStep: { _ in })
   }
 
-  /// Replaces the content of a file that is there, durably; it keeps its owner, its group and its mode.
+  /// Replaces the content of an existing file durably, and keeps its owner, group and mode.
   ///
-  /// It has all of them before it has its name.
+  /// The new file has all of these before it gets the name.
   ///
   /// - Parameters:
   ///   - bytes: the whole new content.
   ///   - path: the file.
-  ///   - old: what it says; when that is something else by now, nothing is replaced. Nil: whatever it says.
+  ///   - old: the expected content; if the file contains something else, it is not replaced. Nil means any content.
   /// - Throws: `FileError`, `.changed` when another program wrote to it.
   public static func replace(
     _ bytes: [UInt8], of path: String, whichSays old: [UInt8]? = nil
@@ -49,15 +49,18 @@ public enum DurableFile {
       afterStep: afterStep)
   }
 
-  /// Removes what writers that were killed left beside a file.
+  /// Removes temporary files that killed writers have left beside a file.
   public static func clearDrafts(of path: String) throws(FileError) {
     let place = try SplitPath(path)
     try Draft.clear(place, in: try place.openDirectory())
   }
 
-  /// Replaces the content of a private file where it lies, durably, with no more than it had: for a disk without room.
+  /// Overwrites a private file in place and forces it to disk.
   ///
-  /// A power cut in between leaves neither the old content nor the new one: for what must go more than it must come.
+  /// The new content must not be longer than the old one, so this works on a full disk.
+  ///
+  /// A power cut during the write can destroy both the old and the new content. Use it only when removing the old
+  /// content matters more than keeping the new one.
   public static func overwrite(_ bytes: [UInt8], of path: String) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()
@@ -78,19 +81,22 @@ public enum DurableFile {
     }
   }
 
-  /// Replaces a file's content at once, with a fate after a power cut that is open until ``force(_:)``.
+  /// Replaces a file's content.
   ///
-  /// For a file that means nothing before another one is written that needs it: forcing two at once is cheaper, and
-  /// nobody has to wait for it.
+  /// Until ``force(_:)`` a power cut may undo it.
+  ///
+  /// For a file that is useless until another file is written: forcing both at once is cheaper.
   public static func writeUnforced(
     _ bytes: [UInt8], to path: String, mode: mode_t = 0o600
   ) throws(FileError) {
     try write(bytes, to: path, mode: mode, isForced: false, afterStep: { _ in })
   }
 
-  /// Forces the content of files and their names to disk; nearly free when they are there.
+  /// Forces the content and the names of files to disk.
   ///
-  /// A directory that holds several of them is forced once.
+  /// It costs little when they are on disk already.
+  ///
+  /// A directory that contains several of the files is forced once.
   public static func force(_ paths: String...) throws(FileError) {
     var places: [SplitPath] = []
     for path in paths {
@@ -108,7 +114,7 @@ public enum DurableFile {
     for place in places { try force(try place.openDirectory(), path: place.directory) }
   }
 
-  /// The steps of a write, in order, so that tests can die between any two of them.
+  /// The steps of a write in order, so that tests can stop the process after any of them.
   enum Step: Int, CaseIterable { case created, written, synced, renamed, directorySynced }
 
   static func write(
@@ -127,13 +133,14 @@ public enum DurableFile {
     do throws(FileError) {
       try onFile(path) { () throws(SystemError) in
         if let owner {
-          // Before the mode and the content: nobody who may not read the old one reads the new one.
+          // Before the mode and the content are set, so that only users who may read the old file can read the new one.
           try systemCall("give back", on: draft.path) { fchown(draft.file.number, owner.user, owner.group) }
         }
         try systemCall("set the mode of", on: draft.path) { fchmod(draft.file.number, mode) }
         try draft.file.writeAll(bytes, to: path)
         afterStep(.written)
-        // A failed fsync is final: the kernel marks the pages clean, so repeating it would prove nothing.
+        // A failed fsync is final: the kernel marks the pages as clean, so a second fsync would succeed without writing
+        // them.
         if isForced { try systemCall("force to disk", on: path) { fsync(draft.file.number) } }
       }
       afterStep(.synced)
@@ -154,15 +161,15 @@ public enum DurableFile {
     afterStep(.directorySynced)
   }
 
-  /// Reads a whole private file.
+  /// Reads the whole content of a private file.
   ///
   /// - Parameters:
   ///   - path: the file; a symbolic link, pipe or device is refused.
-  ///   - limit: the most bytes it may have.
-  ///   - widest: the widest acceptable mode; `nil` for files that are not secret. A systemd credential that was granted
-  ///     through an access list shows as 0440.
+  ///   - limit: the largest size in bytes.
+  ///   - widest: the widest mode that is accepted; nil for files that are not secret. A systemd credential that was
+  ///     granted through an access list has the mode 0440.
   /// - Returns: the content.
-  /// - Throws: `FileError`, `.missing` when there is nothing.
+  /// - Throws: `FileError`; `.missing` when the file does not exist.
   public static func read(
     _ path: String, limit: Int, widest: mode_t? = 0o600
   ) throws(FileError) -> [UInt8] {
@@ -177,8 +184,8 @@ public enum DurableFile {
     guard status.st_size <= limit else { throw FileError(.tooLarge(limit: limit), path: path) }
     var content: [UInt8] = []
     while true {
-      // What is left, and a byte more, so that a file that grows meanwhile is noticed. Not simply a large buffer: its
-      // fresh pages cost more than the small files that are read here.
+      // Read the rest and one byte more, to notice a file that grows meanwhile. A large buffer would be slower: its
+      // fresh pages cost more than reading these small files.
       let left = max(Int(status.st_size) - content.count + 1, 512)
       let room = min(limit - content.count + 1, left, 65_536)
       let piece = try onFile(path) { () throws(SystemError) in
@@ -190,10 +197,9 @@ public enum DurableFile {
     }
   }
 
-  /// Removes a file, durably; nothing there is fine.
+  /// Removes a file durably.
   ///
-  /// - Parameter path: the file.
-  /// - Throws: `FileError`.
+  /// Does nothing when it does not exist.
   public static func remove(_ path: String) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()
@@ -206,7 +212,9 @@ public enum DurableFile {
     try force(directory, path: place.directory)
   }
 
-  /// Gives a file a second name in the same directory; both names stay, and nothing is overwritten.
+  /// Gives a file a second name in the same directory.
+  ///
+  /// Both names stay, and no file is overwritten.
   ///
   /// - Throws: `FileError`; `.system` with `EEXIST` when the name is taken.
   public static func keep(_ path: String, as second: String) throws(FileError) {
@@ -215,8 +223,9 @@ public enum DurableFile {
     }
   }
 
-  /// Gives a file the name of another in the same directory, whose content is gone then; there is no moment without
-  /// one.
+  /// Renames a file over another one in the same directory, durably.
+  ///
+  /// At every moment a file of that name exists.
   public static func rename(_ path: String, over other: String) throws(FileError) {
     try inOneDirectory(path, other) { (directory, from, to) throws(SystemError) in
       try systemCall("replace", on: other) { unsafe renameat(directory, from, directory, to) }

@@ -1,10 +1,9 @@
 import Glibc
 
-/// The last step of a path, and the directory it lives in.
+/// A path split into its directory and its last component.
 struct SplitPath {
-  /// The directory, "." when the path names none.
+  /// The directory; "." when the path contains none.
   let directory: String
-  /// The name inside it.
   let name: String
 
   init(_ path: String) throws(FileError) {
@@ -21,7 +20,7 @@ struct SplitPath {
       }
   }
 
-  /// Opens the directory, so that what follows happens in one directory even if somebody renames it meanwhile.
+  /// Opens the directory, so that later calls use the same directory even if it is renamed meanwhile.
   func openDirectory() throws(FileError) -> FileDescriptor {
     let directory = directory
     return try onFile(directory) { () throws(SystemError) in
@@ -37,7 +36,7 @@ extension stat {
 
   func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 
-  /// Refuses what others could have written or could read.
+  /// Refuses a file that other users could have written or could read.
   func requirePrivate(widest: mode_t, path: String) throws(FileError) {
     let mode = st_mode & 0o7777
     guard mode & ~widest == 0 else {
@@ -50,7 +49,6 @@ extension stat {
 }
 
 extension FileDescriptor {
-  /// What the kernel knows of the open file.
   func status(of path: String) throws(FileError) -> stat {
     let number = number
     var status = stat()
@@ -60,7 +58,7 @@ extension FileDescriptor {
     return status
   }
 
-  /// What is at a name inside this directory, without following a link; `nil` when nothing is.
+  /// The status of a name inside this directory, without following a symbolic link; nil when there is no such file.
   func statusInside(_ name: String, path: String) throws(FileError) -> stat? {
     var status = stat()
     do throws(SystemError) {
@@ -77,7 +75,7 @@ extension FileDescriptor {
 
 /// Takes an exclusive `flock` without waiting.
 ///
-/// - Returns: false when somebody else has it.
+/// - Returns: false when another process holds it.
 func flockNow(_ number: CInt, path: String) throws(FileError) -> Bool {
   do throws(SystemError) {
     try systemCall("lock", on: path) { flock(number, LOCK_EX | LOCK_NB) }

@@ -1,49 +1,45 @@
 public import Glibc
 
-/// Why a file, a lock file or a directory was refused or could not be used.
+/// Why a file, lock file or directory was refused or could not be used.
 public struct FileError: Error, Equatable, Sendable {
-  /// The kinds of refusal.
   public enum Kind: Equatable, Sendable {
-    /// There is nothing at that path.
     case missing
-    /// The path ends in a symbolic link: somebody could make us write elsewhere.
+    /// The path ends in a symbolic link, through which an attacker could make the program write elsewhere.
     case symbolicLink
     /// A directory, device, pipe or socket where a regular file was expected.
     case notAFile
-    /// Something else where a directory was expected.
+    /// A directory was expected and something else found.
     case notADirectory
-    /// Others may read or write what must be private.
+    /// Other users may read or write a file that must be private.
     case modeTooWide(found: mode_t, allowed: mode_t)
-    /// It belongs to somebody who is neither this process's user nor root.
+    /// The owner is neither this process's user nor root.
     case foreignOwner(uid_t)
-    /// It holds more than the cap.
+    /// The file is larger than the limit.
     case tooLarge(limit: Int)
-    /// The lock is held, by this process when the number is known.
+    /// Another process holds the lock; its id, if it is known.
     case held(by: pid_t?)
-    /// Another program wrote to it meanwhile.
+    /// Another program has written to the file meanwhile.
     case changed
-    /// The kernel refused.
+    /// A system call failed.
     case system(SystemError)
   }
 
-  /// What is wrong.
   public let kind: Kind
   public let path: String
 
-  /// An error about one path.
   public init(_ kind: Kind, path: String) {
     self.kind = kind
     self.path = path
   }
 
-  /// The exact thing to type or do.
+  /// What to type or do.
   public var hint: String? {
     switch kind {
     case .missing: "check the path: \(shellQuoted(path))"
     case .symbolicLink: "name the real file instead: readlink -f \(shellQuoted(path))"
     case .notAFile, .notADirectory: "see what is there: ls -ld \(shellQuoted(path))"
     case .modeTooWide(_, let allowed): "type: chmod \(octal(allowed)) \(shellQuoted(path))"
-    // Never to give it to this user: its own program could not open it any more.
+    // Do not suggest chown to this user: the other user's program could not open the file any more.
     case .foreignOwner(let owner):
       "type the same as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
     case .tooLarge: "check that this is the file you meant"
@@ -56,7 +52,7 @@ public struct FileError: Error, Equatable, Sendable {
 }
 
 extension FileError: CustomStringConvertible {
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch kind {
     case .missing: "\(path) does not exist"
@@ -77,7 +73,9 @@ extension FileError: CustomStringConvertible {
 }
 
 extension FileError {
-  /// The refusal that a failed call amounts to: absence and symbolic links are told apart from the rest.
+  /// Converts a failed system call.
+  ///
+  /// A missing file and a symbolic link get kinds of their own.
   init(_ error: SystemError, path: String) {
     switch error.code {
     case ENOENT: self.init(.missing, path: path)
@@ -88,7 +86,7 @@ extension FileError {
   }
 }
 
-/// Runs calls that fail with `SystemError` and turns the failure into one about the path.
+/// Runs `body` and converts a `SystemError` into a `FileError` with the path.
 func onFile<Result: ~Copyable>(
   _ path: String, _ body: () throws(SystemError) -> Result
 ) throws(FileError) -> Result {

@@ -1,8 +1,7 @@
 import Glibc
 
-/// When files were written.
 public enum FileTime {
-  /// When a file was written last, in epoch milliseconds by the clock of then; `nil` when there is none.
+  /// When a file was last written, in epoch milliseconds of the wall clock at that time; nil when there is no file.
   public static func modified(_ path: String) -> Int64? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }

@@ -1,25 +1,24 @@
 import Glibc
 
-/// Reading a whole small folder into memory, for files that are served later.
+/// Reads a small folder into memory, for files that are served later.
 public enum FolderTree {
-  /// One file of the folder.
   public struct File: Equatable, Sendable {
-    /// The path inside the folder, steps separated by `/`.
+    /// The path inside the folder, with `/` between its components.
     public let path: String
-    /// The content.
     public let bytes: [UInt8]
   }
 
-  /// Reads every file below a folder, in order of their paths.
+  /// Reads all files below a folder, sorted by path.
   ///
   /// Names that begin with a dot are left out.
   ///
   /// - Parameters:
-  ///   - folder: the folder; it may itself be a symbolic link.
-  ///   - fileLimit: the most bytes one file may have.
-  ///   - countLimit: the most files and folders there may be, so that a mistyped path ends quickly.
+  ///   - folder: the folder, or a symbolic link to it.
+  ///   - fileLimit: the largest size of a file in bytes.
+  ///   - countLimit: the most files and folders, so that reading a mistyped path ends quickly.
   /// - Returns: the files.
-  /// - Throws: `FileError`, also for a symbolic link, a device or a pipe inside: a link could lead out of the folder.
+  /// - Throws: `FileError`, also for a symbolic link inside, which could lead out of the folder, and for a device or
+  ///   pipe.
   public static func read(
     _ folder: String, fileLimit: Int = 1 << 20, countLimit: Int = 4096
   ) throws(FileError) -> [File] {
@@ -31,7 +30,7 @@ public enum FolderTree {
     return reading.files.sorted { $0.path < $1.path }
   }
 
-  /// The names in a folder, in no order, those that begin with a dot among them.
+  /// The names in a folder, unsorted, including "." and ".." and hidden files.
   public static func names(in folder: String) throws(FileError) -> [String] {
     let directory = try onFile(folder) { () throws(SystemError) in
       try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
@@ -46,7 +45,7 @@ private struct Reading {
   let countLimit: Int
   var files: [FolderTree.File] = []
 
-  /// A folder of served files is shallow; a loop of bind mounts is not.
+  /// A folder of served files is not deep; a loop of bind mounts would be.
   static let deepest = 16
 
   mutating func enter(
@@ -77,7 +76,7 @@ private struct Reading {
   private func open(
     _ name: String, in directory: borrowing FileDescriptor, _ flags: CInt, path: String
   ) throws(FileError) -> FileDescriptor {
-    // O_NOFOLLOW again: the name may have become a link since it was examined.
+    // O_NOFOLLOW again: the name may have been replaced by a symbolic link since it was examined.
     do throws(SystemError) {
       return try directory.openInside(name, O_RDONLY | O_NOFOLLOW | flags, path: path)
     } catch {
@@ -109,7 +108,7 @@ private struct Reading {
     in directory: borrowing FileDescriptor, path: String
   ) throws(FileError) -> [String] {
     let number = directory.number
-    // closedir closes the descriptor it reads, so it gets one of its own.
+    // closedir closes the descriptor it reads, so give it a duplicate.
     let copy: CInt
     do throws(SystemError) {
       copy = try systemCall("list", on: path) { fcntl(number, F_DUPFD_CLOEXEC, 0) }
@@ -136,7 +135,7 @@ private struct Reading {
           unsafe String(cString: start)
         }
       }
-      // "." and ".." begin with a dot and are left out with the hidden files.
+      // `enter` leaves out "." and ".." together with the hidden files.
       names.append(name)
     }
   }

@@ -1,20 +1,21 @@
-/// The file system that a path lies on, as this process sees it.
+/// A mounted file system, as this process sees it.
 public struct MountPoint: Hashable, Sendable {
-  /// Where it is mounted.
   public let path: String
-  /// Its kind: `ext4`, `tmpfs`.
+  /// The file system type, for example `ext4` or `tmpfs`.
   public let type: String
   public let isReadOnly: Bool
 
-  /// Whether what is written there is gone when the machine is switched off.
+  /// Whether its content is lost when the machine is switched off.
   public var isInMemory: Bool { type == "tmpfs" || type == "ramfs" }
 
-  /// The one that holds a path which exists or is to be made; `nil` where the kernel does not say.
+  /// The file system that contains a path, which need not exist yet; nil when the kernel does not tell.
   public static func holding(_ path: String) -> MountPoint? {
     kernelTable("/proc/self/mountinfo", atMost: 1 << 20).flatMap { holding(realPath(path) ?? path, in: $0) }
   }
 
-  /// The same from the text of `/proc/self/mountinfo`; of several at one place the last one counts.
+  /// Finds it in the text of `/proc/self/mountinfo`.
+  ///
+  /// If several are mounted at one place, the last one counts.
   static func holding(_ path: String, in table: String) -> MountPoint? {
     var found: MountPoint?
     for line in table.split(separator: "\n") {
@@ -32,7 +33,7 @@ public struct MountPoint: Hashable, Sendable {
     return found
   }
 
-  /// White space and the backslash are three octal digits there.
+  /// Decodes white space and backslashes, which the table writes as a backslash and three octal digits.
   private static func unescaped(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

@@ -1,9 +1,11 @@
 public import Glibc
 
-/// A private file that is written in parts and gets its name when all of it is on disk; nothing is ever overwritten.
+/// A private file that is written in parts and gets its name when all parts are on disk.
 ///
-/// Until then it has another name beside it, which goes away when writing is given up or fails. Whoever is killed
-/// leaves `.NAME.partial`, which the next attempt empties and uses.
+/// It never overwrites a file.
+///
+/// Until it is finished, it is named `.NAME.partial`, and is removed when the value goes away unfinished. If the
+/// process is killed, that file stays, and the next attempt empties and reuses it.
 public struct NewFile: ~Copyable {
   private let file: FileDescriptor
   private let directory: FileDescriptor
@@ -12,12 +14,12 @@ public struct NewFile: ~Copyable {
   private let path: String
   private var isFinished = false
 
-  /// Begins a file.
+  /// Creates the file under its temporary name.
   ///
   /// - Parameters:
-  ///   - path: its name; the directory must exist, and nothing may be there.
-  ///   - mode: the exact mode, whatever the umask is.
-  /// - Throws: `FileError`; `.system` with `EEXIST` when something is there.
+  ///   - path: its final name; the directory must exist, and no file of that name.
+  ///   - mode: the exact mode, regardless of the umask.
+  /// - Throws: `FileError`; `.system` with `EEXIST` when a file of that name exists.
   public init(_ path: String, mode: mode_t = 0o600) throws(FileError) {
     let place = try SplitPath(path)
     let directory = try place.openDirectory()
@@ -48,7 +50,6 @@ public struct NewFile: ~Copyable {
     if !isFinished { _ = unsafe unlinkat(directory.number, draftName, 0) }
   }
 
-  /// Appends a part.
   public func write(_ part: [UInt8]) throws(FileError) {
     do throws(SystemError) {
       try file.writeAll(part, to: path)
@@ -57,16 +58,16 @@ public struct NewFile: ~Copyable {
     }
   }
 
-  /// Forces everything to disk and gives the file its name, unless something of that name has come meanwhile.
+  /// Forces everything to disk and gives the file its name, unless a file of that name exists by now.
   public consuming func finish() throws(FileError) {
     let (number, folder, draft, name) = (file.number, directory.number, draftName, place.name)
     let path = path
     try onFile(path) { () throws(SystemError) in
       try systemCall("force to disk", on: path) { fsync(number) }
-      // A link is refused where a rename would replace what is there.
+      // `linkat` fails if the name exists, where a rename would replace the file.
       try systemCall("name", on: path) { unsafe linkat(folder, draft, folder, name, 0) }
     }
-    // The second name goes with deinit when this fails.
+    // If this fails, `deinit` removes the temporary name.
     isFinished = unsafe unlinkat(folder, draft, 0) == 0
     try DurableFile.force(directory, path: place.directory)
   }

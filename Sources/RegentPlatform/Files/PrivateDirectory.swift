@@ -1,17 +1,19 @@
 public import Glibc
 
-/// Directories that only this program's user may enter.
+/// Creates and checks directories that only this program's user may enter.
 public enum PrivateDirectory {
-  /// Makes sure that a private directory exists, creating what is missing of the path with mode 0700.
+  /// Ensures that a private directory exists.
   ///
-  /// An existing directory is not changed: a wider mode is refused with the command that narrows it, because it may be
-  /// somebody's deliberate choice or the sign of a mistyped path.
+  /// Creates missing directories of the path with mode 0700.
+  ///
+  /// An existing directory is not changed. If its mode is wider, it is refused with the command that narrows it: the
+  /// mode may be intended, or the path mistyped.
   ///
   /// - Parameters:
   ///   - path: the directory.
-  ///   - widest: the widest acceptable mode of the directory itself; its parents are not judged.
-  ///   - mode: the mode that a new one gets in the end.
-  /// - Returns: whether the directory itself is new.
+  ///   - widest: the widest mode that is accepted for the directory itself; its parents are not checked.
+  ///   - mode: the mode of the directory if it is created.
+  /// - Returns: whether the directory was created.
   /// - Throws: `FileError`.
   @discardableResult
   public static func ensure(
@@ -29,12 +31,12 @@ public enum PrivateDirectory {
     return isNew
   }
 
-  /// Looks at a private directory, and makes nothing.
+  /// Checks a private directory without creating it.
   ///
   /// - Parameters:
   ///   - path: the directory.
-  ///   - widest: the widest acceptable mode of the directory itself; its parents are not judged.
-  /// - Returns: false when there is nothing yet.
+  ///   - widest: the widest mode that is accepted for the directory itself; its parents are not checked.
+  /// - Returns: false when the directory does not exist.
   /// - Throws: `FileError`.
   public static func check(_ path: String, widest: mode_t = 0o700) throws(FileError) -> Bool {
     let path = trimmed(path)
@@ -47,25 +49,20 @@ public enum PrivateDirectory {
     }
   }
 
-  /// Refuses a directory, be it private or not, in which others may put something in the place of this user's files.
+  /// Refuses a directory, private or not, in which other users could replace this user's files.
   ///
-  /// - Parameter path: the directory; a symbolic link is followed.
-  /// - Throws: `FileError`.
+  /// A symbolic link is followed.
   public static func requireOwn(_ path: String) throws(FileError) {
     let directory = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
     }
     let status = try directory.status(of: path)
     let mode = status.st_mode & 0o7777
-    // With that bit, as /tmp has it, whose a file is stays its own.
+    // With the sticky bit, as on /tmp, only the owner of a file can rename or remove it.
     try status.requirePrivate(widest: mode & S_ISVTX != 0 ? mode : mode & ~0o022, path: path)
   }
 
-  /// Whose a directory is, be it private or not.
-  ///
-  /// - Parameter path: the directory.
-  /// - Returns: nil when there is nothing.
-  /// - Throws: `FileError`.
+  /// The owner of a directory, private or not; nil when it does not exist.
   public static func owner(of path: String) throws(FileError) -> uid_t? {
     do throws(FileError) {
       let directory = try onFile(path) { () throws(SystemError) in
@@ -79,9 +76,6 @@ public enum PrivateDirectory {
   }
 
   /// Removes an empty directory.
-  ///
-  /// - Parameter path: the directory.
-  /// - Throws: `FileError`.
   public static func remove(_ path: String) throws(FileError) {
     try onFile(path) { () throws(SystemError) in
       try refuseNUL(in: path, operation: "remove")
@@ -89,7 +83,9 @@ public enum PrivateDirectory {
     }
   }
 
-  /// A directory that is private, and no link to one.
+  /// Opens a private directory.
+  ///
+  /// Refuses a symbolic link.
   private static func open(_ path: String, widest: mode_t) throws(FileError) -> FileDescriptor {
     let directory = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -98,7 +94,9 @@ public enum PrivateDirectory {
     return directory
   }
 
-  /// Whether it made the directory itself.
+  /// Creates a directory and its missing parents.
+  ///
+  /// Returns whether the directory itself was created.
   @discardableResult
   private static func create(
     _ path: String, parentIsThere: Bool = false
@@ -113,19 +111,19 @@ public enum PrivateDirectory {
         guard let parent = SplitPath.parent(of: path) else { throw FileError(error, path: path) }
         try create(parent)
         return try create(path, parentIsThere: true)
-      // The parent is there and yet nothing can be made in it: /proc, or a link that leads nowhere.
+      // The parent exists, but no directory can be created in it, for example in /proc.
       case ENOENT: throw FileError(.system(error), path: path)
       default: throw FileError(error, path: path)
       }
     }
-    // A new directory's own name must survive a power cut too, or everything inside is lost with it.
+    // Force the new directory's name to disk too: a power cut could otherwise remove it with everything inside.
     let place = try SplitPath(path)
     try DurableFile.force(try place.openDirectory(), path: place.directory)
     return true
   }
 }
 
-/// Without slashes at the end.
+/// The path without slashes at its end.
 private func trimmed(_ path: String) -> String {
   var path = path
   while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
@@ -133,7 +131,7 @@ private func trimmed(_ path: String) -> String {
 }
 
 extension SplitPath {
-  /// The directory above, `nil` at the top or when the path has only one step.
+  /// The parent directory; nil when it is the root, or the path has only one component.
   static func parent(of path: String) -> String? {
     guard let place = try? SplitPath(path) else { return nil }
     let parent = trimmed(place.directory)

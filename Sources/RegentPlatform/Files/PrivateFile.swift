@@ -1,13 +1,13 @@
 public import Glibc
 
-/// Files that only this program's user may use and that something else reads, such as a database.
+/// Checks private files that other code opens, such as a database.
 public enum PrivateFile {
-  /// Looks whether a private file is there and is not open to others.
+  /// Checks that a file, if it exists, is private.
   ///
   /// - Parameters:
   ///   - path: the file; its directory must exist. A symbolic link there is refused.
-  ///   - widest: the widest acceptable mode.
-  /// - Returns: false when there is nothing yet.
+  ///   - widest: the widest mode that is accepted.
+  /// - Returns: false when the file does not exist.
   /// - Throws: `FileError` for anything but a private regular file.
   @discardableResult
   public static func check(_ path: String, widest: mode_t = 0o600) throws(FileError) -> Bool {
@@ -20,11 +20,13 @@ public enum PrivateFile {
     return true
   }
 
-  /// Looks at a file that must be there and that is only read; a symbolic link is followed.
+  /// Checks a file that must exist and is only read.
   ///
-  /// - Throws: `FileError` for anything but a regular file that is narrow enough.
+  /// A symbolic link is followed.
+  ///
+  /// - Throws: `FileError` for anything but a regular file whose mode is not wider than `widest`.
   public static func checkTarget(of path: String, widest: mode_t) throws(FileError) {
-    // Without O_NONBLOCK opening a pipe would wait for somebody to write.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     let file = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }

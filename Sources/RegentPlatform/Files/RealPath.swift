@@ -1,11 +1,11 @@
 import Glibc
 
-/// The one absolute path of what is at a path, without links and dots; `nil` when nothing is there, or nothing to see.
+/// The absolute path without symbolic links and dots; nil when nothing exists there or it cannot be examined.
 public func realPath(_ path: String) -> String? { try? resolvedPath(path) }
 
-/// The one absolute path of what is at a path, without links and dots.
+/// The absolute path without symbolic links and dots.
 ///
-/// - Throws: `SystemError` naming the path.
+/// Throws when nothing exists there or it cannot be examined.
 public func resolvedPath(_ path: String) throws(SystemError) -> String {
   try refuseNUL(in: path, operation: "examine")
   let (found, code) = unsafe attemptToGet { unsafe realpath(path, nil) }

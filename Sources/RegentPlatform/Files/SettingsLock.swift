@@ -1,25 +1,29 @@
 internal import Glibc
 
-/// Keeps two programs from changing the same settings at once.
+/// A lock that keeps two programs from changing the same settings file at once.
 ///
-/// A file `.NAME.lock` beside them, which goes away with this value; one that a killed program left is taken over.
+/// It is a file `.NAME.lock` beside the settings, removed when this value goes away. The next program takes over the
+/// file of one that was killed.
 public struct SettingsLock: ~Copyable, Sendable {
   private let lock: FileLock
 
-  /// Takes the lock, without waiting.
+  /// Takes the lock without waiting.
   ///
   /// - Parameter settings: the path of the settings; its directory must exist.
-  /// - Throws: `FileError`, `.held` when another program has it.
+  /// - Throws: `FileError`; `.held` when another program holds it.
   public init(_ settings: String) throws(FileError) {
     let place = try SplitPath(settings)
     lock = try FileLock(at: "\(place.directory)/.\(place.name).lock")
   }
 
-  /// Gives it up: without this it may go as soon as nobody names it any more.
+  /// Releases the lock.
+  ///
+  /// Without this call Swift may release it right after the value's last use.
   public consuming func release() {}
 
   deinit {
-    // Still locked: whoever opened the file meanwhile sees that it has no name any more, and makes another.
+    // Remove the file while it is locked: another program that has opened it meanwhile sees that its name is gone, and
+    // creates a new one.
     _ = unsafe unlink(lock.path)
   }
 }

@@ -1,23 +1,28 @@
-/// The lines of a text that people, other programs or other systems wrote, told apart by their bytes.
+/// Splits text from outside into lines, comparing bytes.
 ///
-/// Not by characters: "\r\n" is one of them, and a sign that has a mark on it is another than the sign.
+/// Comparing Characters would be wrong: Swift treats "\r\n" as one Character, and a sign with a combining mark as a
+/// Character other than the sign.
 public enum TextLines {
-  /// The lines without their ends, LF or CR LF; the last one is empty when the text ends with one.
+  /// The lines without their LF or CR LF.
+  ///
+  /// If the text ends with a line end, the last line is empty.
   public static func of(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(withoutReturn)
   }
 
-  /// The same lines as texts, in which bytes that are none became U+FFFD.
+  /// The lines as strings.
+  ///
+  /// Invalid UTF-8 becomes U+FFFD.
   public static func texts(of bytes: [UInt8]) -> [String] {
     of(bytes).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// A line without the CR that other systems put at its end.
+  /// The line without a CR at its end.
   public static func withoutReturn(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     line.last == UInt8(ascii: "\r") ? line.dropLast() : line
   }
 
-  /// A part of a line without the spaces and tabs around it.
+  /// The part without white space at both ends.
   public static func trimmed(_ part: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard let last = part.lastIndex(where: { !isSpace($0) }) else { return [] }
     return part[...last].drop(while: isSpace)

@@ -1,8 +1,7 @@
 import Glibc
 
-/// A screen that is drawn on pixel by pixel, such as `/dev/fb0`.
+/// A screen on which single pixels are drawn, such as `/dev/fb0`.
 public struct Framebuffer: ~Copyable, Sendable {
-  /// How its pixels lie.
   public let geometry: FramebufferGeometry
   private let device: FileDescriptor
   private let path: String
@@ -10,8 +9,8 @@ public struct Framebuffer: ~Copyable, Sendable {
   /// Opens a framebuffer.
   ///
   /// - Parameters:
-  ///   - path: the device; a plain file serves as well when its geometry is given.
-  ///   - geometry: its layout; `nil` asks the kernel.
+  ///   - path: the device, or a regular file if `geometry` is given.
+  ///   - geometry: the pixel layout; nil asks the kernel.
   /// - Throws: `SystemError`.
   public init(path: String, geometry: FramebufferGeometry? = nil) throws(SystemError) {
     let device = try FileDescriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -28,23 +27,23 @@ public struct Framebuffer: ~Copyable, Sendable {
     return try FramebufferGeometry(of: number, path: path)
   }
 
-  /// What was on a part of the screen, to be put back later.
-  public struct Saved: Sendable {
+  /// The previous content of a part of the screen.
+  public struct SavedArea: Sendable {
     fileprivate let rows: [(offset: Int, bytes: [UInt8])]
   }
 
-  /// Draws a black and white picture into the middle; parts beyond the edges are left out.
+  /// Draws a black and white picture in the middle of the screen, cut off at the edges.
   ///
   /// - Parameters:
-  ///   - width: its pixels in a row.
-  ///   - height: its rows.
-  ///   - isBlack: asked for each pixel.
-  /// - Returns: what was there before.
+  ///   - width: its width in pixels.
+  ///   - height: its height in pixels.
+  ///   - isBlack: called for each pixel.
+  /// - Returns: the content that it covers, for `restore`.
   /// - Throws: `SystemError`.
   @discardableResult
   public func drawCentred(
     width: Int, height: Int, isBlack: (_ x: Int, _ y: Int) -> Bool
-  ) throws(SystemError) -> Saved {
+  ) throws(SystemError) -> SavedArea {
     let columns = min(width, geometry.width)
     let rows = min(height, geometry.height)
     let left = (geometry.width - columns) / 2
@@ -62,21 +61,20 @@ public struct Framebuffer: ~Copyable, Sendable {
       saved.append((offset, try read(line.count, at: offset)))
       try write(line, at: offset)
     }
-    return Saved(rows: saved)
+    return SavedArea(rows: saved)
   }
 
-  /// Puts back what a picture covered.
+  /// Restores what a picture has covered.
   ///
-  /// - Parameter saved: what `drawCentred` gave.
-  /// - Throws: `SystemError`.
-  public func restore(_ saved: Saved) throws(SystemError) {
+  /// `saved` is the result of `drawCentred`.
+  public func restore(_ saved: SavedArea) throws(SystemError) {
     for row in saved.rows { try write(row.bytes, at: row.offset) }
   }
 
   private func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
     let number = device.number
     var bytes = [UInt8](repeating: 0, count: count)
-    // A file that is shorter reads as black.
+    // Where a file is shorter, the pixels read as black.
     try systemCall("read", on: path) { unsafe pread(number, &bytes, count, offset) }
     return bytes
   }
@@ -93,7 +91,7 @@ public struct Framebuffer: ~Copyable, Sendable {
             offset + start)
         }
       }
-      // A framebuffer that ends early answers 0 for ever.
+      // Writing past the end of a framebuffer returns 0 each time.
       guard count > 0 else {
         throw SystemError(operation: "draw on", subject: path, code: ENOSPC)
       }

@@ -1,29 +1,27 @@
 import CRegentLinux
 import Glibc
 
-/// How the pixels of a framebuffer lie in its memory.
+/// The layout of a framebuffer's pixels in memory.
 public struct FramebufferGeometry: Equatable, Sendable {
-  /// Pixels in a row that are seen.
+  /// Visible pixels in a row.
   public let width: Int
-  /// Rows that are seen.
+  /// Visible rows.
   public let height: Int
   public let bitsPerPixel: Int
-  /// Bytes from one row to the next.
+  /// Bytes from the start of one row to the start of the next.
   public let stride: Int
-  /// Where the seen part begins, in bytes.
+  /// The offset of the first visible pixel, in bytes.
   public let start: Int
-  /// The bytes of a white pixel.
   public let white: [UInt8]
-  /// The bytes of a black pixel.
   public let black: [UInt8]
 
-  /// A plain geometry: every bit set is white, none is black; nothing for sizes that no screen has.
+  /// A simple layout, in which white has all bits set; nil for sizes that no screen has.
   ///
   /// - Parameters:
   ///   - width: pixels in a row.
   ///   - height: rows.
   ///   - bitsPerPixel: 16, 24 or 32.
-  ///   - stride: bytes from one row to the next; `nil` when nothing lies between them.
+  ///   - stride: bytes from one row to the next; nil means that rows are contiguous.
   public init?(width: Int, height: Int, bitsPerPixel: Int, stride: Int? = nil) {
     let bytes = bitsPerPixel / 8
     let stride = stride ?? width * bytes
@@ -36,17 +34,16 @@ public struct FramebufferGeometry: Equatable, Sendable {
     self.stride = stride
     start = 0
     white = [UInt8](repeating: 0xff, count: bytes)
-    // The fourth byte is how opaque a pixel is, where it is anything.
+    // The fourth byte is the opacity, or unused.
     black = bytes == 4 ? [0, 0, 0, 0xff] : [UInt8](repeating: 0, count: bytes)
   }
 
-  /// Asks the kernel about a framebuffer.
+  /// Reads the layout of a framebuffer from the kernel.
   ///
   /// - Parameters:
   ///   - number: the open device.
   ///   - path: its path, for the error.
-  /// - Throws: `SystemError`: `ENOTTY` when it is no framebuffer, `EOPNOTSUPP` when its pixels are of a kind that
-  ///   cannot be drawn here.
+  /// - Throws: `SystemError`: `ENOTTY` when it is no framebuffer, `EOPNOTSUPP` when its pixel format is not supported.
   public init(of number: CInt, path: String) throws(SystemError) {
     var variable = fb_var_screeninfo()
     var fixed = fb_fix_screeninfo()
@@ -70,7 +67,7 @@ public struct FramebufferGeometry: Equatable, Sendable {
     start = Int(variable.yoffset) * stride + Int(variable.xoffset) * bytes
     let isPalette = bytes == 1 && fixed.visual != UInt32(FB_VISUAL_TRUECOLOR)
     let opaque = variable.transp.mask
-    // The console's palette has white at 15.
+    // In the console's palette entry 15 is white.
     let whiteBits =
       isPalette ? 15 : variable.red.mask | variable.green.mask | variable.blue.mask | opaque
     white = littleEndian(whiteBits, bytes)

@@ -1,41 +1,47 @@
-/// A settings file with a `NAME=VALUE` a line, as systemd reads it; what is written here a shell reads alike.
+/// A settings file with one `NAME=VALUE` per line, as systemd reads it.
 ///
-/// Comments, order, line ends and bytes that are no text stay as they are where nothing is changed.
+/// Lines that are written here mean the same in a shell.
+///
+/// Comments, order, line ends and invalid UTF-8 are kept in all lines that are not changed.
 public struct EnvironmentFile: Equatable, Sendable {
-  /// One line that is another now; what was not there before has no old one, and what is gone no new one.
+  /// A changed line.
+  ///
+  /// `old` is nil for a new line, `new` for a removed one.
   public struct Change: Equatable, Sendable {
     public let old: String?
     public let new: String?
   }
 
   private var parts: [EnvironmentPart]
-  /// LF, or what the first line has.
+  /// LF, or the line end of the first line.
   private let lineEnd: [UInt8]
-  /// What was changed, in the order in which it was.
+  /// The changes in the order in which they were made.
   public private(set) var changes: [Change] = []
 
-  /// Takes the content of a file.
+  /// Parses the content of a file.
   public init(_ bytes: [UInt8]) {
     parts = EnvironmentPart.all(in: bytes)
     lineEnd = parts.first { !$0.end.isEmpty }?.end ?? [UInt8(ascii: "\n")]
     if let last = parts.indices.last, !parts[last].isOpen { parts[last].end = endOf(last) }
   }
 
-  /// Takes the text of a file.
+  /// Parses the text of a file.
   public init(_ text: String) { self.init(Array(text.utf8)) }
 
-  /// The content with its changes.
+  /// The content including the changes.
   public var bytes: [UInt8] { parts.flatMap { $0.bytes + $0.end } }
 
-  /// The same as a text.
+  /// The content as a text.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The value of a variable as it is read; nil when no line sets it.
+  /// The value of a variable as systemd reads it; nil when no line sets it.
   public func value(of name: String) -> String? {
     parts.last { $0.sets(name) }?.value.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// All variables that lines set; of several lines with one name the last one counts.
+  /// The values of all variables by name.
+  ///
+  /// If several lines set one, the last counts.
   public var variables: [String: String] {
     var found: [String: String] = [:]
     for part in parts {
@@ -45,11 +51,11 @@ public struct EnvironmentFile: Equatable, Sendable {
     return found
   }
 
-  /// Gives a variable a value, or none.
+  /// Sets a variable, or removes it if the value is nil.
   ///
-  /// A line that is there is replaced, the last one when there are several, because that one counts. Else the
-  /// new line comes behind the first comment that shows how it is written, or at the end. Without a value the line
-  /// becomes such a comment, or goes when there is one: the file does not grow, however often a setting comes and goes.
+  /// An existing line is replaced; if there are several, the last one, because that one counts. Otherwise the new line
+  /// is inserted after the first comment that shows the setting, or at the end. Removing turns the line into such a
+  /// comment, or deletes it if one exists. So the file does not grow when a setting is added and removed repeatedly.
   public mutating func set(_ name: String, _ value: String?) {
     for index in parts.indices where parts[index].sets(name) && isInDoubt(index) {
       replace(index, parts[index].asComment)
@@ -71,8 +77,9 @@ public struct EnvironmentFile: Equatable, Sendable {
 
   private func example(of name: String) -> Int? { parts.firstIndex { $0.isExample(of: name) } }
 
-  /// Whether a line stands behind a comment that ends in a backslash: before version 254 systemd takes it for a part of
-  /// that comment, and since then for a line of its own.
+  /// Whether a line follows a comment that ends in a backslash.
+  ///
+  /// systemd before version 254 treats it as part of that comment, later versions as a line of its own.
   private func isInDoubt(_ index: Int) -> Bool { index > 0 && parts[index - 1].isCommentThatGoesOn }
 
   private func endOf(_ index: Int) -> [UInt8] { parts[index].end.isEmpty ? lineEnd : parts[index].end }
@@ -83,7 +90,7 @@ public struct EnvironmentFile: Equatable, Sendable {
     while place < parts.count, isInDoubt(place) { place += 1 }
     if place == parts.count, let last = parts.last {
       if last.isOpen {
-        // What comes behind would be a part of its value.
+        // Insert before the last line: after it, the new line would become part of its unfinished value.
         place -= 1
       } else if last.isCommentThatGoesOn {
         parts.append(EnvironmentPart(bytes: [], end: lineEnd))

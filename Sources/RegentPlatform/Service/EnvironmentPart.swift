@@ -1,18 +1,18 @@
-/// A line of a settings file as systemd reads it, or several that belong together.
+/// One line of a settings file as systemd reads it, or several lines that form one value.
 ///
-/// A value goes on behind a backslash at the end of a line, and until its quotation mark.
+/// A value continues after a backslash at the end of a line, and until its closing quotation mark.
 struct EnvironmentPart: Equatable, Sendable {
-  /// All of it but the end of its last line.
+  /// The bytes without the last line end.
   let bytes: [UInt8]
-  /// How its last line ends; empty at the end of a file whose last line does not.
+  /// The last line end; empty when the file ends without one.
   var end: [UInt8]
-  /// Of a setting.
+  /// The name in bytes; nil, like the value, when the part sets nothing.
   let name: [UInt8]?
   let value: [UInt8]?
-  /// Whether the file ended in the middle of its value: what is written behind would belong to it.
+  /// Whether the file ends within the value, so that text appended to the file would become part of it.
   let isOpen: Bool
 
-  /// Reads one part, which is whole.
+  /// Parses a single, complete part.
   init(bytes: [UInt8], end: [UInt8]) {
     var scanner = EnvironmentScanner(bytes: bytes)
     let found = scanner.setting()
@@ -27,7 +27,7 @@ struct EnvironmentPart: Equatable, Sendable {
     self.isOpen = isOpen
   }
 
-  /// All parts of a file.
+  /// Parses all parts of a file.
   static func all(in bytes: [UInt8]) -> [EnvironmentPart] {
     var parts: [EnvironmentPart] = []
     var scanner = EnvironmentScanner(bytes: bytes)
@@ -43,33 +43,34 @@ struct EnvironmentPart: Equatable, Sendable {
     return parts
   }
 
-  /// What is shown of it.
+  /// The bytes as text, for display.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
   func sets(_ name: String) -> Bool { self.name.map { $0.elementsEqual(name.utf8) } ?? false }
 
   private var isComment: Bool { bytes.first { !isBlank($0) }.map { "#;".utf8.contains($0) } ?? false }
 
-  /// Whether a backslash stands at the end of a comment.
+  /// Whether this is a comment that ends in a backslash.
   var isCommentThatGoesOn: Bool { isComment && bytes.last == UInt8(ascii: "\\") }
 
-  /// Whether it is a comment that shows how a setting is written.
+  /// Whether this is a comment that shows how to write a setting, for example `#NAME=VALUE`.
   func isExample(of name: String) -> Bool {
     guard isComment, let sign = bytes.firstIndex(of: UInt8(ascii: "=")) else { return false }
     let key = TextLines.trimmed(bytes[..<sign].drop { isBlank($0) || $0 == UInt8(ascii: "#") })
     return key.elementsEqual(name.utf8)
   }
 
-  /// The setting as a comment of one line.
+  /// The setting as a comment in one line.
   var asComment: [UInt8] {
     let isOneLine = !bytes.contains(where: isLineEnd) && bytes.last != UInt8(ascii: "\\")
     return [UInt8(ascii: "#")] + (isOneLine ? bytes : Self.line(name ?? [], value ?? []))
   }
 
-  /// The line of a setting.
   static func line(_ name: String, _ value: String) -> [UInt8] { line(Array(name.utf8), Array(value.utf8)) }
 
-  /// A shell and systemd read it alike; a line end would begin another setting and becomes a space.
+  /// A line that a shell and systemd read alike.
+  ///
+  /// Line ends in the value become spaces, because they would begin another setting.
   private static func line(_ name: [UInt8], _ value: [UInt8]) -> [UInt8] {
     let start = name + [UInt8(ascii: "=")]
     let isPlain = value.allSatisfy { byte in
@@ -90,18 +91,20 @@ struct EnvironmentPart: Equatable, Sendable {
   }
 }
 
-/// Reads a settings file as systemd does (src/basic/env-file.c).
+/// Parses a settings file as systemd does (src/basic/env-file.c).
 private struct EnvironmentScanner {
   let bytes: [UInt8]
   private(set) var place = 0
-  /// Whether the last setting ended between quotation marks, or behind a backslash.
+  /// Whether the last setting ended within quotation marks or after a backslash.
   private(set) var isInValue = false
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  /// Reads to the end of a line, or of a value; nil when the line sets nothing.
+  /// Reads to the end of a line, or of a value with several lines.
+  ///
+  /// Returns nil when the line sets nothing.
   mutating func setting() -> (name: [UInt8], value: [UInt8])? {
     isInValue = false
     let start = place
@@ -116,7 +119,7 @@ private struct EnvironmentScanner {
     return (Array(name), readValue())
   }
 
-  /// Reads the end of a line, when there is one.
+  /// Reads a line end, if there is one.
   mutating func lineEnd() -> [UInt8] {
     guard let byte = next, isLineEnd(byte) else { return [] }
     place += 1
@@ -125,13 +128,13 @@ private struct EnvironmentScanner {
     return Array("\r\n".utf8)
   }
 
-  private enum State { case before, plain, escape, single, double, doubleEscape }
+  private enum EnvironmentScannerState { case before, plain, escape, single, double, doubleEscape }
 
   private mutating func readValue() -> [UInt8] {
     var value: [UInt8] = []
-    // How much of it is more than spaces at its end.
+    // The length of the value without spaces at its end.
     var kept = 0
-    var state = State.before
+    var state = EnvironmentScannerState.before
     let (backslash, quote, apostrophe) = (UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'"))
     while let byte = next {
       switch state {

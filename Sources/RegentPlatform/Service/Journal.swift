@@ -1,15 +1,16 @@
 import Glibc
 
-/// Whether what a program writes goes straight to systemd's journal.
+/// Tells whether a program's output goes directly to systemd's journal.
 public enum Journal {
-  /// Compares a descriptor with the stream that the service manager named.
+  /// Compares a descriptor with the stream that systemd has named in the environment.
   ///
-  /// The variable alone says little: programs inherit it from a desktop session and are then sent to a file or a pipe.
+  /// The variable alone is not enough: programs in a desktop session inherit it, and their output may go to a file or a
+  /// pipe.
   ///
   /// - Parameters:
   ///   - number: an open descriptor, usually 2.
-  ///   - stream: the text of `JOURNAL_STREAM`, `DEVICE:INODE`.
-  /// - Returns: true when both are the same.
+  ///   - stream: the value of `JOURNAL_STREAM`, `DEVICE:INODE`.
+  /// - Returns: whether both are the same.
   public static func receives(_ number: CInt, stream: String?) -> Bool {
     var status = stat()
     guard let stream, unsafe fstat(number, &status) == 0 else { return false }

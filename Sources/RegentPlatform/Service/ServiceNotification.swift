@@ -1,18 +1,18 @@
 import Glibc
 
-/// Tells the service manager how the program is doing (the `sd_notify` protocol), without libsystemd.
+/// Reports the program's state to the service manager (the `sd_notify` protocol), without libsystemd.
 ///
-/// When no service manager listens there is no value to call, so `notification?.ready()` does the right thing anywhere.
+/// Without a service manager there is no value, so `notification?.ready()` works everywhere.
 public struct ServiceNotification: Sendable {
   private let address: SocketAddress
   private let name: String
   private let watchdogMicroseconds: UInt64?
 
-  /// The manager named in the environment; `nil` when there is none.
+  /// The service manager named in the environment; nil when there is none.
   ///
   /// - Parameters:
   ///   - environment: the process's variables.
-  ///   - processID: this process, to see whether the watchdog is meant for it.
+  ///   - processID: this process, to check whether the watchdog is meant for it.
   /// - Throws: `SystemError` when `NOTIFY_SOCKET` is set to something that cannot be a socket.
   public init?(environment: [String: String], processID: Int32) throws(SystemError) {
     guard let name = environment["NOTIFY_SOCKET"], !name.isEmpty else { return nil }
@@ -26,61 +26,52 @@ public struct ServiceNotification: Sendable {
     self.watchdogMicroseconds = meant ? interval.flatMap { $0 > 0 ? $0 : nil } : nil
   }
 
-  /// How often to call `watchdog()`: half of what the manager allows; `nil` when it does not watch.
+  /// How often to call `watchdog()`: half the manager's limit; nil when the manager does not watch.
   public var watchdogInterval: Duration? {
     watchdogMicroseconds.map { .microseconds(Int64(clamping: $0 / 2)) }
   }
 
-  /// Says that the program is ready to serve, with a sentence for `systemctl status`.
-  ///
-  /// - Parameter status: what the program does now.
-  /// - Throws: `SystemError` when the manager cannot be told.
+  /// Reports that the program is ready, with a sentence for `systemctl status`.
   public func ready(status: String? = nil) throws(SystemError) {
     try send(["READY=1"] + statusLine(status))
   }
 
-  /// Says that the program is about to end.
-  ///
-  /// - Throws: `SystemError` when the manager cannot be told.
+  /// Reports that the program is about to end.
   public func stopping() throws(SystemError) {
     try send(["STOPPING=1"])
   }
 
-  /// Says that settings are being read again; `ready` follows when that is done.
+  /// Reports that settings are being reloaded.
   ///
-  /// - Throws: `SystemError` when the manager cannot be told.
+  /// Call `ready` when that is done.
   public func reloading() throws(SystemError) {
-    // Type=notify-reload matches this time with the moment it sent the signal.
+    // With Type=notify-reload systemd compares this time with the time at which it sent the signal.
     try send(["RELOADING=1", "MONOTONIC_USEC=\(Clocks.monotonicMicroseconds())"])
   }
 
-  /// Shows a sentence in `systemctl status`.
-  ///
-  /// - Parameter sentence: what the program does now.
-  /// - Throws: `SystemError` when the manager cannot be told.
+  /// Sets the sentence that `systemctl status` shows.
   public func status(_ sentence: String) throws(SystemError) {
     try send(statusLine(sentence))
   }
 
-  /// Asks for more time before the start counts as failed; asked again before it is over, it goes on.
+  /// Extends the start timeout to `span` from now.
   ///
-  /// - Parameter span: from now on.
-  /// - Throws: `SystemError` when the manager cannot be told.
+  /// It may be extended again before it is over.
   public func extendTimeout(by span: Duration) throws(SystemError) {
     let microseconds = span.components.seconds * 1_000_000
     try send(["EXTEND_TIMEOUT_USEC=\(microseconds)"])
   }
 
-  /// Says that the program is alive; due every `watchdogInterval`.
+  /// Reports that the program is alive.
   ///
-  /// - Throws: `SystemError` when the manager cannot be told.
+  /// Must be called every `watchdogInterval`.
   public func watchdog() throws(SystemError) {
     try send(["WATCHDOG=1"])
   }
 
   private func statusLine(_ sentence: String?) -> [String] {
     guard let sentence else { return [] }
-    // A line break would begin another variable: text from outside must not be able to say READY=1.
+    // A line break would begin another variable: text from outside could then say READY=1.
     let line = sentence.unicodeScalars.map { $0.value < 32 ? " " : String($0) }.joined()
     return ["STATUS=\(line)"]
   }

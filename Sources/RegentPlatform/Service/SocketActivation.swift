@@ -1,26 +1,28 @@
 import Glibc
 
-/// A listening socket that the service manager opened for this program.
+/// A listening socket that the service manager has opened for this program.
 public struct InheritedSocket: Equatable, Sendable {
-  /// The name from the unit (`FileDescriptorName=`), "unknown" when it has none.
+  /// The name from the socket unit (`FileDescriptorName=`), or "unknown".
   public let name: String
-  /// The descriptor's number; make exactly one `FileDescriptor` of it.
+  /// The descriptor's number.
+  ///
+  /// Create exactly one `FileDescriptor` from it.
   public let number: CInt
 }
 
-/// Sockets handed over at start (systemd's `LISTEN_FDS` protocol).
+/// Takes over sockets at start-up (systemd's `LISTEN_FDS` protocol).
 public enum SocketActivation {
   private static let first: CInt = 3
 
-  /// The sockets meant for this process, each closed on `exec` from now on.
+  /// The sockets for this process, now with close-on-exec.
   ///
   /// Call it once, at start-up.
   ///
   /// - Parameters:
   ///   - environment: the process's variables.
-  ///   - processID: this process; sockets meant for another one are not touched.
-  /// - Returns: the sockets in the unit's order; empty when none were handed over.
-  /// - Throws: `SystemError` when the manager promised a descriptor that is not open.
+  ///   - processID: this process; sockets meant for another process are not used.
+  /// - Returns: the sockets in the order of the unit; empty when there are none.
+  /// - Throws: `SystemError` when an announced descriptor is not open.
   public static func inheritedSockets(
     environment: [String: String], processID: Int32
   ) throws(SystemError) -> [InheritedSocket] {
@@ -33,7 +35,9 @@ public enum SocketActivation {
     return sockets
   }
 
-  /// What the variables announce, without touching any descriptor.
+  /// The sockets that the variables announce.
+  ///
+  /// Does not use any descriptor.
   static func announced(
     environment: [String: String], processID: Int32
   ) -> [InheritedSocket] {

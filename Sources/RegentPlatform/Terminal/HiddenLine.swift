@@ -1,17 +1,17 @@
 import Glibc
 
-/// Asks for a secret on the terminal without showing what is typed.
+/// Reads a secret from the terminal without showing it.
 public enum HiddenLine {
-  /// Shows a prompt and reads one line from the terminal itself, so that a redirected input is not taken for a person.
+  /// Shows a prompt and reads one line from the terminal itself, even if standard input is redirected.
   ///
-  /// The calling thread waits for the person.
+  /// Blocks the caller.
   ///
   /// - Parameters:
-  ///   - prompt: what to show, with its colon and space.
-  ///   - limit: the most bytes of a line.
+  ///   - prompt: the text to show, including its colon and space.
+  ///   - limit: the longest line in bytes.
   ///   - terminal: the terminal's path.
-  /// - Returns: the line without its end; `nil` when the person ended the input (Ctrl-D) before a line.
-  /// - Throws: `SystemError` when there is no terminal, `EMSGSIZE` when the line is longer than the limit.
+  /// - Returns: the line without its end; nil when the user has ended the input (Ctrl-D) without typing anything.
+  /// - Throws: `SystemError` when there is no terminal; `EMSGSIZE` when the line is longer than the limit.
   public static func read(
     prompt: String, limit: Int = 1_024, terminal: String = "/dev/tty"
   ) throws(SystemError) -> [UInt8]? {

@@ -1,59 +1,46 @@
-/// A key that somebody pressed.
+/// A key pressed on the terminal.
 public enum Key: Hashable, Sendable {
-  /// A character, as typed.
   case character(Character)
-  /// A control character: Ctrl and a lower-case letter.
+  /// Ctrl and a lower-case letter.
   case control(Character)
-  /// Return.
   case enter
-  /// Escape by itself.
   case escape
-  /// Backspace.
   case backspace
-  /// Delete to the right.
+  /// The Delete key (deletes to the right).
   case delete
-  /// Tab.
   case tab
-  /// Tab with shift.
+  /// Shift and Tab.
   case backTab
-  /// Arrow up.
   case up
-  /// Arrow down.
   case down
-  /// Arrow left.
   case left
-  /// Arrow right.
   case right
-  /// First position.
   case home
-  /// Last position.
   case end
-  /// A page up.
   case pageUp
-  /// A page down.
   case pageDown
 }
 
-/// Turns a terminal's bytes into keys; bytes of one key may come in several pieces.
+/// Decodes a terminal's bytes into keys.
+///
+/// The bytes of one key may arrive in several pieces.
 public struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
 
-  /// Longer sequences than any key has are noise.
+  /// No key has a longer sequence; longer ones are discarded.
   private static let longest = 16
 
-  /// A decoder that has seen nothing.
   public init() {}
 
-  /// Whether a key may be incomplete.
+  /// Whether the bytes so far may be the beginning of a key.
   ///
-  /// Escape alone looks like the beginning of an arrow key: after a short silence call
-  /// `flush`.
+  /// The Escape key sends the first byte of an arrow key's sequence. So call `flush` when nothing follows for a short
+  /// time.
   public var isWaiting: Bool { !pending.isEmpty }
 
-  /// Takes bytes and gives the keys that are complete now.
+  /// Adds the bytes and returns the keys that are complete now, in order.
   ///
-  /// - Parameter bytes: what was read.
-  /// - Returns: keys in order; sequences that are no known key are left out.
+  /// Unknown sequences are left out.
   public mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
     pending.append(contentsOf: bytes)
     var keys: [Key] = []
@@ -77,9 +64,9 @@ public struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// Gives up waiting: a lone escape is the escape key, other beginnings are dropped.
+  /// Ends waiting for more bytes: a lone escape byte is the Escape key, other incomplete sequences are dropped.
   ///
-  /// - Returns: the keys that this completes.
+  /// - Returns: the key that this completes, if any.
   public mutating func flush() -> [Key] {
     defer { pending = [] }
     return pending == [0x1b] ? [.escape] : []
@@ -96,7 +83,9 @@ public struct KeyDecoder: Sendable {
     }
   }
 
-  /// A character of several bytes: `nil` when bytes are missing, no key when they are not UTF-8.
+  /// A character of several bytes.
+  ///
+  /// Returns nil when bytes are missing, and no key when they are not UTF-8.
   private func multiByteCharacter(_ first: UInt8) -> (Key?, Int)? {
     let length =
       switch first {
@@ -117,7 +106,9 @@ public struct KeyDecoder: Sendable {
     return (.character(character), length)
   }
 
-  /// `ESC [ … letter` or `ESC O letter`: `nil` when bytes are missing.
+  /// Decodes `ESC [ … letter` or `ESC O letter`.
+  ///
+  /// Returns nil when bytes are missing.
   private func escapeSequence() -> (Key?, Int)? {
     guard pending.count > 1 else { return nil }
     switch pending[1] {
@@ -132,7 +123,7 @@ public struct KeyDecoder: Sendable {
       let parameter = String(decoding: pending[2..<final], as: UTF8.self)
       return (key(final: pending[final], parameter: parameter), final + 1)
     default:
-      // Escape followed by something else: two keys typed fast.
+      // Escape and another key were pressed quickly after each other.
       return (.escape, 1)
     }
   }

@@ -1,25 +1,27 @@
 import Glibc
 
-/// Reads keys on a thread of its own until it is stopped, let go, or the terminal ends.
+/// Reads keys on a separate thread until it is stopped or released, or the terminal ends.
 public final class KeyListener: Sendable {
   private let stopping: StopSwitch
 
-  /// An escape byte that nothing follows for so long was the escape key.
+  /// If nothing follows an escape byte for this long, the Escape key was pressed.
   private static let escapeMilliseconds: CInt = 50
-  /// How often it is asked whether a terminal that another program has is ours again.
+  /// How often to check whether this program is in the foreground of the terminal again.
   private static let absenceMilliseconds: CInt = 500
 
-  /// Starts reading; the terminal should be in mode `.keys` or `.raw`.
+  /// Starts reading.
+  ///
+  /// The terminal should be in mode `.keys` or `.raw`.
   ///
   /// - Parameters:
   ///   - number: the terminal, usually 0; it must stay open while the listener lives.
-  ///   - onKey: called on the listener's thread; `nil` once when the terminal has ended.
-  /// - Throws: `SystemError` when no descriptor or thread is left.
+  ///   - onKey: called on the listener's thread; called once with nil when the terminal has ended.
+  /// - Throws: `SystemError` when no descriptor or thread is available.
   public init(on number: CInt, onKey: @escaping @Sendable (Key?) -> Void) throws(SystemError) {
     let stopping = try StopSwitch()
     self.stopping = stopping
     try DedicatedThread.start(named: "keys") {
-      // Reading in the background would stop the program.
+      // Otherwise the kernel stops the program when it reads in the background.
       block([Signal(number: SIGTTIN)])
       var decoder = KeyDecoder()
       while true {
@@ -32,7 +34,7 @@ public final class KeyListener: Sendable {
           let bytes = TerminalRescue.isInFront(number) ? KeyListener.read(number) : nil
           guard let bytes, !bytes.isEmpty else {
             if TerminalRescue.isInFront(number) { return onKey(nil) }
-            // The keys are the shell's.
+            // The shell is in the foreground and gets the keys.
             if stopping.waits(for: -1, milliseconds: KeyListener.absenceMilliseconds) == .stopped {
               return
             }
@@ -46,14 +48,18 @@ public final class KeyListener: Sendable {
 
   deinit { stop() }
 
-  /// Ends the thread; keys pressed from now on stay in the terminal.
+  /// Ends the thread.
+  ///
+  /// Keys pressed later stay in the terminal's input.
   public func stop() { stopping.stop() }
 
-  /// The same as an asynchronous sequence; ending the iteration stops the listener.
+  /// Receives keys as an asynchronous sequence.
+  ///
+  /// The listener stops when the iteration ends.
   ///
   /// - Parameter number: the terminal, usually 0.
-  /// - Returns: the keys as they come; it ends with the terminal.
-  /// - Throws: `SystemError` when no descriptor or thread is left.
+  /// - Returns: the keys in order. The sequence ends with the terminal.
+  /// - Throws: `SystemError` when no descriptor or thread is available.
   public static func stream(on number: CInt) throws(SystemError) -> AsyncStream<Key> {
     let (stream, continuation) = AsyncStream.makeStream(of: Key.self)
     let listener = try KeyListener(on: number) { key in

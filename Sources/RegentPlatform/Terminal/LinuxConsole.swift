@@ -1,11 +1,13 @@
 import CRegentLinux
 import Glibc
 
-/// What a text console of the kernel (not a window, not a connection) can show.
+/// The character set of one of the kernel's text consoles (not of a terminal window or a remote session).
 public struct LinuxConsole: Equatable, Sendable {
-  /// Whether bytes are read as UTF-8; otherwise each byte is a character of its own.
+  /// Whether the console decodes UTF-8.
+  ///
+  /// Otherwise each byte is one character.
   public let isUnicode: Bool
-  /// The characters that the font has, of the first 65,536.
+  /// The characters of its font, up to U+FFFF.
   public let characters: Set<UInt16>
 
   public init(isUnicode: Bool, characters: Set<UInt16>) {
@@ -13,9 +15,7 @@ public struct LinuxConsole: Equatable, Sendable {
     self.characters = characters
   }
 
-  /// Asks the kernel about the console behind a descriptor; `nil` when it is none.
-  ///
-  /// - Parameter number: an open descriptor.
+  /// Asks the kernel about the console behind a descriptor; nil when it is not a console.
   public init?(of number: CInt) {
     var mode: CInt = 0
     guard unsafe ioctl(number, UInt(KDGKBMODE), &mode) == 0 else { return nil }
@@ -23,14 +23,13 @@ public struct LinuxConsole: Equatable, Sendable {
     characters = LinuxConsole.fontCharacters(of: number)
   }
 
-  /// Whether the font has a character.
   public func has(_ character: Unicode.Scalar) -> Bool {
     UInt16(exactly: character.value).map(characters.contains) ?? false
   }
 
-  /// The Unicode map of the font; empty when the kernel does not tell.
+  /// The characters in the font's Unicode map; empty when the kernel does not report it.
   private static func fontCharacters(of number: CInt) -> Set<UInt16> {
-    // The kernel's own maps have some hundred entries; a map that grows meanwhile is asked for again.
+    // The kernel's own maps have some hundred entries. A larger map is read again with more space.
     var capacity = 1_024
     while capacity <= 65_535 {
       var pairs = [unipair](repeating: unipair(), count: capacity)

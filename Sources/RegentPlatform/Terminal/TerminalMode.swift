@@ -1,20 +1,19 @@
 import Glibc
 
-/// What a terminal does with keys before the program sees them.
+/// How a terminal processes keys before the program reads them.
 public enum TerminalMode: Sendable {
-  /// Keys come one by one and are not shown; Ctrl-C and Ctrl-Z still send their signals.
+  /// Keys are read one by one and not echoed.
+  ///
+  /// Ctrl-C and Ctrl-Z still send their signals.
   case keys
-  /// Everything comes as bytes, Ctrl-C too, and output is not touched.
+  /// All keys are read as bytes, Ctrl-C too, and output is not processed.
   case raw
-  /// Whole lines, not shown: for passwords.
+  /// Lines are read without echo, for passwords.
   case hidden
 }
 
-/// The size of a terminal in characters.
 public struct WindowSize: Equatable, Sendable {
-  /// Lines.
   public let rows: Int
-  /// Characters in a line.
   public let columns: Int
 
   public init(rows: Int, columns: Int) {
@@ -22,14 +21,12 @@ public struct WindowSize: Equatable, Sendable {
     self.columns = columns
   }
 
-  /// More than any screen shows: whoever draws keeps something for each character.
+  /// The largest size that is used, because drawing code allocates memory for each character.
   public static let largest = WindowSize(rows: 200, columns: 500)
 
-  /// The size of the terminal behind a descriptor; `nil` when it is none or does not know.
+  /// The size of the terminal behind a descriptor; nil when it is not a terminal or its size is unknown.
   ///
-  /// What a terminal claims beyond ``largest`` is left alone: its size is whatever somebody told the kernel.
-  ///
-  /// - Parameter number: an open descriptor.
+  /// The size is limited to ``largest``, because the kernel reports any size that a program has set.
   public init?(of number: CInt) {
     var size = winsize()
     guard unsafe ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0
@@ -42,45 +39,41 @@ public struct WindowSize: Equatable, Sendable {
   }
 }
 
-/// Facts about descriptors that may be terminals.
 public enum Terminal {
-  /// Whether a descriptor is a terminal.
-  ///
-  /// - Parameter number: an open descriptor: 0, 1 or 2, usually.
-  /// - Returns: false for files and pipes.
+  /// Whether a descriptor is a terminal, and not a file or a pipe.
   public static func isTerminal(_ number: CInt) -> Bool {
     isatty(number) == 1
   }
 }
 
-/// Who has the terminal of a ``TerminalSession``.
+/// Which program is in the foreground of a ``TerminalSession``'s terminal.
 public enum TerminalHold: Sendable {
-  /// This program.
   case held
-  /// This program, again just now: everything is to be drawn anew.
+  /// This program, which has just returned to the foreground and must draw everything again.
   case regained
-  /// Another one: this program was put into the background.
+  /// Another program: this one is in the background.
   case elsewhere
 }
 
-/// A terminal in another mode, put back however the program ends.
+/// Changes a terminal's mode, and restores it however the program ends.
 ///
-/// The old mode returns, and the farewell bytes are written, when this value goes away, at `exit`, and when a signal
-/// ends the program: one from outside (`TERM`, `INT`, `HUP`, `QUIT`) as well as a crash. On Ctrl-Z the shell finds its
-/// own mode; on return the program finds this one and a window-changed signal that makes it draw again. In the
-/// background it ends as in front, and ``hold()`` says whether it may draw. Only `kill -9` cannot be answered. One
-/// session at a time, because there is one controlling terminal.
+/// The old mode is restored and `farewell` is written when this value goes away, at `exit`, and when a signal ends the
+/// program, from outside (`TERM`, `INT`, `HUP`, `QUIT`) or because of a crash. On Ctrl-Z the shell gets its own mode
+/// back. When the program continues, it gets this mode again and a window-changed signal, so that it draws again. It
+/// can also be ended while it is in the background; ``hold()`` says whether it may draw. Only `kill -9` leaves the mode
+/// changed. Only one session may exist at a time, because there is one controlling terminal.
 public struct TerminalSession: ~Copyable, Sendable {
   private let terminal: FileDescriptor
 
-  /// Switches the mode.
+  /// Changes the mode.
   ///
   /// - Parameters:
-  ///   - number: the terminal; the session works on a copy of its own, so it may be closed meanwhile.
+  ///   - number: the terminal. The session uses a duplicate, so the caller may close it.
   ///   - mode: the new mode.
-  ///   - greeting: bytes to write now and again after Ctrl-Z: other screen, no cursor.
-  ///   - farewell: bytes to write when the old mode returns: first screen, cursor.
-  /// - Throws: `SystemError` when it is not a terminal, or `EBUSY` when another session is on.
+  ///   - greeting: bytes to write now and again after Ctrl-Z, such as switching to the alternate screen and hiding the
+  ///     cursor.
+  ///   - farewell: bytes to write when the old mode is restored, such as switching back and showing the cursor.
+  /// - Throws: `SystemError` when it is not a terminal; `EBUSY` when another session exists.
   public init(
     on number: CInt, mode: TerminalMode, greeting: [UInt8] = [], farewell: [UInt8] = []
   ) throws(SystemError) {
@@ -98,11 +91,13 @@ public struct TerminalSession: ~Copyable, Sendable {
 
   deinit { TerminalRescue.disarm() }
 
-  /// Who has the terminal now: to be asked before each drawing, since a shell that puts a program into the background
-  /// sends no signal of its own, nor when it brings a running one back.
+  /// Which program is in the foreground now.
+  ///
+  /// Call it before each drawing: the kernel sends no signal when a shell moves a running program to the background or
+  /// back.
   public static func hold() -> TerminalHold { TerminalRescue.hold() }
 
-  /// Puts the old mode back now instead of when the value goes away.
+  /// Restores the old mode now instead of when the value goes away.
   public consuming func end() {}
 }
 

@@ -2,12 +2,12 @@ import CRegentLinux
 import Glibc
 import Synchronization
 
-/// Puts the terminal back when the program ends without reaching the end of its session.
+/// Restores the terminal when the program ends before its session does.
 ///
-/// A signal handler may only do what is on the list of `signal-safety(7)`: here atomic exchanges, `tcsetattr`, `write`,
-/// `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So everything it reads lies in plain memory
-/// that nobody moves, and that is not freed, because a handler on another thread may be reading it: a session leaves a
-/// few kilobytes behind.
+/// A signal handler may call only the functions that `signal-safety(7)` lists: here atomic exchanges, `tcsetattr`,
+/// `write`, `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So all data that it reads is in plain
+/// memory that is never moved. It is never freed either, because a handler on another thread may be reading it: each
+/// session leaks a few kilobytes.
 enum TerminalRescue {
   static func arm(
     number: CInt, old: termios, new: termios, greeting: [UInt8], farewell: [UInt8]
@@ -25,17 +25,19 @@ enum TerminalRescue {
     records.withLock { $0.append(UInt(bitPattern: record)) }
     _ = leavesAtExit
     for signal in watchedSignals { unsafe install(signal, in: record) }
-    // A program that the terminal stops for writing could not be ended: nobody would take the signal that ends it.
+    // If writing in the background stopped the program (SIGTTOU), it could not handle the signal that is to end it.
     signal(SIGTTOU, SIG_IGN)
     if isInFront(unsafe record.pointee.number) {
       unsafe record.pointee.enter()
     } else {
-      // Who begins in the background takes the terminal when it is given to it.
+      // A program that starts in the background changes the mode when it comes to the foreground.
       isAway.store(true, ordering: .releasing)
     }
   }
 
-  /// Who has the terminal of the session that is on; takes it when it was lost and nobody else has it any more.
+  /// Which program is in the foreground.
+  ///
+  /// Changes the mode again if this program has just returned to the foreground.
   static func hold() -> TerminalHold {
     guard let record = unsafe currentRecord() else { return .held }
     let wasAway = isAway.load(ordering: .acquiring)
@@ -48,7 +50,9 @@ enum TerminalRescue {
     return .regained
   }
 
-  /// Whether the shell gave the terminal to this program's group; a terminal that no shell governs is everybody's.
+  /// Whether this program's process group is in the foreground.
+  ///
+  /// True if the terminal has no foreground group.
   static func isInFront(_ number: CInt) -> Bool {
     let front = tcgetpgrp(number)
     return front <= 0 || front == getpgrp()
@@ -63,8 +67,8 @@ enum TerminalRescue {
   private static func install(_ signal: CInt, in record: UnsafeMutablePointer<RescueRecord>) {
     var found = sigaction()
     guard unsafe sigaction(signal, nil, &found) == 0 else { return }
-    // A program that handles or ignores a signal does not end by it. A crash is always ours first; the reporter that
-    // was there before is called after us.
+    // A signal that the program handles or ignores does not end it, so its handler stays. For crash signals this
+    // handler always runs first, and then the crash reporter that was installed before.
     guard isDefault(found) || signal == SIGCONT || crashSignals.contains(signal) else { return }
     unsafe record.pointee.handlers[Int(signal)] = found
     unsafe record.pointee.replaced[Int(signal)] = true
@@ -85,18 +89,22 @@ enum TerminalRescue {
 private let watchedSignals =
   [SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGCONT] + crashSignals
 
-/// Swift's own crash reporter takes these when it is on, the quit key too.
+/// Swift's crash reporter handles these when it is enabled, including SIGQUIT (Ctrl-\).
 private let crashSignals = [SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE, SIGTRAP]
 
 private let leavesAtExit: Void = { _ = atexit(leaveNow) }()
 
-/// The address of the record of the session that is on, 0 without one; handlers read it.
+/// The address of the current session's record, or 0.
+///
+/// Signal handlers read it.
 private let armed = Atomic<UInt>(0)
 
-/// Whether the terminal was put back although the session is on: the program stood still, or is in the background.
+/// Whether the old mode is restored although the session goes on: the program is stopped or in the background.
 private let isAway = Atomic<Bool>(false)
 
-/// Every record there ever was: kept on purpose, and leak checkers can see that.
+/// All records ever made.
+///
+/// They are kept on purpose; leak checkers see them through this array.
 private let records = Locked<[UInt]>([])
 
 private func currentRecord() -> UnsafeMutablePointer<RescueRecord>? {
@@ -112,16 +120,18 @@ private func leaveNow() {
   TerminalRescue.disarm()
 }
 
-/// Puts the terminal back and lets the signal do what it would have done without us.
+/// Restores the terminal, then lets the signal do what it would have done without this handler.
 private func leaveAndEnd(_ signal: CInt) {
   guard let record = unsafe takeRecord() else { return }
   unsafe record.pointee.leave()
   unsafe record.pointee.putBackHandler(of: signal)
-  // It is blocked while this handler runs and arrives when it returns, with the right exit status.
+  // The signal is blocked during this handler. It arrives on return, so that the exit status is the right one.
   raise(signal)
 }
 
-/// Puts the terminal back and stops; the signal that makes the program go on takes the terminal again.
+/// Restores the terminal and stops the program.
+///
+/// When it continues, `comeBack` changes the mode again.
 private func leaveAndStop(_ signal: CInt) {
   guard let record = unsafe currentRecord() else { return }
   keepingErrno {
@@ -134,14 +144,16 @@ private func leaveAndStop(_ signal: CInt) {
     unsafe sigaddset(&set, signal)
     raise(signal)
     _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    // The program stands still here until somebody continues it.
+    // The program is stopped here until a signal continues it.
     _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     _ = unsafe sigaction(signal, &ours, nil)
   }
 }
 
-/// The program goes on, also after a stop that it could not hear of (`SIGSTOP`): in front it takes the terminal and
-/// draws, in the background it leaves the terminal alone until ``TerminalRescue/hold()`` finds it in front again.
+/// Runs when the program continues, also after `SIGSTOP`, which it cannot handle.
+///
+/// In the foreground it changes the mode and draws; in the background it leaves the terminal alone until
+/// ``TerminalRescue/hold()`` finds it in the foreground.
 private func comeBack(_ signal: CInt) {
   guard let record = unsafe currentRecord() else { return }
   keepingErrno {
@@ -154,7 +166,7 @@ private func comeBack(_ signal: CInt) {
   }
 }
 
-/// Everything that putting a terminal back takes.
+/// All data that is needed to restore the terminal.
 @unsafe private struct RescueRecord {
   let number: CInt
   let old: termios
@@ -188,12 +200,14 @@ private func comeBack(_ signal: CInt) {
     unsafe say(farewell)
     if unsafe TerminalRescue.isInFront(number) || hasOurMode {
       var mode = unsafe old
-      // Never TCSADRAIN here: it waits until the terminal took all output, and a hung-up one never does.
+      // Not TCSADRAIN: it waits until the terminal has taken all output, which never happens after a hang-up.
       _ = unsafe tcsetattr(number, TCSANOW, &mode)
     }
   }
 
-  /// Whether nobody changed the mode since; a shell that is in front now has set the one that it edits lines with.
+  /// Whether the mode is still the one set here.
+  ///
+  /// A shell in the foreground has set another one for editing its lines.
   private var hasOurMode: Bool {
     var mode = termios()
     guard unsafe tcgetattr(number, &mode) == 0 else { return false }

@@ -1,24 +1,25 @@
 import CSQLite
 
-/// One open connection; it is closed when its owner lets it go.
+/// An open SQLite connection, closed on deinit.
 ///
-/// Used by one thread at a time.
+/// Only one thread at a time may use it.
 @safe struct Connection: ~Copyable {
-  /// What a connection is opened for.
   enum Role { case writer, reader, backup }
 
   let handle: OpaquePointer
-  /// Mutable things that C callbacks and borrowed contexts share.
+  /// State shared with the C callbacks and with borrowed contexts.
   let state: ConnectionState
   let interrupter: Interrupter
 
-  /// Opens a file; `beforeUse` comes before the first statement.
+  /// Opens a database file.
+  ///
+  /// `beforeUse` runs before the first statement.
   static func open(
     _ path: String, role: Role, fileLayer: String? = nil,
     beforeUse: (borrowing Connection) throws(SQLiteError) -> Void = { _ throws(SQLiteError) in }
   ) throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
-    // Anything else SQLite would take for a URI, a temporary database, or another file's name.
+    // SQLite would treat any other form as a URI, a temporary database or another file.
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
       throw SQLiteError(code: .cannotOpen, message: "an absolute path is needed")
     }
@@ -28,7 +29,7 @@ import CSQLite
     return connection
   }
 
-  /// A database that is nowhere but in memory.
+  /// Opens a database that exists only in memory.
   static func inMemory() throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
     let connection = try open(named: ":memory:", role: .writer, fileLayer: nil)
@@ -39,8 +40,8 @@ import CSQLite
   private static func open(
     named path: String, role: Role, fileLayer: String?
   ) throws(SQLiteError) -> Connection {
-    // NOMUTEX: SQLite's own lock is not needed where one thread at a time uses a connection.
-    // NOFOLLOW: a link planted under the name must not make us write elsewhere.
+    // NOMUTEX: SQLite's own lock is not needed, because only one thread at a time uses a connection.
+    // NOFOLLOW: an attacker who plants a symbolic link at the path must not make the service write elsewhere.
     let access = role == .writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     let flags =
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
@@ -48,7 +49,7 @@ import CSQLite
     var made: OpaquePointer?
     let code = unsafe sqlite3_open_v2(path, &made, flags, fileLayer)
     guard code == SQLITE_OK, let made = unsafe made else {
-      // The manual: even a failed open may return a handle, which must be closed.
+      // sqlite3_open_v2 may return a handle even when it fails; SQLite's manual says to close it.
       let error = unsafe SQLiteError(of: made, code: code)
       unsafe sqlite3_close_v2(made)
       throw error
@@ -65,14 +66,14 @@ import CSQLite
   deinit {
     interrupter.forget()
     state.statements.removeAll()
-    // After a failure nobody may build on the log as it looks from here: opening settles it.
+    // After a fatal error the log must not be copied into the database. The next opening recovers it.
     if state.fatal != nil { keepLogWhenClosing() }
     unsafe sqlite3_close_v2(handle)
   }
 }
 
 extension Connection {
-  /// Runs a statement and hands out its rows.
+  /// Runs a statement and passes each row to `body`.
   borrowing func each(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
     let entry = try begin(sql)
     defer { state.statements.giveBack(entry) }
@@ -81,19 +82,20 @@ extension Connection {
 
   /// Runs a statement to its end.
   ///
-  /// - Returns: how many rows it changed itself, without triggers and cascades.
+  /// - Returns: the number of rows that the statement itself changed, without those that triggers and cascades changed.
   @discardableResult
   borrowing func run(_ sql: SQL) throws(SQLiteError) -> Int {
     let entry = try begin(sql)
     defer { state.statements.giveBack(entry) }
     let before = unsafe sqlite3_total_changes64(handle)
     while try step(entry) {}
-    // sqlite3_changes keeps the figure of the last INSERT, UPDATE or DELETE; only a grown total makes it this one's.
+    // sqlite3_changes keeps the count of an earlier INSERT, UPDATE or DELETE. It belongs to this statement only if the
+    // total has grown.
     guard unsafe sqlite3_total_changes64(handle) != before else { return 0 }
     return Int(unsafe sqlite3_changes64(handle))
   }
 
-  /// Runs a text of several statements that stands in the source.
+  /// Runs a script of several statements, which must be a literal in the source.
   borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     let text = script.description
     try refuseOutsideTransaction(text)
@@ -104,7 +106,7 @@ extension Connection {
     }
   }
 
-  /// The single value of a statement, for pragmas and counts.
+  /// The first column of a statement's first row; for pragmas and counts.
   borrowing func value<Value: SQLDecodable>(
     _ sql: SQL, as type: Value.Type = Value.self
   ) throws(SQLiteError) -> Value? {
@@ -114,16 +116,17 @@ extension Connection {
     return try entry.statement.row.get(0)
   }
 
-  /// Ends a read transaction, also one whose statement was cut short.
+  /// Ends the read transaction, even after one of its statements was interrupted.
   borrowing func endRead() {
-    // COMMIT is refused while the interrupt of a closing database is pending; ROLLBACK never is.
+    // SQLite refuses COMMIT while the interrupt of a closing database is pending, but never refuses ROLLBACK.
     unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
   }
 
-  /// Whether a transaction is open.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Whether a deferred foreign key is broken at this moment: `COMMIT` would fail for everybody in the transaction.
+  /// Whether a deferred foreign key is violated now.
+  ///
+  /// `COMMIT` would then fail for every request in the transaction.
   var hasBrokenDeferredReferences: Bool {
     var now: Int32 = 0
     var peak: Int32 = 0
@@ -131,7 +134,9 @@ extension Connection {
     return now != 0
   }
 
-  /// Remembers an error after which the connection cannot be trusted, and gives the error back.
+  /// Records an error of this connection, also as its fatal error if it is one.
+  ///
+  /// Returns the error; when the authorizer refused the statement, the message names what it refused.
   borrowing func noted(_ failure: SQLiteError) -> SQLiteError {
     var error = failure
     if error.code == .notAuthorised, let denied = state.denied {
@@ -168,10 +173,10 @@ extension Connection {
     return entry
   }
 
-  /// Some errors end the whole transaction (a full disk, `ON CONFLICT ROLLBACK`).
+  /// Refuses statements after SQLite has ended a request's transaction by itself (full disk, `ON CONFLICT ROLLBACK`).
   ///
-  /// A request that hides such an error and goes on would commit each further statement by itself, and then be told
-  /// that nothing was written.
+  /// If the request's code caught that error and went on, each further statement would commit by itself, and the
+  /// requester would then be told that nothing was written.
   private borrowing func refuseOutsideTransaction(_ sql: String) throws(SQLiteError) {
     guard state.insideRequest, !isInTransaction else { return }
     throw SQLiteError(
@@ -188,33 +193,38 @@ extension Connection {
   }
 }
 
-/// The mutable part of a connection.
+/// The mutable state of a connection.
 ///
-/// Used by the connection's thread only.
+/// Only the connection's thread uses it.
 final class ConnectionState {
   let statements = StatementCache()
-  /// The first error after which nothing this connection says can be trusted.
+  /// The first error after which this connection's results cannot be trusted.
   var fatal: SQLiteError?
-  /// The last error, also one that a request's own code caught.
+  /// The last error, including errors that a request's own code caught.
   var lastError: SQLiteError?
-  /// The code that runs on the connection, which decides what the authorizer denies.
+  /// Which code runs statements on the connection.
+  ///
+  /// The authorizer decides by it what to deny.
   enum Code { case ours, request, migration }
-  /// Whose statements are being prepared or run.
   var running = Code.ours
-  /// What the authorizer denied last, for the error message: SQLite itself says "not authorized" and nothing else.
+  /// What the authorizer denied last, for the error message: SQLite itself says only "not authorized".
   var denied: String?
-  /// True while a request or migration runs, which must not end or nest its transaction.
+  /// True while a request or migration runs.
+  ///
+  /// Its code must not end the transaction or begin another.
   var insideRequest: Bool { running != .ours }
   /// Whether a statement that can write has run since this was last set to false.
   var hasWritten = false
   /// The pages in the write-ahead log after the last commit.
   var logPages = 0
-  /// What moves on with commits that change certain rows.
+  /// Advances on each commit that changed rows selected by `DatabaseOptions.moves`.
   var changes: ChangeMark?
-  /// Whether the open transaction is one of them.
+  /// Whether the open transaction has changed such a row.
   var hasChangedRows = false
 
-  /// The open transaction is committed, and nobody has been told.
+  /// Advances `changes` if the committed transaction has changed rows that it counts.
+  ///
+  /// Called after a commit and before its requests are answered.
   func noteCommit() {
     if hasChangedRows { changes?.move() }
     hasChangedRows = false

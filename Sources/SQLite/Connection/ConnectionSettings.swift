@@ -2,44 +2,45 @@ import CSQLite
 
 extension Connection {
   borrowing func configure(_ role: Role) throws(SQLiteError) {
-    // First of all: even the pragmas below may meet a lock, and without a timeout they would fail at once.
+    // Must come first: the pragmas below may meet a lock, and without a timeout they would fail at once.
     try check(unsafe sqlite3_busy_timeout(handle, 5_000))
-    // SQL that reaches the schema or a shadow table could corrupt the file; no statement here needs to.
+    // SQL that writes to the schema or a shadow table could corrupt the file. No statement of this program needs to.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0))
-    // Whoever can write the file could plant a trigger that undoes a change, or a view in the place of a table.
+    // An attacker who can write the file could plant a trigger that undoes a change, or replace a table by a view.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0))
-    // Double-quoted words that are no column would silently be text.
+    // Otherwise SQLite silently treats a double-quoted name that is not a column as text.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DML, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DDL, 0))
     limit(to: role)
     try run("PRAGMA foreign_keys = ON")
     try run("PRAGMA cell_size_check = ON")
-    // Temporary results stay in memory: a file in /tmp would hold rows outside the database's 0600.
+    // Keep temporary results in memory: a file in /tmp would hold rows outside the database file, whose mode is 0600.
     try run("PRAGMA temp_store = MEMORY")
-    // A mapped file turns an I/O error into a signal that kills the process.
+    // With a mapped file, an I/O error is a signal (SIGBUS) that kills the process.
     try run("PRAGMA mmap_size = 0")
     switch role {
     case .writer: try configureWriter()
     case .reader:
       try run("PRAGMA query_only = ON")
-      // SQLite empties it after every commit of the writer: it serves the few reads of one look.
+      // 512 KiB. SQLite empties this cache after every commit of the writer, so it serves only the reads of one
+      // transaction.
       try run("PRAGMA cache_size = -512")
       try neverCheckpoint()
-    // VACUUM INTO writes its target, which query_only would forbid; the database itself is opened for reading only.
+    // VACUUM INTO writes its target, which query_only would forbid. The database itself is opened read-only.
     case .backup: try neverCheckpoint()
     }
   }
 
   private borrowing func configureWriter() throws(SQLiteError) {
-    // KiB: what a large database needs more memory for than a small one. The kernel keeps the same pages once more, and
-    // to take one from there costs a refresh or a new code among a million no more than noise does.
+    // 2 MiB. The kernel caches the same pages once more: with a million records, a larger cache here changed the time
+    // of a refresh or of a new code by no more than measurement noise.
     try run("PRAGMA cache_size = -2048")
     try run("PRAGMA synchronous = FULL")
     try run("PRAGMA secure_delete = FAST")
-    // After a checkpoint the log file shrinks to this size (bytes) instead of keeping its largest ever.
+    // In bytes. After a checkpoint the log file shrinks to this size; otherwise it would keep its largest size ever.
     try run("PRAGMA journal_size_limit = 16777216")
     try run("PRAGMA wal_autocheckpoint = 0")
     countLogPages()
@@ -48,11 +49,13 @@ extension Connection {
 
   private borrowing func neverCheckpoint() throws(SQLiteError) {
     try run("PRAGMA wal_autocheckpoint = 0")
-    // The last connection that closes would checkpoint: only the writer's may (the WAL-reset fault).
+    // SQLite checkpoints when the last connection closes. Because of the WAL-reset fault only the writer's may do that.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1))
   }
 
-  /// Leaves the log as it is when this connection closes: after a failure nobody may build on its content.
+  /// Leaves the log as it is when this connection closes.
+  ///
+  /// Used after a failure, because a checkpoint would copy log content into the database that may be wrong.
   borrowing func keepLogWhenClosing(_ keeps: Bool = true) {
     unsafe _ = csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0)
   }
@@ -61,7 +64,7 @@ extension Connection {
     guard code == SQLITE_OK else { throw unsafe SQLiteError(of: handle, code: code) }
   }
 
-  /// The "high-security values" of SQLite's manual, wide enough for the statements of this package.
+  /// The limits that SQLite's manual recommends for high security, wide enough for the statements of this package.
   private borrowing func limit(to role: Role) {
     let limits: [(Int32, Int32)] = [
       (SQLITE_LIMIT_LENGTH, 1_000_000), (SQLITE_LIMIT_SQL_LENGTH, 100_000),
@@ -80,7 +83,7 @@ extension Connection {
     unsafe sqlite3_wal_hook(handle, noteLogPages, context)
   }
 
-  /// Has `changes` move on with commits that change rows.
+  /// Makes each commit that changes rows which match the rule of `changes` advance that counter.
   borrowing func watchRows(for changes: ChangeMark) {
     state.changes = changes
     let context = unsafe Unmanaged.passUnretained(state).toOpaque()
@@ -93,8 +96,9 @@ extension Connection {
   }
 }
 
-// The three callbacks run on the connection's thread, inside a call on it; the state outlives the connection, which
-// holds the only reference that matters. File-scope functions: a closure literal could inherit an actor and trap.
+// SQLite calls the next three functions on the connection's thread, during a call on the connection. The connection
+// keeps its state alive, so the unretained pointers stay valid. The functions are at file scope because a closure
+// literal could inherit an actor and trap.
 
 private func noteLogPages(
   _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
@@ -131,8 +135,8 @@ private func authorise(
   let name: String
   switch (action, state.running) {
   case (_, .ours): return SQLITE_OK
-  // ALTER TABLE … ADD COLUMN runs `PRAGMA quick_check` inside (SQLite 3.40 for a column with a CHECK, 3.46 for each
-  // column of a STRICT table). Migrations are this program's own text, so their pragmas pass.
+  // ALTER TABLE … ADD COLUMN runs `PRAGMA quick_check` itself (SQLite 3.40 for a column with a CHECK, 3.46 for each
+  // column of a STRICT table). Migrations are part of this program, so their pragmas are allowed.
   case (SQLITE_PRAGMA, .migration): return SQLITE_OK
   case (SQLITE_PRAGMA, .request): name = "PRAGMA"
   case (SQLITE_TRANSACTION, _): name = "transaction"

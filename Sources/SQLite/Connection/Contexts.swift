@@ -1,4 +1,4 @@
-/// A read in progress: everything asked through it sees the database as it was at one moment.
+/// A read transaction: all its statements see the database as it was at one moment.
 public struct ReadContext: ~Copyable, Querying {
   let connection: Connection
 
@@ -8,11 +8,13 @@ public struct ReadContext: ~Copyable, Querying {
   }
 }
 
-/// A write in progress.
+/// An open write transaction, which other requests may share.
 ///
-/// It sees its own changes; nobody else sees them before the answer is released.
+/// It sees its own changes and those of requests that ran before it in the same transaction. Readers see none of them
+/// before the commit.
 ///
-/// The transaction belongs to the writer: `BEGIN`, `COMMIT`, `SAVEPOINT`, `ATTACH` and `PRAGMA` are refused here.
+/// The writer thread begins and ends the transaction: `BEGIN`, `COMMIT`, `SAVEPOINT`, `ATTACH` and `PRAGMA` are refused
+/// here.
 public struct WriteContext: ~Copyable, Querying {
   let connection: Connection
 
@@ -23,22 +25,20 @@ public struct WriteContext: ~Copyable, Querying {
 
   /// Runs a statement to its end.
   ///
-  /// - Parameter sql: the statement and its values.
   /// - Returns: how many rows it inserted, updated or deleted, without triggers and cascades.
-  /// - Throws: the failure; catching it and going on is allowed, the statement then changed nothing.
+  /// - Throws: the failure. The caller may catch it and go on, because the failed statement changed nothing.
   @discardableResult
   public borrowing func run(_ sql: SQL) throws(SQLiteError) -> Int {
     try connection.run(sql)
   }
 
-  /// Whether something that was done in this transaction so far, by this request or another, moves ``Database/mark`` on
-  /// when it is committed.
+  /// Whether the commit of the open transaction will advance ``Database/mark``, because of this request's changes or
+  /// those of another request in the same transaction.
   public var movesMark: Bool { connection.state.hasChangedRows }
 
-  /// Runs a text of several statements that stands in the source, for migrations.
+  /// Runs a script of several statements without parameters, for migrations.
   ///
-  /// - Parameter script: statements without values.
-  /// - Throws: the failure of one of them.
+  /// It must be a literal in the source.
   public borrowing func runScript(_ script: StaticString) throws(SQLiteError) {
     try connection.runScript(script)
   }

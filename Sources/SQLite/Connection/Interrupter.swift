@@ -2,9 +2,9 @@ import CSQLite
 import RegentPlatform
 import Synchronization
 
-/// Cuts short what a connection is doing, from any thread.
+/// Interrupts what a connection is doing, from any thread.
 final class Interrupter: Sendable {
-  // The address as a number: a pointer is not Sendable, and here it is only ever used under the lock.
+  // The pointer as a number, because pointers are not Sendable. It is used only under the lock.
   private let address: Monitor<UInt>
   private let cancelled = Atomic(false)
 
@@ -12,22 +12,25 @@ final class Interrupter: Sendable {
     address = Monitor(UInt(bitPattern: handle))
   }
 
-  /// Whether the connection must start nothing new.
+  /// Whether the connection must not start any more statements.
   var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
-  /// Refuses further statements and ends the running one.
+  /// Refuses further statements and interrupts the running one.
   ///
-  /// A statement that starts at this very moment may escape: the caller repeats this until the connection is idle.
+  /// A statement that starts at the same moment may not be interrupted, so the caller repeats this until the connection
+  /// is idle.
   func cancel() {
     cancelled.store(true, ordering: .releasing)
-    // Under the lock, so that the connection cannot be closed between the look and the call.
+    // Under the lock, so that the connection is not closed between the check and the interrupt.
     address.withLock { address in
       guard let handle = unsafe OpaquePointer(bitPattern: address) else { return }
       unsafe sqlite3_interrupt(handle)
     }
   }
 
-  /// Called just before the connection closes.
+  /// Must be called before the connection is closed.
+  ///
+  /// After it `cancel` does not use the handle.
   func forget() {
     address.withLock { $0 = 0 }
   }

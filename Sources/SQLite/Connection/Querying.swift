@@ -1,4 +1,4 @@
-/// What both a read and a write can do: ask.
+/// Queries, which both read and write transactions can run.
 public protocol Querying: ~Copyable {
   /// Runs a statement and hands each row to `body`, in order.
   func each(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws
@@ -41,5 +41,7 @@ extension Querying where Self: ~Copyable {
   }
 }
 
-/// Ends a loop over rows; it never leaves this file.
+/// Ends a loop over rows early.
+///
+/// It is never thrown out of this file.
 private struct EnoughRows: Error {}

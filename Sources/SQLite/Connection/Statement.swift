@@ -1,13 +1,15 @@
 import CSQLite
 
-/// A prepared statement; it is finalised when its owner lets it go.
+/// A prepared statement, finalised on deinit.
 @safe struct Statement: ~Copyable {
   private let handle: OpaquePointer
   let sql: String
-  /// Whether it can change nothing.
+  /// Whether the statement cannot change the database.
   let isReadOnly: Bool
 
-  /// Prepares exactly one statement; text behind it is refused, because SQLite would silently skip it.
+  /// Prepares exactly one statement.
+  ///
+  /// Further text is refused, because SQLite would silently ignore it.
   init(_ sql: String, on database: OpaquePointer, kept: Bool) throws(SQLiteError) {
     var text = sql
     var made: OpaquePointer?
@@ -41,7 +43,7 @@ import CSQLite
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Gives the values to the parameters, in order.
+  /// Binds the values to the parameters, in order.
   borrowing func bind(_ values: [SQLValue]) throws(SQLiteError) {
     let wanted = Int(unsafe sqlite3_bind_parameter_count(handle))
     guard wanted == values.count else {
@@ -54,9 +56,9 @@ import CSQLite
     }
   }
 
-  /// Runs to the next row.
+  /// Steps to the next row.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: whether there is a row.
   borrowing func step() throws(SQLiteError) -> Bool {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: true
@@ -65,15 +67,15 @@ import CSQLite
     }
   }
 
-  /// Runs to the end and makes the statement ready for the next use.
+  /// Runs the statement to its end and resets it for the next use.
   borrowing func runToEnd() throws(SQLiteError) {
     defer { reset() }
     while try step() {}
   }
 
-  /// Makes the statement ready for the next use and forgets its values.
+  /// Resets the statement for its next use and clears its bound values.
   borrowing func reset() {
-    // The result repeats the error of the last step, which was reported already.
+    // sqlite3_reset returns the error of the last step again, which was reported already.
     unsafe sqlite3_reset(handle)
     unsafe sqlite3_clear_bindings(handle)
   }

@@ -1,10 +1,10 @@
-/// The prepared statements of one connection, by their text.
+/// The prepared statements of one connection, keyed by their SQL text.
 ///
-/// Used by the connection's thread only.
+/// Only the connection's thread uses it.
 final class StatementCache {
-  /// A statement that waits to be used again.
+  /// A cached statement.
   ///
-  /// A class, because a collection cannot hold noncopyable values.
+  /// It is a class because a collection cannot hold noncopyable values.
   final class Entry {
     let statement: Statement
     var inUse = true
@@ -13,10 +13,12 @@ final class StatementCache {
     init(_ statement: consuming Statement) { self.statement = statement }
   }
 
-  /// A statement's text as a key: its length and a few letters are hashed, the whole text is compared.
+  /// A statement's text as a dictionary key.
   ///
-  /// The texts are hundreds of bytes long, stand in the source, and differ in their tables and columns; nobody outside
-  /// chooses one, so nobody can make many that hash alike.
+  /// The hash covers only the length and eight bytes, which is fast; equality compares the whole text.
+  ///
+  /// The texts are hundreds of bytes long and written in the source. No input chooses one, so an attacker cannot create
+  /// many with the same hash.
   private struct Text: Hashable {
     let text: String
 
@@ -29,14 +31,16 @@ final class StatementCache {
     }
   }
 
-  // A service has tens of statements; lists of different lengths make more, and must not grow without bound.
+  // A service has tens of statements. Each length of a list in `IN` makes one more, so the cache needs a limit.
   private static let capacity = 128
   private var entries: [Text: Entry] = [:]
   private var uses: UInt64 = 0
 
   var count: Int { entries.count }
 
-  /// The statement of that text when nobody uses it; it is in use until `giveBack`.
+  /// The cached statement with this text, marked as in use until `giveBack`.
+  ///
+  /// Nil when there is none or it is in use.
   func take(_ sql: String) -> Entry? {
     guard let entry = entries[Text(text: sql)], !entry.inUse else { return nil }
     uses += 1
@@ -45,7 +49,9 @@ final class StatementCache {
     return entry
   }
 
-  /// Keeps a new statement unless one of that text exists, which then is in use: a query inside its own loop.
+  /// Caches a new statement, unless one with this text is cached already.
+  ///
+  /// That one is then in use, because a query runs inside the loop over its own rows.
   func keep(_ statement: consuming Statement) -> Entry {
     let sql = Text(text: statement.sql)
     let entry = Entry(statement)

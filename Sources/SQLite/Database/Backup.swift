@@ -6,19 +6,19 @@ extension Database {
   ///
   /// Blocks the caller.
   ///
-  /// The copy is private (0600), on disk, and its integrity was checked before it gets its name; a file of that name is
-  /// never overwritten. The copy is compact and holds no rest of deleted rows.
+  /// The copy has mode 0600, is forced to disk, and its integrity is checked before it gets its name. A file of that
+  /// name is never overwritten. The copy is compact and contains no remains of deleted rows.
   ///
-  /// `VACUUM INTO` on a connection of its own, because it is one read of one moment: SQLite's backup interface would
-  /// start again with every commit of the writer, or slow the writer down by running on its thread. Its price is that
-  /// the log cannot be emptied while the copy is made.
+  /// It is made by `VACUUM INTO` on a separate connection, which is a single read of one moment. SQLite's backup
+  /// interface would start again with every commit of the writer, or slow the writer down by running on its thread. The
+  /// price is that the log cannot be emptied while the copy is made.
   ///
   /// - Parameter target: the copy; its directory must exist.
   /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
   public func backup(to target: String) throws {
     let target = try DatabaseFiles.resolve(target)
     let draft = "\(target).partial"
-    // A draft is removed without looking into it, and a log or journal of that name would be taken for the database's.
+    // The draft is deleted without a check, and SQLite would treat a file with the name of a log or journal as its own.
     guard !DatabaseFiles.isPart(target, of: path), !DatabaseFiles.isPart(draft, of: path) else {
       throw BackupFailure.databaseItself(target)
     }
@@ -38,9 +38,9 @@ extension Database {
     }
   }
 
-  /// Looks for damage in the open database, on a reader thread, and for tables that somebody changed since.
+  /// Checks the open database for damage, on a reader thread, and its schema for changes by other programs.
   ///
-  /// - Returns: SQLite's words for what is damaged, or ours; empty when all is well.
+  /// - Returns: descriptions of the problems, from SQLite or from this package; empty when there are none.
   /// - Throws: `DatabaseFailure` or `SQLiteError`.
   public func integrityProblems() async throws -> [String] {
     try await read { [schema] context in
@@ -48,10 +48,12 @@ extension Database {
     }
   }
 
-  /// Looks for damage in a database file that no program has open.
+  /// Checks a database file for damage.
+  ///
+  /// No program may have it open.
   ///
   /// - Parameter path: the file; it is not changed.
-  /// - Returns: SQLite's words for what is damaged; empty when all is well.
+  /// - Returns: SQLite's descriptions of the problems; empty when there are none.
   /// - Throws: `FileError` or `SQLiteError`.
   public static func problems(inFileAt path: String) throws -> [String] {
     let connection = try Connection.open(DatabaseFiles.resolve(path), role: .reader)
@@ -71,14 +73,14 @@ extension ReadContext {
 
 /// Why a backup was not made.
 public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// There is a file of that name.
+  /// A file with the name of the copy exists already.
   case exists(String)
-  /// The name, or that of the draft beside it, belongs to the database that was to be copied.
+  /// The name of the copy, or of the draft beside it, belongs to a file of the database that was to be copied.
   case databaseItself(String)
-  /// The copy does not pass its check; it was removed.
+  /// The copy failed its integrity check and was removed.
   case damaged(String, [String])
 
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch self {
     case .exists(let path): "\(path) exists already and is not overwritten"
@@ -88,7 +90,6 @@ public enum BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
   public var hint: String {
     switch self {
     case .exists, .databaseItself: "give another name"
@@ -107,7 +108,6 @@ extension DatabaseFiles {
     return code == 0
   }
 
-  /// Removes what an interrupted backup left behind.
   fileprivate static func removeDraft(_ path: String) throws(FileError) {
     try DurableFile.remove(path)
   }
@@ -122,14 +122,14 @@ extension DatabaseFiles {
     }
   }
 
-  /// Gives the draft its name unless somebody has taken it meanwhile, which `rename` would overwrite.
+  /// Gives the draft its final name unless a file of that name exists by now; `rename` would overwrite it.
   fileprivate static func giveName(_ target: String, to draft: String) throws(FileError) {
     do throws(SystemError) {
       do throws(SystemError) {
         try systemCall("name", on: target) { unsafe link(draft, target) }
         try systemCall("remove", on: draft) { unsafe unlink(draft) }
       } catch {
-        // Memory sticks have file systems without links.
+        // File systems of memory sticks (FAT) do not support links.
         guard [EPERM, EOPNOTSUPP].contains(error.code) else { throw error }
         try systemCall("name", on: target) { unsafe rename(draft, target) }
       }

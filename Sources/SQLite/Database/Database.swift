@@ -1,13 +1,13 @@
 import RegentPlatform
 import Synchronization
 
-/// A database in use: one thread writes, a few read, and a lock file keeps every other program out.
+/// An open database: one thread writes, a few read, and a lock file keeps other programs from opening it.
 ///
-/// Writes that come at the same time share one transaction and one fsync; each is told only after the commit. A write
-/// that fails is undone alone. When a failure leaves the outcome unknown, the writer stops for good (see
-/// `DatabaseFailure`), because only opening the file again tells what is in it.
+/// Writes that arrive at the same time share one transaction and one fsync; each is answered only after the commit. A
+/// write that fails is undone alone. When a failure leaves the outcome unknown, the writer stops for good (see
+/// `DatabaseFailure`), because only opening the file again shows what it contains.
 public final class Database: Sendable {
-  /// The file, without symbolic links.
+  /// The path of the file, without symbolic links.
   public let path: String
   let queue: WriteQueue
   let readers: ReaderPool
@@ -22,12 +22,11 @@ public final class Database: Sendable {
   private let writerEnded: Once<Bool>
   private let closingNanoseconds: UInt64
 
-  /// Opens the file, recovers it, brings it to the program's schema, and starts the threads.
+  /// Opens the file, recovers it, runs the missing migrations, and starts the threads.
   ///
   /// Blocks the caller.
   ///
-  /// - Parameter options: which file and how.
-  /// - Throws: `FileError` for the files, `OpenFailure` for their content, `SQLiteError` for the rest.
+  /// - Throws: `FileError` for the files, `OpenFailure` for their content, `SQLiteError` for other failures.
   public init(_ options: DatabaseOptions) throws {
     let path = try DatabaseFiles.prepareDirectory(of: options.path)
     let claim = try FileLock(beside: path)
@@ -35,7 +34,7 @@ public final class Database: Sendable {
     try DatabaseFiles.createIfMissing(path)
     let lock = DatabaseLock(claim, try ClaimedFile(claiming: path))
     let context = try Database.openForWriting(path, options, lock)
-    // The log and its index exist now, made by SQLite: their modes are checked like the rest.
+    // SQLite has now created the log and its index: check their modes like those of the other files.
     try DatabaseFiles.check(path)
 
     let counters = Counters()
@@ -56,7 +55,7 @@ public final class Database: Sendable {
         context.connection.watchRows(for: changes)
         let failure = Database.write(
           context, lock, queue: queue, limits: limits, counters: counters)
-        // The connection is closed by now; the lock goes when the owner lets go too.
+        // The connection is closed now. The lock is released when the owner of the database has released it too.
         withExtendedLifetime(lock) {}
         if let failure { onFailStop(failure) }
       }
@@ -77,20 +76,21 @@ public final class Database: Sendable {
   }
 
   deinit {
-    // Without waiting: the last reference may be dropped by a completion on one of our own threads.
+    // Without waiting: the last reference may be dropped in a completion that runs on one of these threads.
     readers.startClosing()
     queue.close()
   }
 
-  /// Ends reads, finishes the writes that wait, empties the log and closes the file.
+  /// Ends reads, finishes queued writes, empties the log and closes the file.
   ///
   /// Blocks the caller.
   ///
-  /// Called from a request's own code or completion it does not wait: the threads end on their own time. Neither does
-  /// it wait for ever for a disk that does not answer: what is under way then goes on, the file stays claimed, and what
-  /// waits behind it is refused as `.closed`.
+  /// When it is called from a request's own code or completion, it does not wait, and the threads end later. If the
+  /// disk does not answer, it stops waiting too: the running write goes on, the file stays locked, and queued writes
+  /// are refused as `.closed`.
   ///
-  /// - Parameter keepsLog: leaves the log beside the file, for who found that the two are not of one database.
+  /// - Parameter keepsLog: leaves the log beside the file; for a caller that found that the two belong to different
+  ///   databases.
   public func close(keepingLog keepsLog: Bool = false) {
     guard !writer.isCurrent, !readers.isCurrent else {
       readers.startClosing()
@@ -100,11 +100,11 @@ public final class Database: Sendable {
       _ = closed.wait()
       return
     }
-    // Readers first: they would keep the last checkpoint from finishing.
+    // Readers first: an open read would keep the last checkpoint from finishing.
     readers.close()
     let now = Clocks.monotonicNanoseconds()
     queue.close(by: keepsLog ? now : now + closingNanoseconds)
-    // A commit that began in time has as long again.
+    // A commit that began before the deadline gets the same time again.
     if writerEnded.wait(until: now + 2 * closingNanoseconds) != nil {
       writer.join()
       lock.release()
@@ -112,17 +112,18 @@ public final class Database: Sendable {
     closed.fulfil(true)
   }
 
-  /// What happened since the file was opened.
   public var statistics: DatabaseStatistics { counters.now }
 
-  /// A number that moves on with every commit that changed rows as ``DatabaseOptions/moves`` says, before its requests
-  /// are answered: what was read after it was taken holds while it stays the same.
+  /// A counter that advances with every commit that changed rows selected by ``DatabaseOptions/moves``, before its
+  /// requests are answered.
+  ///
+  /// Rows that were read after the counter was read are still current if the counter has not changed since.
   public var mark: UInt64 { changes.now }
 
-  /// The error that stopped the writer for good, if one did.
+  /// The error that stopped the writer for good; nil while it works.
   public var stopped: SQLiteError? { queue.stopped }
 
-  /// Empties the write-ahead log at the next quiet moment.
+  /// Empties the write-ahead log as soon as no request is queued.
   public func checkpointSoon() { queue.askForCheckpoint() }
 
   private static func openForWriting(
@@ -133,7 +134,8 @@ public final class Database: Sendable {
         connection throws(SQLiteError) in
         lock.keep(try LogIndexRoom(for: connection, path: path))
       })
-    // The log may be another database's, which somebody put there: what is refused is not written over this one.
+    // The log may belong to another database and have been put here. If opening fails, it must not be copied into this
+    // file.
     context.connection.keepLogWhenClosing()
     let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
     guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
@@ -164,8 +166,8 @@ public final class Database: Sendable {
   }
 }
 
-/// The claim on the database's path and on the file itself, held until both the owner and the writer thread have let
-/// go.
+/// The locks on the database's path and on the file itself, held until both the owner and the writer thread have
+/// released them.
 final class DatabaseLock: Sendable {
   private struct Claims: ~Copyable {
     let path: FileLock
@@ -179,10 +181,10 @@ final class DatabaseLock: Sendable {
     held = Mutex(Claims(path: path, file: file))
   }
 
-  /// Keeps the room of the log's index for as long as the file is claimed.
+  /// Keeps the descriptor of the log's index open for as long as the file is locked.
   func keep(_ room: LogIndexRoom) { held.withLock { $0?.room = room } }
 
-  /// Whether the database's path still leads to the file that is open.
+  /// Whether the database's path still leads to the open file.
   var isInPlace: Bool { held.withLock { $0 == nil || $0?.file.isInPlace == true } }
 
   func release() {

@@ -1,9 +1,9 @@
 import Glibc
 import RegentPlatform
 
-/// The files of a database on disk: who may use them, and how they come to be.
+/// Checks and creates the files of a database.
 enum DatabaseFiles {
-  /// Makes sure that the directory exists and is private.
+  /// Ensures that the directory exists and is private.
   ///
   /// - Returns: the database's path with no symbolic link in its directories: SQLite refuses links anywhere, and a
   ///   state directory of systemd may be one.
@@ -16,8 +16,8 @@ enum DatabaseFiles {
 
   /// The same path with no symbolic link in its directories, which must exist.
   ///
-  /// SQLite must never get another form: Debian's build takes "file:x?mode=memory" for a URI, and "" for a temporary
-  /// database in which a check finds no damage.
+  /// SQLite must never get another form: Debian's build treats "file:x?mode=memory" as a URI, and "" as a temporary
+  /// database, in which a check finds no damage.
   static func resolve(_ path: String) throws(FileError) -> String {
     let (directory, name) = try split(path)
     do throws(SystemError) {
@@ -27,20 +27,20 @@ enum DatabaseFiles {
     }
   }
 
-  /// Whether a name belongs to the database at `path`, now or after a crash.
+  /// Whether this file is the database at `path` or one of the files that SQLite and the lock keep beside it.
   static func isPart(_ file: String, of path: String) -> Bool {
     ["", "-wal", "-shm", "-journal", ".lock"].contains { file == "\(path)\($0)" }
   }
 
-  /// Refuses files that others can use, links, and what is no file.
+  /// Refuses files that other users may access, files of other owners, symbolic links, and what is not a regular file.
   ///
-  /// The files are only looked at, never opened: closing a second descriptor of a database drops the locks of the
-  /// first (POSIX).
+  /// The files are examined without opening them: under POSIX, closing a second descriptor of a file drops the locks
+  /// that SQLite holds through the first.
   static func check(_ path: String) throws(FileError) {
     for file in [path, "\(path)-wal", "\(path)-shm"] { _ = try checkOne(file) }
   }
 
-  /// Creates an empty database file, mode 0600 whatever the umask is, when there is none.
+  /// Creates an empty database file if there is none, with mode 0600 regardless of the umask.
   static func createIfMissing(_ path: String) throws(FileError) {
     guard try !checkOne(path) else { return }
     do throws(SystemError) {
@@ -54,7 +54,7 @@ enum DatabaseFiles {
     }
   }
 
-  /// Forces the directory, so that a new or removed name survives a power cut.
+  /// Forces the directory to disk, so that a new or removed file name survives a power cut.
   static func forceDirectory(of path: String) throws(SystemError) {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let directory = slash == path.startIndex ? "/" : String(path[..<slash])
@@ -63,7 +63,9 @@ enum DatabaseFiles {
     try systemCall("force to disk", on: directory) { fsync(number) }
   }
 
-  /// - Returns: whether the file exists.
+  /// Checks one file.
+  ///
+  /// - Returns: whether it exists.
   private static func checkOne(_ path: String) throws(FileError) -> Bool {
     var status = stat()
     do throws(SystemError) {

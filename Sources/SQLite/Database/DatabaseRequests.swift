@@ -1,16 +1,18 @@
 import RegentPlatform
 
-// The three forms of a request: with a completion (for event loops), asynchronous, and blocking (for threads of one's
-// own; never on Swift's pool). Bodies are synchronous, so that nothing can come between two statements.
+// Each request has three forms: with a completion (for event loops), asynchronous, and blocking (for threads outside
+// Swift's pool only). Bodies are synchronous, so that nothing can run between two of their statements.
 
 extension Database {
-  /// Writes and calls `completion` when the commit is certain, or with the reason why not.
+  /// Queues a write.
+  ///
+  /// Calls `completion` after the commit, or with the reason of the failure.
   ///
   /// - Parameters:
-  ///   - body: runs on the writer thread in a transaction that may be shared; throwing undoes this request alone. It
-  ///     must not block and must not ask this database through another way. When another request of the transaction
-  ///     fails after it has written, this one runs again: only what it did the last time counts and is answered.
-  ///   - completion: called once, usually on the writer thread: it must only hand the answer on. The error is
+  ///   - body: runs on the writer thread in a transaction that may be shared; throwing undoes only this request. It
+  ///     must not block and must not use this database in any other way. When another request of the transaction fails
+  ///     after it has written, `body` runs again, and only its last run takes effect.
+  ///   - completion: called once, usually on the writer thread, so it must only pass the result on. The error is
   ///     `DatabaseFailure`, or what `body` threw.
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value,
@@ -19,11 +21,11 @@ extension Database {
     queue.add(PendingWrite(body, completion: completion))
   }
 
-  /// Writes and returns when the commit is certain.
+  /// Writes and returns after the commit.
   ///
-  /// Cancelling the task does not take the write back.
+  /// Cancelling the task does not cancel the write.
   ///
-  /// - Parameter body: as above.
+  /// - Parameter body: as for the write with a completion.
   /// - Returns: what `body` returned.
   /// - Throws: `DatabaseFailure`, or what `body` threw.
   @discardableResult
@@ -35,9 +37,9 @@ extension Database {
     }
   }
 
-  /// Writes and blocks the calling thread until the commit is certain.
+  /// Writes and blocks the calling thread until the commit.
   ///
-  /// - Parameter body: as above.
+  /// - Parameter body: as for the write with a completion.
   /// - Returns: what `body` returned.
   /// - Throws: `DatabaseFailure`, or what `body` threw.
   @discardableResult
@@ -48,11 +50,11 @@ extension Database {
     return try Database.block { done in write(body, completion: done) }
   }
 
-  /// Writes without anybody waiting: for what may be lost, like a time of last use.
+  /// Queues a write whose result no caller needs, for data that may be lost, like a time of last use.
   ///
   /// Failures are only counted.
   ///
-  /// - Parameter body: as above.
+  /// - Parameter body: as for the write with a completion.
   public func writeLater(_ body: @escaping @Sendable (borrowing WriteContext) throws -> Void) {
     write(body) { (_: Result<Void, any Error>) in }
   }
@@ -60,8 +62,8 @@ extension Database {
   /// Reads on a reader thread and calls `completion` there.
   ///
   /// - Parameters:
-  ///   - body: everything it asks sees the same moment.
-  ///   - completion: called once: it must only hand the answer on.
+  ///   - body: all its statements see the same moment.
+  ///   - completion: called once; it must only pass the result on.
   public func read<Value: Sendable>(
     _ body: @escaping @Sendable (borrowing ReadContext) throws -> Value,
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -71,7 +73,7 @@ extension Database {
 
   /// Reads on a reader thread.
   ///
-  /// - Parameter body: everything it asks sees the same moment.
+  /// - Parameter body: all its statements see the same moment.
   /// - Returns: what `body` returned.
   /// - Throws: `DatabaseFailure`, `SQLiteError`, or what `body` threw.
   public func read<Value: Sendable>(
@@ -82,9 +84,9 @@ extension Database {
     }
   }
 
-  /// Reads on a reader thread and blocks the calling one.
+  /// Reads on a reader thread and blocks the calling thread.
   ///
-  /// - Parameter body: everything it asks sees the same moment.
+  /// - Parameter body: all its statements see the same moment.
   /// - Returns: what `body` returned.
   /// - Throws: `DatabaseFailure`, `SQLiteError`, or what `body` threw.
   public func readBlocking<Value: Sendable>(

@@ -1,17 +1,17 @@
-/// What a database consists of, to the letter: tables and indexes, and no trigger or view that somebody else added.
+/// The exact schema of a database: its tables and indexes, and no trigger or view that another program added.
 ///
-/// Whoever can write the file can also rewrite a table: with another conflict clause (`ON CONFLICT IGNORE`) it would
-/// swallow rows without an error. Rows are signed, their tables are not; so the text of each is compared.
+/// An attacker who can write the file can also rewrite a table: with another conflict clause (`ON CONFLICT IGNORE`) it
+/// would drop rows without an error. Rows are signed but tables are not, so the SQL text of each table is compared.
 public struct DatabaseSchema: Sendable {
   private struct Part: Hashable {
     let kind: String
     let name: String
     let table: String
-    /// The statement that made it; none for an index that a constraint brought with it.
+    /// The `CREATE` statement; nil for an index that SQLite made for a constraint.
     let text: String?
   }
 
-  /// What SQLite adds by itself: `ANALYZE` the first two, `AUTOINCREMENT` the third.
+  /// Tables that SQLite adds by itself: the first two by `ANALYZE`, the third by `AUTOINCREMENT`.
   private static let own: Set<Part> = [
     Part(
       kind: "table", name: "sqlite_stat1", table: "sqlite_stat1", text: "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
@@ -25,14 +25,14 @@ public struct DatabaseSchema: Sendable {
 
   private let parts: Set<Part>
 
-  /// What the steps make of an empty database, tried in memory.
+  /// The schema that the migrations produce, found by running them on an empty database in memory.
   public init(madeBy migrations: [Migration], applicationID: Int32) throws {
     let context = WriteContext(connection: try Connection.inMemory())
     try Migrator(migrations: migrations, applicationID: applicationID, path: "memory").run(in: context)
     parts = try Set(DatabaseSchema.parts(in: context.connection))
   }
 
-  /// What is in a file and should not be, is not and should, or is something else; empty when all is as it must be.
+  /// Describes each part of the file's schema that was added, changed or is missing; empty when the schema matches.
   borrowing func differences(in connection: borrowing Connection) throws -> [String] {
     let found = try DatabaseSchema.parts(in: connection)
     let (wanted, there) = (parts, Set(found))

@@ -1,35 +1,31 @@
 import RegentPlatform
 public import RegentSQL
 
-/// What the database has done since it was opened.
+/// Counters since the database was opened.
 public struct DatabaseStatistics: Sendable {
-  /// Transactions that were committed.
   public internal(set) var commits = 0
-  /// Requests that were committed.
   public internal(set) var requests = 0
-  /// Requests that failed by themselves and were rolled back alone.
+  /// Requests that failed and were rolled back alone.
   public internal(set) var failedRequests = 0
-  /// Transactions that were given up as a whole.
+  /// Transactions that were rolled back as a whole.
   public internal(set) var rollbacks = 0
-  /// How often the disk was full.
+  /// How often a request or commit met a full disk.
   public internal(set) var diskFull = 0
   /// Requests per committed transaction.
   public internal(set) var batchSizes = Histogram()
-  /// How long a `COMMIT` took, fsync included, in microseconds.
+  /// Duration of a `COMMIT` including its fsync, in microseconds.
   public internal(set) var commitMicroseconds = Histogram()
   /// Pages in the write-ahead log after the last commit.
   public internal(set) var logPages = 0
-  /// Checkpoints that copied everything.
+  /// Checkpoints that copied the whole log.
   public internal(set) var checkpoints = 0
-  /// Checkpoints that a reader or a full disk kept from copying everything.
+  /// Checkpoints that could not copy the whole log because of a reader or a full disk.
   public internal(set) var incompleteCheckpoints = 0
-  /// How often the log was found above its limit: a reader that never ends, or a disk that is too slow.
+  /// How often the log was above its limit, because a reader never ended or the disk was too slow.
   public internal(set) var logOverLimit = 0
-  /// Reads that were served.
   public internal(set) var reads = 0
 }
 
-/// The statistics while they are counted.
 final class Counters: Sendable {
   private let state = Monitor(DatabaseStatistics())
 
@@ -53,7 +49,7 @@ final class Counters: Sendable {
     }
   }
 
-  /// A request met a full disk and was undone alone.
+  /// Counts a request that met a full disk and was undone alone.
   func noteFull() { state.withLock { $0.diskFull += 1 } }
 
   func noteLog(pages: Int) { state.withLock { $0.logPages = pages } }

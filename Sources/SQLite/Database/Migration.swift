@@ -1,29 +1,31 @@
-/// One step from one schema to the next.
+/// One step from one schema version to the next.
 ///
-/// Once released, a step is never changed, renamed or removed.
+/// Once released, a migration must never be changed, renamed or removed.
 public struct Migration: Sendable {
-  /// One part of a long step, in a transaction of its own: from a place to the next one; nil when nothing is left.
+  /// Migrates some rows, starting at the place `from`, in a transaction of its own.
+  ///
+  /// Returns the place where the next part starts, or nil when no rows are left.
   public typealias Part = @Sendable (_ context: borrowing WriteContext, _ from: Int64) throws -> Int64?
 
-  /// Recorded in the file.
+  /// Stored in the database and compared whenever it is opened.
   public let name: String
   let apply: @Sendable (borrowing WriteContext) throws -> Void
   let part: Part?
 
-  /// A step that is one transaction.
+  /// A migration that runs in one transaction.
   public init(_ name: String, _ apply: @escaping @Sendable (borrowing WriteContext) throws -> Void) {
     self.name = name
     self.apply = apply
     part = nil
   }
 
-  /// A step that goes through many rows: too much for one transaction, whose log would grow as large as the table.
+  /// A migration of so many rows that one transaction's log would grow as large as the table.
   ///
   /// - Parameters:
-  ///   - name: the step's name.
-  ///   - apply: what is done first, in one transaction with the note that the step has begun.
-  ///   - part: goes on from a place, at first from the smallest number there is. A program that ends in between goes on
-  ///     from the last part that was committed when it opens the file again, before anybody else reads it.
+  ///   - name: the name to record.
+  ///   - apply: runs first, in one transaction with the record that the migration has begun.
+  ///   - part: runs repeatedly, first with the smallest `Int64`. If the program ends before the last part, the next
+  ///     opening continues after the last committed part, before any other code reads the database.
   public init(
     _ name: String, first apply: @escaping @Sendable (borrowing WriteContext) throws -> Void = { _ in },
     inParts part: @escaping Part
@@ -34,16 +36,18 @@ public struct Migration: Sendable {
   }
 }
 
-/// How far bringing a file to the program's schema has come.
+/// The progress of a migration.
 public struct MigrationProgress: Hashable, Sendable {
-  /// The step that runs.
+  /// The name of the migration that is running.
   public let step: String
-  /// How many parts of it are done.
+  /// How many of its parts are done.
   public let parts: Int
 }
 
 extension Connection {
-  /// Rolls back after a failure, whose error is the one to report.
+  /// Rolls back after a failure.
+  ///
+  /// Errors of the rollback are recorded but not thrown: the caller reports the failure.
   borrowing func abandonTransaction() {
     guard isInTransaction else { return }
     do throws(SQLiteError) { try run("ROLLBACK") } catch { _ = noted(error) }

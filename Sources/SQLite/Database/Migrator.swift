@@ -1,8 +1,8 @@
-/// Brings a file to the program's schema.
+/// Runs the migrations that a file still needs.
 ///
-/// The record of a step, the version number and the step's changes are one transaction: a crash leaves a file either
-/// before or after a step, never within. A long step is recorded when it begins, together with the place it has
-/// reached: an older program, which could not read what is half done, refuses the file from then on.
+/// A migration's changes, its record and the version number are one transaction, so a crash leaves the file before or
+/// after a migration, never within. A long migration is recorded when it begins, together with the place it has
+/// reached: from then on an older program, which could not read a half migrated file, refuses it.
 struct Migrator {
   let migrations: [Migration]
   let applicationID: Int32
@@ -27,11 +27,11 @@ struct Migrator {
       throw OpenFailure.newerSchema(path: path, found: version, known: migrations.count)
     }
     try compareNames(in: context.connection)
-    // With the checks on, rebuilding a table would delete the rows that point to it. They are made up for before
-    // COMMIT.
+    // With the checks on, rebuilding a table would delete the rows that refer to it. References are checked before each
+    // COMMIT instead.
     try context.connection.run("PRAGMA foreign_keys = OFF")
     defer { context.connection.keepReferencesAgain() }
-    // A new file is made in a moment, and nobody waits for that.
+    // A new file is migrated in a moment, so its progress is not reported.
     let tell: (MigrationProgress) -> Void = { if version > 0 { onProgress($0) } }
     if version > 0 { try goOn(migrations[version - 1], in: context, tell) }
     for (index, migration) in migrations.enumerated().dropFirst(version) {
@@ -47,7 +47,7 @@ struct Migrator {
     try transaction(context.connection) {
       try guarded(context) { try migration.apply(context) }
       if migration.part != nil {
-        // There only while a long step is under way.
+        // This table exists only while a long migration is under way.
         try context.connection.run("CREATE TABLE schema_migration_progress (place INTEGER NOT NULL) STRICT")
         try context.connection.run("INSERT INTO schema_migration_progress (place) VALUES (\(Int64.min))")
       }
@@ -58,7 +58,7 @@ struct Migrator {
     }
   }
 
-  /// Brings the newest step to its end, if it is a long one that has not reached it.
+  /// Continues a long migration to its end, if this is one and it has not reached its end.
   private func goOn(
     _ migration: Migration, in context: borrowing WriteContext, _ tell: (MigrationProgress) -> Void
   ) throws {
@@ -75,7 +75,7 @@ struct Migrator {
           isDone = true
           return
         }
-        // A part that stays where it is would be repeated for ever.
+        // A part that does not advance would be repeated for ever.
         guard next > place else { throw OpenFailure.stuckMigration(path: path, migration: migration.name) }
         try context.connection.run("UPDATE schema_migration_progress SET place = \(next)")
       }
@@ -92,12 +92,12 @@ struct Migrator {
     return try connection.value("SELECT place FROM schema_migration_progress", as: Int64.self) ?? Int64.min
   }
 
-  /// Runs a step's own code as a request is run, which may not end the transaction that it is in.
+  /// Runs a migration's own code under the authorizer, so that it cannot end the transaction that it runs in.
   private func guarded(_ context: borrowing WriteContext, _ body: () throws -> Void) throws {
     context.connection.state.running = .migration
     defer { context.connection.state.running = .ours }
     try body()
-    // Otherwise the record of the step would be kept without the step.
+    // Otherwise the migration would be recorded without its changes.
     guard context.connection.isInTransaction else {
       throw context.connection.state.lastError
         ?? SQLiteError(code: .error, message: "the migration's transaction ended by itself")

@@ -1,25 +1,36 @@
-/// Why a request to the database got no ordinary answer, and whether its change may have happened.
+/// Why the database did not complete a request, and whether the request's change may have been written.
 public enum DatabaseFailure: Error, Hashable, Sendable {
-  /// The disk is full. Nothing of the request was written; reads go on, and later writes succeed once there is space.
+  /// The disk is full.
+  ///
+  /// Nothing was written. Reads still work, and writes succeed again once there is space.
   case diskFull(SQLiteError)
-  /// The whole transaction was rolled back for another reason. Nothing of the request was written.
+  /// The whole transaction was rolled back for another reason.
+  ///
+  /// Nothing was written.
   case rolledBack(SQLiteError)
-  /// The commit failed in a way that proves neither yes nor no. Open the database again and look.
+  /// The commit failed in a way that leaves unknown whether it was written.
+  ///
+  /// Only opening the database again shows it.
   case outcomeUnknown(SQLiteError)
-  /// An earlier failure stopped the writer for good. Nothing of the request was written.
+  /// An earlier failure has stopped the writer for good.
+  ///
+  /// Nothing was written.
   case stopped(SQLiteError)
-  /// The database is closed or closing. Nothing of the request was written.
+  /// The database is closed or closing.
+  ///
+  /// Nothing was written.
   case closed
-  /// More requests are waiting than allowed. Nothing of the request was written.
+  /// Too many requests are queued.
+  ///
+  /// Nothing was written.
   case overloaded(waiting: Int)
 
-  /// Whether the request certainly changed nothing, so that repeating it is harmless.
+  /// Whether the request certainly changed nothing, so that it may be repeated.
   public var nothingWritten: Bool {
     if case .outcomeUnknown = self { return false }
     return true
   }
 
-  /// What to do about it.
   public var hint: String? {
     switch self {
     case .diskFull(let cause), .rolledBack(let cause): cause.hint
@@ -32,7 +43,7 @@ public enum DatabaseFailure: Error, Hashable, Sendable {
 }
 
 extension DatabaseFailure: CustomStringConvertible {
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch self {
     case .diskFull: "the disk is full: nothing was written"

@@ -1,23 +1,24 @@
-/// Why a database could not be opened as it is.
+/// Why a database cannot be opened.
 public enum OpenFailure: Error, Hashable, Sendable {
-  /// The file was written by a newer program.
+  /// A newer program has written the file.
   case newerSchema(path: String, found: Int, known: Int)
-  /// The file's migrations are not the first ones of this program's list.
+  /// A migration recorded in the file has another name than this program's migration at that position.
   case foreignMigration(path: String, position: Int, found: String, expected: String)
-  /// The file is a database of some other program.
+  /// The file belongs to another program.
   case foreignFile(path: String, applicationID: Int32)
-  /// Something in the file is not what the migrations made: somebody else wrote to it.
+  /// The file's schema is not what the migrations make: another program has changed it.
   case foreignSchema(path: String, differences: [String])
-  /// A migration broke references between rows; it was rolled back.
+  /// A migration would leave rows with invalid foreign keys; it was rolled back.
   case brokenReferences(path: String, migration: String, table: String)
-  /// The file says that a long migration is under way, and the newest one is none.
+  /// The file says that a long migration is under way, but its newest migration is not a long one.
   case strayProgress(path: String, migration: String)
-  /// A long migration does not move; it is left where it was.
+  /// A part of a long migration did not advance.
+  ///
+  /// The parts before it stay committed.
   case stuckMigration(path: String, migration: String)
-  /// The file system gave another journal than the write-ahead log.
+  /// SQLite cannot use a write-ahead log on this file system; it uses `journal` instead.
   case noWriteAheadLog(path: String, journal: String)
 
-  /// What to do about it.
   public var hint: String {
     switch self {
     case .newerSchema: "install the newer version again, or restore a backup made by this one"
@@ -34,7 +35,7 @@ public enum OpenFailure: Error, Hashable, Sendable {
 }
 
 extension OpenFailure: CustomStringConvertible {
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     switch self {
     case .newerSchema(let path, let found, let known):

@@ -1,74 +1,74 @@
 import CSQLite
 
-/// What SQLite says about a call: the extended result code, also one that this program does not know.
+/// SQLite's extended result code of a call, including codes that have no name here.
 public struct ResultCode: Hashable, Sendable {
-  /// SQLite's number.
   public let number: Int32
 
-  /// The code with SQLite's number.
   public init(_ number: Int32) { self.number = number }
 
-  /// The general kind of an extended code: `constraint` for every constraint that there is.
+  /// The primary code of an extended one, for example `constraint` for each kind of constraint.
   public var primary: ResultCode { ResultCode(number & 0xff) }
 
-  /// The code's kind, so that `case .constraint` also matches its refinements.
+  /// Compares by kind: `case .constraint` also matches its extended codes.
   public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
     pattern == code || pattern == code.primary
   }
 }
 
 extension ResultCode {
-  /// A mistake in SQL or a wrong use of the database.
+  /// A mistake in the SQL or a missing database object.
   public static let error = ResultCode(SQLITE_ERROR)
-  /// A rule of the schema forbids the change; the statement changed nothing.
+  /// The change violates a constraint; the statement changed nothing.
   public static let constraint = ResultCode(SQLITE_CONSTRAINT)
-  /// A primary key or unique index already holds the value.
+  /// A unique index other than the primary key already holds the value.
   public static let constraintUnique = constraint.refined(8)
-  /// A primary key already holds the value.
+  /// The primary key already holds the value.
   public static let constraintPrimaryKey = constraint.refined(6)
-  /// A row points to one that is not there.
+  /// A foreign key refers to a row that does not exist.
   public static let constraintForeignKey = constraint.refined(3)
-  /// A `CHECK` clause is not fulfilled.
+  /// A `CHECK` constraint is violated.
   public static let constraintCheck = constraint.refined(1)
-  /// A column that must have a value got none.
+  /// A `NOT NULL` column got no value.
   public static let constraintNotNull = constraint.refined(5)
-  /// No space is left on the file system.
+  /// The file system is full.
   public static let full = ResultCode(SQLITE_FULL)
   /// The operating system failed to read, write or synchronise.
   public static let inputOutput = ResultCode(SQLITE_IOERR)
-  /// The operating system failed to write; SQLite tells a full disk apart, but not a quota.
+  /// The operating system failed to write.
+  ///
+  /// SQLite reports a full disk separately as `full`, but not an exceeded quota.
   public static let write = inputOutput.refined(3)
-  /// The file is damaged.
+  /// The database file is damaged.
   public static let corrupt = ResultCode(SQLITE_CORRUPT)
-  /// The file is no database.
+  /// The file is not a database.
   public static let notADatabase = ResultCode(SQLITE_NOTADB)
   /// Another connection holds the lock.
   public static let busy = ResultCode(SQLITE_BUSY)
-  /// The statement was cut short because the database is being closed.
+  /// The statement was interrupted because the database is being closed.
   public static let interrupted = ResultCode(SQLITE_INTERRUPT)
-  /// The connection may only read.
+  /// The connection or the file is read-only.
   public static let readOnly = ResultCode(SQLITE_READONLY)
-  /// The file is not where it was opened any more.
+  /// The database file was removed, renamed or replaced after it was opened.
   public static let moved = readOnly.refined(4)
-  /// A value has another type than the reader asked for.
+  /// The value has another type than the code that reads it expects.
   public static let mismatch = ResultCode(SQLITE_MISMATCH)
-  /// A value or a statement is larger than the limits allow.
+  /// A value or statement exceeds the size limits.
   public static let tooBig = ResultCode(SQLITE_TOOBIG)
-  /// The library was used in a wrong way.
+  /// The library was used incorrectly.
   public static let misuse = ResultCode(SQLITE_MISUSE)
-  /// A column or parameter number that does not exist.
+  /// The column or parameter number does not exist.
   public static let range = ResultCode(SQLITE_RANGE)
-  /// The statement is not allowed here.
+  /// The authorizer does not allow the statement.
   public static let notAuthorised = ResultCode(SQLITE_AUTH)
-  /// The file cannot be opened.
   public static let cannotOpen = ResultCode(SQLITE_CANTOPEN)
-  /// Memory ran out.
   public static let noMemory = ResultCode(SQLITE_NOMEM)
 
   // sqlite3.h composes the extended codes with shifts, which Swift does not import.
   private func refined(_ detail: Int32) -> ResultCode { ResultCode(number | detail << 8) }
 
-  /// Whether nothing this connection says afterwards can be trusted: the writer stops at such a code.
+  /// Whether the connection's results cannot be trusted after this error.
+  ///
+  /// The writer then stops.
   var isFatal: Bool {
     switch self {
     case .inputOutput, .corrupt, .notADatabase: true

@@ -1,18 +1,16 @@
 import CSQLite
 import Glibc
 
-/// A call to SQLite that failed: what it said, and on which statement.
+/// The failure of a call to SQLite.
 ///
-/// Values never appear in it.
+/// It never contains parameter values.
 public struct SQLiteError: Error, Hashable, Sendable {
-  /// SQLite's extended result code.
   public let code: ResultCode
-  /// SQLite's own words, or ours.
+  /// SQLite's message, or one of this package.
   public let message: String
-  /// The statement with `?` in place of its values, or `nil` when there was none.
+  /// The statement, with `?` in place of its values; nil when the call had none.
   public let sql: String?
 
-  /// An error of the given call.
   public init(code: ResultCode, message: String, sql: String? = nil) {
     self.code = code
     self.message = message
@@ -23,7 +21,6 @@ public struct SQLiteError: Error, Hashable, Sendable {
   static let moved = SQLiteError(
     code: .moved, message: "the database was removed or replaced while it was open")
 
-  /// What to do about it, when there is something to do.
   public var hint: String? {
     switch code {
     case .moved:
@@ -41,7 +38,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible {
-  /// One sentence that is safe to show.
+  /// The error as one sentence, without secrets.
   public var description: String {
     let place = sql.map { " in “\($0)”" } ?? ""
     return "SQLite says “\(message)” (code \(code.number))\(place)"
@@ -49,20 +46,22 @@ extension SQLiteError: CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// The error of a call that failed on this connection, with what SQLite says about it.
+  /// The error of a call that failed on this connection, with SQLite's message.
   init(of database: OpaquePointer?, code: Int32, sql: String? = nil) {
-    // errmsg describes the connection's last call, which is the failed one: connections are used by one thread.
+    // errmsg describes the connection's last call. That is the failed one, because one thread uses a connection at a
+    // time.
     let words = unsafe database.flatMap { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
     let message = unsafe words.map { unsafe String(cString: $0) } ?? "unknown error"
     let result = ResultCode(code)
-    // SQLite knows one errno for a full disk. Over a quota there is no room either: the write wrote nothing, and later
-    // ones succeed once there is. (A force that fails for it stays an I/O error: its outcome is unknown.)
+    // SQLite treats only ENOSPC as a full disk. An exceeded quota is the same for the caller: nothing was written, and
+    // later writes succeed once there is space. (An fsync that fails for it stays an I/O error: its outcome is
+    // unknown.)
     let isOverQuota = unsafe result == .write && lastWriteWasOverQuota(database)
     self.init(code: isOverQuota ? .full : result, message: isOverQuota ? "over quota" : message, sql: sql)
   }
 }
 
-/// What the kernel said to the last write that failed, to the log or to the database itself.
+/// Whether the last failed write to the log or to the database exceeded the quota (EDQUOT).
 private func lastWriteWasOverQuota(_ database: OpaquePointer?) -> Bool {
   [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER].contains { which in
     var file: UnsafeMutablePointer<sqlite3_file>?

@@ -1,7 +1,7 @@
-/// A read on its way to a reader thread.
+/// A read request that waits for a reader thread.
 struct PendingRead: Sendable {
   private let run: @Sendable (borrowing ReadContext) throws -> @Sendable () -> Void
-  /// Tells the requester that it failed.
+  /// Reports a failure to the requester.
   let refuse: @Sendable (any Error) -> Void
 
   init<Value: Sendable>(
@@ -17,10 +17,10 @@ struct PendingRead: Sendable {
 
   /// Runs the read.
   ///
-  /// - Returns: what answers it.
+  /// - Returns: a closure that delivers the result to the requester.
   fileprivate func perform(in context: borrowing ReadContext) -> () -> Void {
     do {
-      // An error, or an interrupt, may have ended the look that others began.
+      // An error or an interrupt of an earlier read may have ended the shared transaction.
       if !context.connection.isInTransaction { try context.connection.run("BEGIN") }
       return try run(context)
     } catch {
@@ -30,15 +30,15 @@ struct PendingRead: Sendable {
 }
 
 extension ReadContext {
-  /// Runs reads as one transaction: all their statements see the same moment.
+  /// Runs reads in one transaction, so that all their statements see the same moment.
   ///
-  /// Several together cost less than one after the other: a page that one has fetched need not be fetched again. Each
-  /// is answered when it is done, and the last one after the end: a requester that is alone never finds its own
-  /// snapshot open.
+  /// That is faster than one transaction each, because a page that one read has loaded need not be loaded again. Each
+  /// requester is answered as soon as its read is done; the last one only after the transaction has ended, so that a
+  /// lone requester never finds its own snapshot still open.
   borrowing func serve(_ reads: ArraySlice<PendingRead>) {
     for read in reads.dropLast() { read.perform(in: self)() }
     let answer = reads.last?.perform(in: self)
-    // Nothing was written: there is nothing that this could fail to undo.
+    // The transaction has only read, so nothing is left undone if this fails.
     if connection.isInTransaction { connection.endRead() }
     answer?()
   }

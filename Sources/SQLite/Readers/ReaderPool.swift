@@ -1,18 +1,19 @@
 import RegentPlatform
 
-/// A fixed number of threads, each with one connection that can only read.
+/// A fixed number of threads, each with one read-only connection.
 final class ReaderPool: Sendable {
-  /// How many reads share one look at the database: few enough that none waits long for the others.
+  /// How many reads share one transaction: few enough that none waits long for the others.
   private static let mostTogether = 16
 
-  private struct State {
+  private struct ReaderPoolState {
     var jobs: ArraySlice<PendingRead> = []
     var closing = false
     var running = 0
 
-    /// What one of so many readers does next: its share of what waits.
+    /// Takes one reader thread's share of the waiting reads.
     ///
-    /// All of it was asked for before, so a look that begins now sees whatever was committed when it was asked for.
+    /// All of them were requested before now, so a transaction that begins now sees everything that was committed when
+    /// they were requested.
     mutating func take(oneOf readers: Int) -> ArraySlice<PendingRead> {
       let count = min((jobs.count + readers - 1) / readers, ReaderPool.mostTogether)
       defer { jobs.removeFirst(count) }
@@ -20,7 +21,7 @@ final class ReaderPool: Sendable {
     }
   }
 
-  private let monitor = Monitor(State())
+  private let monitor = Monitor(ReaderPoolState())
   private let interrupters: [Interrupter]
   private let threads: [DedicatedThread]
   private let capacity: Int
@@ -46,7 +47,7 @@ final class ReaderPool: Sendable {
           })
       }
     } catch {
-      // The readers that have started already would wait for ever and keep the file open.
+      // The readers that have already started would otherwise wait for ever and keep the file open.
       monitor.withLock { $0.closing = true }
       monitor.wakeAll()
       for thread in threads { thread.join() }
@@ -66,10 +67,12 @@ final class ReaderPool: Sendable {
     if let refusal { job.refuse(refusal) } else { monitor.wakeOne() }
   }
 
-  /// Whether the caller runs on one of the readers' threads.
+  /// Whether the caller runs on a reader thread.
   var isCurrent: Bool { threads.contains { $0.isCurrent } }
 
-  /// Refuses what waits, cuts short what runs, and does not wait for the threads.
+  /// Refuses waiting reads and interrupts running ones.
+  ///
+  /// Does not wait for the threads.
   func startClosing() {
     let jobs = monitor.withLock { state in
       state.closing = true
@@ -81,10 +84,10 @@ final class ReaderPool: Sendable {
     for interrupter in interrupters { interrupter.cancel() }
   }
 
-  /// The same, and waits until every connection is closed.
+  /// Does what `startClosing` does, and waits until every connection is closed.
   func close() {
     startClosing()
-    // A statement that started at the moment of the first call may have escaped it: repeat until nothing runs.
+    // A statement that started at the moment of the interrupt may have escaped it: repeat until no read runs.
     while monitor.wait(
       until: Clocks.monotonicNanoseconds() + 10_000_000, for: { state -> Bool? in state.running == 0 ? true : nil }
     ) == nil {
@@ -94,7 +97,7 @@ final class ReaderPool: Sendable {
   }
 
   private static func serve(
-    _ monitor: Monitor<State>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue,
+    _ monitor: Monitor<ReaderPoolState>, _ context: borrowing ReadContext, _ counters: Counters, _ writer: WriteQueue,
     oneOf readers: Int
   ) {
     while true {
@@ -104,12 +107,12 @@ final class ReaderPool: Sendable {
         return state.take(oneOf: max(1, readers))
       }
       guard case .some(.some(let jobs)) = taken else { return }
-      // After a failed commit a reader may find rows in the log of which nobody knows whether they are on the disk:
-      // whoever acted on one could see it gone after the next start.
+      // After a failed commit the log may hold rows that are not on the disk. A client that acted on such a row could
+      // find it gone after the next start.
       if let cause = writer.stopped {
         for job in jobs { job.refuse(DatabaseFailure.stopped(cause)) }
       } else {
-        // Before the answers, as a commit is: whoever has one finds the read counted.
+        // Count before answering, as commits do: a client that has its answer then finds the read in the statistics.
         for _ in jobs { counters.noteRead() }
         context.serve(jobs)
       }

@@ -1,4 +1,4 @@
-/// Carries something that one thread made to the one thread that will use it.
+/// Passes a value from the thread that created it to the one thread that uses it.
 // @unchecked Sendable, because:
 // 1. it is filled before the receiving thread starts, and starting a thread orders memory;
 // 2. only that thread calls `take`, once.

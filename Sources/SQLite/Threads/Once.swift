@@ -1,6 +1,6 @@
 import RegentPlatform
 
-/// A result that one thread brings and another waits for.
+/// A result that one thread sets once and other threads wait for.
 final class Once<Value: Sendable>: Sendable {
   private let monitor = Monitor<Value?>(nil)
 

@@ -1,11 +1,11 @@
 import CSQLite
 import Glibc
 
-/// One row of a result, readable only inside the closure that gets it.
+/// One row of a result, valid only inside the closure that receives it.
 ///
 /// Columns are numbered from 0.
 ///
-/// Reading is strict: asking a text column for an integer is an error, never a guess.
+/// Reading does not convert between types: reading a text column as an integer is an error.
 @safe public struct Row: ~Copyable {
   private let statement: OpaquePointer
   private let sql: String
@@ -15,56 +15,57 @@ import Glibc
     self.sql = sql
   }
 
-  /// How many columns the row has.
   public var count: Int { Int(unsafe sqlite3_column_count(statement)) }
 
-  /// The value of a column in the type that is asked for.
+  /// The value of a column as the given type.
   public func get<Value: SQLDecodable>(
     _ column: Int, as type: Value.Type = Value.self
   ) throws(SQLiteError) -> Value {
     try Value(row: self, column: column)
   }
 
-  /// Whether the column holds no value.
+  /// Whether the column is NULL.
   public func isNull(_ column: Int) throws(SQLiteError) -> Bool {
     try kind(column) == SQLITE_NULL
   }
 
-  /// The whole number of a column.
   public func integer(_ column: Int) throws(SQLiteError) -> Int64 {
     try require(SQLITE_INTEGER, column, "an integer")
     return unsafe sqlite3_column_int64(statement, Int32(column))
   }
 
-  /// The number of a column.
+  /// The number of a column, which may be an integer or a floating-point number.
   public func real(_ column: Int) throws(SQLiteError) -> Double {
     if try kind(column) != SQLITE_INTEGER { try require(SQLITE_FLOAT, column, "a number") }
     return unsafe sqlite3_column_double(statement, Int32(column))
   }
 
-  /// The text of a column; bytes that are not UTF-8 are an error.
+  /// The text of a column.
+  ///
+  /// Bytes that are not UTF-8 are an error.
   public func text(_ column: Int) throws(SQLiteError) -> String {
     try require(SQLITE_TEXT, column, "a text")
     let start = unsafe sqlite3_column_text(statement, Int32(column))
     let bytes = unsafe UnsafeBufferPointer(
       start: start, count: Int(unsafe sqlite3_column_bytes(statement, Int32(column))))
-    // Not `String(validating:as:)`, which is generic: six times the work for each text of each row.
+    // Not `String(validating:as:)`: it is generic and takes six times as long for each text.
     guard let text = unsafe try? UTF8Span(validating: bytes.span) else {
       throw wrong(column, "a text in UTF-8")
     }
     return String(copying: text)
   }
 
-  /// The bytes of a column.
   public func blob(_ column: Int) throws(SQLiteError) -> [UInt8] {
     try require(SQLITE_BLOB, column, "bytes")
-    // The pointer is null for an empty blob, which is fine: the count is 0 then.
+    // The pointer is null for an empty blob; the count is 0 then.
     let start = unsafe sqlite3_column_blob(statement, Int32(column))
     let count = Int(unsafe sqlite3_column_bytes(statement, Int32(column)))
     return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// Whether the column holds exactly this value, compared where SQLite has it: nothing is copied.
+  /// Whether the column holds exactly this value.
+  ///
+  /// Compares SQLite's own memory, without a copy.
   public func holds(_ value: SQLValue, at column: Int) throws(SQLiteError) -> Bool {
     let kind = try kind(column)
     let place = Int32(column)
@@ -88,7 +89,7 @@ import Glibc
 
   private func isEqual(_ bytes: UnsafeRawBufferPointer, _ start: UnsafeRawPointer?, _ column: Int32) -> Bool {
     guard bytes.count == Int(unsafe sqlite3_column_bytes(statement, column)) else { return false }
-    // Either pointer is null when there are no bytes at all.
+    // An empty value has a null pointer.
     guard let start = unsafe start, let own = bytes.baseAddress else { return true }
     return unsafe memcmp(start, own, bytes.count) == 0
   }

@@ -1,18 +1,18 @@
 /// A type that a column can be read as.
 public protocol SQLDecodable {
-  /// Reads a column of the current row, or says why it has another type.
+  /// Reads a column of the current row.
+  ///
+  /// Throws if the column has another type.
   init(row: borrowing Row, column: Int) throws(SQLiteError)
 }
 
 extension Int64: SQLDecodable {
-  /// Reads a whole number.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     self = try row.integer(column)
   }
 }
 
 extension Int: SQLDecodable {
-  /// Reads a whole number.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     self = Int(try row.integer(column))
   }
@@ -30,28 +30,25 @@ extension Bool: SQLDecodable {
 }
 
 extension Double: SQLDecodable {
-  /// Reads a number.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     self = try row.real(column)
   }
 }
 
 extension String: SQLDecodable {
-  /// Reads a text.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     self = try row.text(column)
   }
 }
 
 extension [UInt8]: SQLDecodable {
-  /// Reads bytes.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     self = try row.blob(column)
   }
 }
 
 extension Optional: SQLDecodable where Wrapped: SQLDecodable {
-  /// Reads a value, or nil when the column holds none.
+  /// Reads a value, or nil when the column is NULL.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     self = try row.isNull(column) ? nil : try Wrapped(row: row, column: column)
   }

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// A number that moves on with every commit that changed certain rows, before anybody is told of it.
+/// A counter that advances with every commit that changed certain rows, before the requests of that commit are
+/// answered.
 ///
-/// Whoever takes the number, then reads, and later finds the number still the same, has read what still is: a commit
-/// that he did not see would have moved it, and one that is still on its way has been promised to nobody.
+/// To check whether cached rows are still current, read the counter, read the rows, and later compare the counter. If
+/// it is unchanged, no commit that has been acknowledged since has changed such rows.
 final class ChangeMark: Sendable {
-  /// What happens to a row.
+  /// Whether a change of a row in this table advances the counter.
   typealias Rule = @Sendable (_ table: String, _ change: DatabaseOptions.RowChange) -> Bool
 
   private let number = Atomic<UInt64>(0)
@@ -13,10 +14,9 @@ final class ChangeMark: Sendable {
 
   init(_ counts: @escaping Rule) { self.counts = counts }
 
-  /// The number now.
   var now: UInt64 { number.load(ordering: .acquiring) }
 
-  /// Whether a change of a row moves the number on.
+  /// Whether this change of a row advances the counter.
   func isMoved(by change: DatabaseOptions.RowChange, in table: String) -> Bool { counts(table, change) }
 
   func move() { number.wrappingAdd(1, ordering: .acquiringAndReleasing) }

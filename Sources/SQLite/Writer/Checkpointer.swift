@@ -1,20 +1,21 @@
 import CSQLite
 import RegentPlatform
 
-/// Copies the write-ahead log back into the database: often enough that it stays small, and when nobody waits.
+/// Copies the write-ahead log back into the database (a checkpoint): often enough that the log stays small, and
+/// preferably when no request waits.
 ///
-/// Only the writer's connection ever does this (the WAL-reset fault: a checkpoint elsewhere may corrupt the file).
+/// Only the writer's connection may do this: because of the WAL-reset fault another connection could corrupt the file.
 struct Checkpointer {
   enum Mode { case passive, truncate }
 
-  /// When something is to be done although no request comes; nil when the log is empty or was seen to.
+  /// When to act next although no request has come; nil when the log is empty or needs nothing.
   private(set) var deadline: UInt64?
 
   private let limits: WriterLimits
   private let counters: Counters
-  /// How much of the log was copied the last time.
+  /// How many pages of the log the last checkpoint had copied.
   private var copied = 0
-  /// With a reader in the way a checkpoint copies only a part: it is tried again when the log has grown so far.
+  /// The number of log pages at which to try again after a reader has kept a checkpoint from copying everything.
   private var nextAttempt = 0
   private var logIsEmpty = false
 
@@ -23,11 +24,11 @@ struct Checkpointer {
     self.counters = counters
   }
 
-  /// Looks at the log after a transaction.
+  /// Runs a checkpoint after a transaction if the log has grown enough.
   mutating func afterCommit(on connection: borrowing Connection, busy: Bool) throws(FailStop) {
     let pages = connection.state.logPages
     if pages < copied {
-      // The log has started again from its beginning.
+      // SQLite has restarted the log from its beginning.
       copied = 0
       nextAttempt = 0
     }
@@ -44,7 +45,7 @@ struct Checkpointer {
     }
   }
 
-  /// Nobody has written for a while: first the pages are copied, later the file is emptied.
+  /// Called after a time without writes: first copies the pages into the database, later empties the log file.
   mutating func quiet(on connection: borrowing Connection) throws(FailStop) {
     let now = Clocks.monotonicNanoseconds()
     if connection.state.logPages > copied {
@@ -58,12 +59,12 @@ struct Checkpointer {
 
   /// Runs one checkpoint.
   ///
-  /// A reader in its way or a full disk only puts it off.
+  /// If a reader is in its way or the disk is full, it is tried again later.
   mutating func run(_ mode: Mode, on connection: borrowing Connection) throws(FailStop) {
     var pages: Int32 = 0
     var done: Int32 = 0
     let kind = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-    // TRUNCATE waits for readers, and nobody can write meanwhile: 50 ms at most.
+    // TRUNCATE waits for readers and blocks writes meanwhile, so it may wait for 50 ms at most.
     unsafe sqlite3_busy_timeout(connection.handle, 50)
     let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, kind, &pages, &done)
     let error =

@@ -1,14 +1,14 @@
 import CSQLite
 
 extension Connection {
-  /// Writes the log's bytes over themselves and forces them to disk, before anything is built on them.
+  /// Writes the log's bytes over themselves and forces them to disk, before further transactions are appended.
   ///
-  /// After a failed fsync Linux marks the pages clean although the disk does not have them. The next start would read
-  /// them from memory, accept the transactions in them, and append acknowledged ones behind: a power cut then leaves a
-  /// hole in the log, and everything behind the hole is lost. Written again, the pages are dirty again, and the fsync
-  /// below tells the truth about them.
+  /// After a failed fsync Linux marks the pages as clean although they are not on the disk. The next start would read
+  /// them from memory, accept the transactions in them, and append acknowledged ones after them. A power cut would then
+  /// leave a hole in the log, and everything after the hole would be lost. Writing the pages again makes them dirty, so
+  /// that the fsync below really stores them or fails.
   ///
-  /// Called inside a write transaction, so that the log does not change meanwhile.
+  /// Must be called in a write transaction, so that the log does not change meanwhile.
   borrowing func forceLogToDisk() throws(SQLiteError) {
     guard let file = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER),
       let methods = unsafe file.pointee.pMethods
@@ -31,21 +31,21 @@ extension Connection {
     try requireOK(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
-  /// Cuts off what a transaction that met a full disk left behind the last commit.
+  /// Cuts off what a transaction that met a full disk has written after the last commit.
   ///
-  /// A full disk may cut a write short. What stands behind the cut, from an earlier use of the log, is often just what
-  /// was to be written (the zeros at the end of a page): then a commit record is complete, checksum included, although
-  /// SQLite reported a failure, and the next start would believe it. Cut off, it is gone for certain, as `.diskFull`
-  /// says.
+  /// A full disk may cut a write short. The bytes after the cut, from an earlier use of the log, may equal those that
+  /// were to be written (for example the zeros at the end of a page). The commit record is then complete, checksum
+  /// included, although SQLite reported a failure, and the next start would accept it. Cutting it off makes the answer
+  /// `.diskFull` true.
   ///
-  /// Readers are not disturbed: they never look behind the last commit.
+  /// Readers are not affected: they never read past the last commit.
   borrowing func cutLogAfterLastCommit() throws(SQLiteError) {
     guard let file = unsafe file(SQLITE_FCNTL_JOURNAL_POINTER),
       let methods = unsafe file.pointee.pMethods
     else { return }
     let pageSize = try value("PRAGMA page_size", as: Int64.self) ?? 0
     let pages = Int64(try committedPages())
-    // The log's format: 32 bytes of header, then 24 bytes before each page.
+    // The log's format: a header of 32 bytes, then each page with a header of 24 bytes.
     let end = pages == 0 ? 0 : 32 + pages * (pageSize + 24)
     var size: sqlite3_int64 = 0
     try requireOK(unsafe methods.pointee.xFileSize?(file, &size))
@@ -54,9 +54,10 @@ extension Connection {
     try requireOK(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
-  /// How many pages of the log are committed, from the log's index (its header is documented in SQLite's walformat).
+  /// How many pages of the log are committed, read from the header of the log's index (SQLite documents it in
+  /// "walformat").
   ///
-  /// The count of the last commit would not do: a transaction that fails may have started the log again before.
+  /// A count remembered from the last commit could be wrong: the failed transaction may have restarted the log.
   private borrowing func committedPages() throws(SQLiteError) -> UInt32 {
     guard let file = unsafe file(SQLITE_FCNTL_FILE_POINTER),
       let methods = unsafe file.pointee.pMethods

@@ -1,8 +1,10 @@
-/// A request on its way to the writer thread.
+/// A write request that waits for the writer thread.
 struct PendingWrite: Sendable {
-  /// Runs the request; what it gives back is called when the commit is certain.
+  /// Runs the request.
+  ///
+  /// The closure that it returns delivers the answer; it is called after the commit.
   let run: @Sendable (borrowing WriteContext) throws -> @Sendable () -> Void
-  /// Tells the requester that it failed.
+  /// Reports a failure to the requester.
   let refuse: @Sendable (any Error) -> Void
 
   init<Value: Sendable>(
@@ -17,15 +19,17 @@ struct PendingWrite: Sendable {
   }
 }
 
-/// What awaits a request that has run, once the fate of its transaction is known.
+/// A request that has run, with the answer that it gets when its transaction ends.
 struct Answer {
   let request: PendingWrite
   var outcome: Outcome
 
   enum Outcome {
-    /// It ran; this is called after the commit.
+    /// The request succeeded.
+    ///
+    /// The closure delivers its answer, after the commit.
     case ready(@Sendable () -> Void)
-    /// It failed by itself and was rolled back alone.
+    /// The request failed and only its own changes were rolled back.
     case failed(any Error)
   }
 
@@ -36,7 +40,9 @@ struct Answer {
     }
   }
 
-  /// The transaction failed; a request that had failed by itself keeps its own error, which says more.
+  /// Reports that the transaction failed.
+  ///
+  /// A request that had failed before gets its own error, which says more.
   func refuse(_ failure: DatabaseFailure) {
     switch outcome {
     case .ready: request.refuse(failure)

@@ -1,4 +1,6 @@
-/// The statements that surround requests, prepared once: they run for every request.
+/// The prepared statements that begin and end transactions and savepoints.
+///
+/// They run for every request.
 struct Transaction {
   private let begin: StatementCache.Entry
   private let commit: StatementCache.Entry
@@ -8,8 +10,8 @@ struct Transaction {
   private let rollbackToSavepoint: StatementCache.Entry
 
   init(on connection: borrowing Connection) throws(SQLiteError) {
-    // IMMEDIATE: a transaction that reads first and writes later would meet SQLITE_BUSY_SNAPSHOT at once, whatever the
-    // busy timeout is.
+    // IMMEDIATE: a transaction that reads first and writes later could fail with SQLITE_BUSY_SNAPSHOT at once, without
+    // waiting for the busy timeout.
     begin = try connection.prepared("BEGIN IMMEDIATE")
     commit = try connection.prepared("COMMIT")
     rollback = try connection.prepared("ROLLBACK")

@@ -1,38 +1,38 @@
 import RegentPlatform
 
-/// Requests that wait for the writer thread, and what the writer has come to.
+/// The queue of requests for the writer thread, with the error that has stopped the writer.
 final class WriteQueue: Sendable {
-  private struct State {
+  private struct WriteQueueState {
     var requests: [PendingWrite] = []
     var closing = false
-    /// Until when what waits is still written, once it is being closed.
+    /// While the queue is being closed: the time until which waiting requests are still written.
     var lastMoment: UInt64?
     var stopped: SQLiteError?
-    /// How many requests the waiting writer wants; 0 when it does not wait.
+    /// How many requests must wait before the writer is woken; 0 when the writer is not waiting.
     var wakeAt = 0
     var checkpointAsked = false
   }
 
-  /// What the writer thread shall do next.
+  /// What the writer thread must do next.
   enum NextStep {
     case write([PendingWrite])
     case checkpoint
     case finish
   }
 
-  private let monitor = Monitor(State())
+  private let monitor = Monitor(WriteQueueState())
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Hands a request over, or says at once why not.
+  /// Queues a request, or refuses it at once when the writer is stopped, the queue is closing or full.
   func add(_ request: PendingWrite) {
     let refusal: DatabaseFailure? = monitor.withLock { state in
       if let cause = state.stopped { return .stopped(cause) }
       if state.closing { return .closed }
       guard state.requests.count < capacity else { return .overloaded(waiting: capacity) }
       state.requests.append(request)
-      // One wake-up for as many as the writer wants, not one for each.
+      // Wake the writer once when it has as many requests as it wants, not for each request.
       if state.wakeAt > 0, state.requests.count >= state.wakeAt {
         state.wakeAt = 0
         monitor.wakeOne()
@@ -43,7 +43,9 @@ final class WriteQueue: Sendable {
     if let refusal { request.refuse(refusal) }
   }
 
-  /// Waits for work, at most until `deadline`, where nil is the answer.
+  /// Waits for work, until `deadline` at most.
+  ///
+  /// Returns nil at the deadline.
   func next(until deadline: UInt64?) -> NextStep? {
     monitor.wait(until: deadline) { state in
       if let requests = take(from: &state) { return .write(requests) }
@@ -57,13 +59,12 @@ final class WriteQueue: Sendable {
     }
   }
 
-  /// Whether somebody waits.
   var hasRequests: Bool { monitor.withLock { !$0.requests.isEmpty } }
 
-  /// What has come in meanwhile, without waiting.
+  /// Takes the requests that have arrived meanwhile, without waiting.
   func takeMore() -> [PendingWrite] { monitor.withLock { take(from: &$0) } ?? [] }
 
-  /// What comes in until at least `count` requests wait or the deadline has passed.
+  /// Waits until at least `count` requests are queued or the deadline has passed, and takes them.
   func takeMore(atLeast count: Int, until deadline: UInt64) -> [PendingWrite] {
     monitor.wait(until: deadline) { state in
       if state.requests.count >= count || state.closing || Clocks.monotonicNanoseconds() >= deadline {
@@ -74,7 +75,9 @@ final class WriteQueue: Sendable {
     } ?? []
   }
 
-  /// Refuses everything from now on with the error that made the writer useless; gives back what was waiting.
+  /// Refuses further requests with the error that stopped the writer.
+  ///
+  /// Returns the requests that were queued.
   func stop(_ cause: SQLiteError) -> [PendingWrite] {
     monitor.withLock { state in
       state.stopped = cause
@@ -85,10 +88,12 @@ final class WriteQueue: Sendable {
   /// The error that stopped the writer.
   var stopped: SQLiteError? { monitor.withLock { $0.stopped } }
 
-  /// Whether what is being written is the last: the time for closing is over.
+  /// Whether the time for closing is over: the writer finishes its transaction and begins no other.
   var isOverdue: Bool { monitor.withLock { $0.lastMoment.map { Clocks.monotonicNanoseconds() >= $0 } ?? false } }
 
-  /// Takes no more requests; those that wait are still served, until the last moment.
+  /// Refuses further requests.
+  ///
+  /// Requests that are queued are still written, until `lastMoment`.
   func close(by lastMoment: UInt64? = nil) {
     monitor.withLock { state in
       state.closing = true
@@ -97,13 +102,13 @@ final class WriteQueue: Sendable {
     monitor.wakeAll()
   }
 
-  /// Asks for a checkpoint at the next quiet moment.
+  /// Asks for a checkpoint as soon as no request is queued.
   func askForCheckpoint() {
     monitor.withLock { $0.checkpointAsked = true }
     monitor.wakeAll()
   }
 
-  private func take(from state: inout State) -> [PendingWrite]? {
+  private func take(from state: inout WriteQueueState) -> [PendingWrite]? {
     state.wakeAt = 0
     guard !state.requests.isEmpty else { return nil }
     var requests: [PendingWrite] = []

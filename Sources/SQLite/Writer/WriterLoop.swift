@@ -1,8 +1,8 @@
 import RegentPlatform
 
-/// What the writer thread does: takes requests, runs them in one transaction, commits, and only then answers.
+/// The writer thread's loop: takes requests, runs them in one transaction, commits, and only then answers.
 ///
-/// Lives on the writer thread alone.
+/// Only the writer thread uses it.
 final class WriterLoop {
   private let context: WriteContext
   private let transaction: Transaction
@@ -11,13 +11,15 @@ final class WriterLoop {
   private let limits: WriterLimits
   private let counters: Counters
   private var checkpointer: Checkpointer
-  /// Taken from the queue and not yet run.
+  /// Requests taken from the queue that have not run yet.
   private var waiting: ArraySlice<PendingWrite> = []
-  /// How many requests the last transaction held: that many requesters may be about to come back.
+  /// How many requests the last transaction held.
+  ///
+  /// The same number of requesters may send another one soon.
   private var lastBatch = 1
-  /// Whether the last commit took so long that closing must not wait for several more.
+  /// Whether the last commit was so slow that closing must not wait for several more.
   private var isSlow = false
-  /// How many of the next requests get a savepoint each.
+  /// How many of the next requests run with a savepoint of their own.
   private var careful = 0
 
   init(
@@ -35,7 +37,7 @@ final class WriterLoop {
 
   /// Serves requests until the queue is closed and empty, or until a failure after which the file cannot be trusted.
   ///
-  /// - Returns: that failure.
+  /// - Returns: that failure, or nil.
   func run() -> SQLiteError? {
     while true {
       let order = queue.next(until: checkpointer.deadline)
@@ -56,8 +58,8 @@ final class WriterLoop {
         case .checkpoint: try checkpointer.run(.truncate, on: context.connection)
         case nil: try checkpointer.quiet(on: context.connection)
         case .finish:
-          // A disk that takes seconds to force one commit would take as long several times over: the log stays as it
-          // is, and the next opening goes on from it.
+          // If the disk takes seconds for one commit, a checkpoint would take several times as long. Leave the log as
+          // it is; the next opening recovers it.
           if queue.isOverdue || isSlow {
             context.connection.keepLogWhenClosing()
           } else {
@@ -77,7 +79,7 @@ final class WriterLoop {
       try own { () throws(SQLiteError) in try transaction.beginNow() }
     } catch {
       if error.code.isFatal { throw FailStop(cause: error) }
-      // For example somebody's shell holds the lock: whoever waits behind it would wait as long again.
+      // Refuse all waiting requests: if another program holds the lock, each would wait as long again.
       let refused = waiting
       waiting = []
       for request in refused { request.refuse(DatabaseFailure(definite: error)) }
@@ -90,11 +92,11 @@ final class WriterLoop {
     while answers.count < limits.batchRequests {
       let now = Clocks.monotonicNanoseconds()
       guard now < start + limits.batchNanoseconds else { break }
-      // Who has a question that memory answers must not wait on one core for all that others want written.
+      // On a single core, yield to threads that can answer other requests from memory.
       DedicatedThread.endTurn(begun: &turn, now: now)
       if waiting.isEmpty { waiting = gather(have: answers.count, since: start)[...] }
       guard let request = waiting.popFirst() else { break }
-      // Alone, the transaction itself is the savepoint: nobody else's change can be undone with it.
+      // A lone request needs no savepoint: rolling back the transaction undoes no other request's changes.
       let alone = answers.isEmpty && waiting.isEmpty
       switch try perform(request, alone: alone, &answers) {
       case .open: continue
@@ -109,10 +111,11 @@ final class WriterLoop {
     try commit(answers)
   }
 
-  /// Undoes the open transaction and has its requests run anew, each with a savepoint.
+  /// Rolls back the open transaction and runs its requests again, each with a savepoint.
   ///
-  /// A savepoint keeps every page that changes below it, which is a quarter of what a request costs. So requests run
-  /// without one, and the rare one that fails after it has written takes the whole transaction back with it.
+  /// With a savepoint SQLite keeps a copy of every page that changes, which is a quarter of the cost of a request. So
+  /// requests first run without one, and when a request fails after writing, which is rare, the whole transaction is
+  /// repeated.
   private func startAgain(
     _ answers: [Answer], _ failed: PendingWrite, _ error: any Error
   ) throws(FailStop) {
@@ -122,10 +125,10 @@ final class WriterLoop {
     careful = waiting.count
   }
 
-  /// More requests for the open transaction.
+  /// Collects more requests for the open transaction.
   ///
-  /// After a shared commit everybody who was answered tends to ask again at once: waiting a moment for as many as last
-  /// time makes one commit of them. A lone requester is never waited for.
+  /// After a shared commit its requesters tend to send their next request at once. Waiting a moment for as many as last
+  /// time puts them all into one commit. A lone requester never waits for this.
   private func gather(have count: Int, since start: UInt64) -> [PendingWrite] {
     let expected = lastBatch - count
     guard count > 0, expected > 0, limits.gatherNanoseconds > 0 else { return queue.takeMore() }
@@ -138,12 +141,12 @@ final class WriterLoop {
       try own { () throws(SQLiteError) in try transaction.commitNow() }
     } catch {
       switch error.code {
-      // Definite: rolling back makes sure that the log has no commit record. BUSY and CONSTRAINT fail before the log is
-      // touched.
+      // These are certain: rolling back ensures that the log has no commit record. BUSY and CONSTRAINT fail before the
+      // log is written.
       case .full, .busy, .constraint:
         try rollBack(answers, after: error)
         return refuse(answers, DatabaseFailure(definite: error))
-      // Anything else may have happened after the commit record was written: neither yes nor no.
+      // Any other error may have happened after the commit record was written, so the outcome is unknown.
       default: throw FailStop(cause: error, unknown: answers)
       }
     }
@@ -151,7 +154,7 @@ final class WriterLoop {
     isSlow = taken > limits.slowCommitNanoseconds
     counters.noteCommit(requests: answers.count, nanoseconds: taken)
     context.connection.state.noteCommit()
-    // What was written to a file that nobody can find any more must not be called kept.
+    // If the database file was removed or replaced, the commit went to a file that no path leads to any more.
     guard lock.isInPlace else { throw FailStop(cause: .moved, unknown: answers) }
     for answer in answers { answer.release() }
   }
@@ -161,9 +164,11 @@ final class WriterLoop {
     for answer in answers { answer.refuse(failure) }
   }
 
-  /// Fail-stop: what may have been written is unknown, everything else is refused, now and from now on.
+  /// Stops the writer for good.
+  ///
+  /// Requests that may have been written are told that the outcome is unknown; all others, now and later, are refused.
   private func stop(_ failure: FailStop) {
-    // The queue first, so that a requester who reacts to its answer is refused at once.
+    // The queue first, so that a requester that reacts to its answer with another request is refused at once.
     let queued = queue.stop(failure.cause)
     for answer in failure.unknown { answer.refuse(.outcomeUnknown(failure.cause)) }
     for request in waiting + queued { request.refuse(DatabaseFailure.stopped(failure.cause)) }
@@ -172,18 +177,18 @@ final class WriterLoop {
 }
 
 extension WriterLoop {
-  /// What became of the open transaction when a request ran in it.
+  /// The state of the open transaction after a request has run in it.
   private enum TransactionOutcome {
     case open
-    /// It was given up, with everything that ran in it before.
+    /// It was rolled back, with all requests that ran in it before.
     case lost(DatabaseFailure)
-    /// It held nothing but the request, which failed.
+    /// It held only this request, which failed.
     case empty
-    /// It holds what the request wrote before it failed, and nothing says where that begins.
+    /// The request failed after writing, and without a savepoint its changes cannot be undone alone.
     case again(any Error)
   }
 
-  /// Runs one request inside the open transaction and notes its answer.
+  /// Runs one request inside the open transaction and appends its answer.
   private func perform(
     _ request: PendingWrite, alone: Bool, _ answers: inout [Answer]
   ) throws(FailStop) -> TransactionOutcome {
@@ -194,7 +199,7 @@ extension WriterLoop {
     careful = max(0, careful - 1)
     let outcome = attempt(request, guarded: guarded)
     if let fatal = state.fatal {
-      // Even when the request caught the error itself: the connection is not to be trusted any more.
+      // Even if the request caught the error itself, the connection cannot be trusted any more.
       let unsettled = Answer(request: request, outcome: .ready({}))
       throw FailStop(cause: fatal, unknown: answers + [unsettled])
     }
@@ -207,7 +212,7 @@ extension WriterLoop {
     case .failure(let error):
       let cannotBeUndoneAlone = !alone && !guarded && state.hasWritten
       let isFull = state.lastError?.code.primary == .full
-      // The others run again without it, unless the disk is full: it would be the second time, too.
+      // Run all requests again, each with a savepoint, unless the disk is full: they would meet a full disk again.
       if cannotBeUndoneAlone, !isFull, context.connection.isInTransaction { return .again(error) }
       counters.noteFailedRequest()
       answers.append(Answer(request: request, outcome: .failed(reported(error))))
@@ -240,7 +245,7 @@ extension WriterLoop {
       state.running = .request
       defer { state.running = .ours }
       let deliver = try request.run(context)
-      // COMMIT would find a broken deferred reference too, and punish everybody in the transaction for it.
+      // COMMIT would detect a violated deferred foreign key too, but then every request in the transaction would fail.
       guard !context.connection.hasBrokenDeferredReferences else {
         throw SQLiteError(
           code: .constraintForeignKey, message: "a deferred foreign key points to nothing")
@@ -255,7 +260,7 @@ extension WriterLoop {
     }
   }
 
-  /// Ends the transaction if SQLite has not done so already, and makes sure that nothing of it can come back.
+  /// Rolls the transaction back if SQLite has not done so already, and ensures that a restart cannot bring it back.
   private func rollBack(_ answers: [Answer], after error: SQLiteError?) throws(FailStop) {
     do throws(SQLiteError) {
       try own { () throws(SQLiteError) in
@@ -269,7 +274,7 @@ extension WriterLoop {
     }
   }
 
-  /// Runs one of the writer's own statements; its errors count like those of requests.
+  /// Runs one of the writer's own statements and records its errors like those of requests.
   private func own(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     do throws(SQLiteError) {
       try body()
@@ -278,7 +283,7 @@ extension WriterLoop {
     }
   }
 
-  /// A full disk is the same answer whether the request or the commit met it.
+  /// Makes a full disk the same error whether the request or the commit met it.
   private func reported(_ error: any Error) -> any Error {
     guard let error = error as? SQLiteError, case .full = error.code else { return error }
     return DatabaseFailure.diskFull(error)
@@ -293,12 +298,12 @@ extension WriterLoop {
 /// A failure after which the writer must not write again.
 struct FailStop: Error {
   let cause: SQLiteError
-  /// Requests that ran and of which nobody can say whether they are in the file.
+  /// Requests that have run, but may or may not be in the file.
   var unknown: [Answer] = []
 }
 
 extension DatabaseFailure {
-  /// A transaction that certainly left nothing behind.
+  /// The failure of a transaction that certainly wrote nothing.
   init(definite error: SQLiteError) {
     if case .full = error.code { self = .diskFull(error) } else { self = .rolledBack(error) }
   }

@@ -37,7 +37,7 @@ enum AuditNoun {
         var last: Int64 = 0
         let visitor = call[visitor]
         try await read(admin, after: &last) { line in
-          guard visitor.map({ VisitorMark.isAbout($0, line.detail) }) ?? true else { return }
+          guard visitor.map({ VisitorPseudonym.isAbout($0, line.detail) }) ?? true else { return }
           call.console.print(json: line.json)
         }
       },

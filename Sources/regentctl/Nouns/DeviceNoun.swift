@@ -73,7 +73,7 @@ enum DeviceNoun {
     if call[asLines], !call.wantsJSON {
       throw CommandError.usage("--lines is for programs", hint: "add --json")
     }
-    var all: [SignIn] = []
+    var all: [SignInEntry] = []
     let next = try await admin.signIns(filter, after: call[after], limit: call[limit] ?? .max) { page in
       if call[asLines] {
         for signIn in page { call.console.print(json: signIn.boxJSON) }
@@ -120,7 +120,7 @@ enum DeviceNoun {
     let apps = PlatformNoun.ending(with: signIns, "; with it: ")
     if call[dryRun] {
       let line = "would sign out \(what): \(counted(signIns.count, "sign-in"))"
-      return call.show(Tally(signIns.count).json, lines: [line + apps])
+      return call.show(CountDocument(signIns.count).json, lines: [line + apps])
     }
     try Prompt.confirm("sign out \(what)\(PlatformNoun.ending(with: signIns, ", and with it "))", unless: yes, call)
     let ended = try await admin.signOutDevice(device)
@@ -131,24 +131,24 @@ enum DeviceNoun {
   /// Every sign-in there is, the newest last.
   static func allSignIns(
     _ call: Invocation, _ admin: AdminClient, of requestor: RequestorID? = nil
-  ) async throws(AdminError) -> [SignIn] {
-    var all: [SignIn] = []
+  ) async throws(AdminError) -> [SignInEntry] {
+    var all: [SignInEntry] = []
     try await admin.signIns(of: requestor) { all += $0 }
     return all.inOrder(of: \.issued)
   }
 
-  private static func firstSignIns(_ admin: AdminClient) async throws(AdminError) -> [SignIn] {
-    var all: [SignIn] = []
+  private static func firstSignIns(_ admin: AdminClient) async throws(AdminError) -> [SignInEntry] {
+    var all: [SignInEntry] = []
     try await admin.signIns { all += $0 }
     return all
   }
 
   /// `Living room (3f9a0c21d4e5b687)`: many boxes are called the same.
-  static func title(of signIn: SignIn) -> String {
+  static func title(of signIn: SignInEntry) -> String {
     (signIn.givenName ?? signIn.name).map { "\($0) (\(signIn.device))" } ?? signIn.device
   }
 
-  static func lines(of signIn: SignIn) -> [String] {
+  static func lines(of signIn: SignInEntry) -> [String] {
     details([
       "id": signIn.device,
       "name": signIn.givenName ?? signIn.name,

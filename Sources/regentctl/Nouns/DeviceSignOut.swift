@@ -52,7 +52,7 @@ enum DeviceSignOut {
     var boxes: Set<String> = []
     var ids: [AuthenticationID] = []
     /// Enough of them to be recognised.
-    var first: [SignIn] = []
+    var first: [SignInEntry] = []
     /// Those that are in by a box's own sign-in, and end with it.
     var apps: [BoxEntry.App] = []
 

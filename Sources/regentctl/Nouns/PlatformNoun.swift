@@ -61,7 +61,7 @@ enum PlatformNoun {
   private static let most = 20
 
   /// `, and with it kodi (acme)`: the apps that end with sign-ins, if there are any.
-  static func ending(with signIns: [SignIn], _ joint: String) -> String {
+  static func ending(with signIns: [SignInEntry], _ joint: String) -> String {
     ending(signIns.flatMap { $0.apps ?? [] }, joint)
   }
 

@@ -57,7 +57,7 @@ extension AdminDocument {
   }
 }
 
-extension SignIn {
+extension SignInEntry {
   /// The document of a box: `id` is the box's, and the sign-in's own stands beside it.
   var boxJSON: JSONValue {
     var object: JSONObject = ["id": .string(device), "signIn": .string(id.text)]

@@ -85,7 +85,7 @@ struct AddressStep {
       (address.trusted, address.listen) = (trusted, text.value(of: "REGENT_LISTEN"))
     }
     if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
-      let objection = OwnMachine.objection(
+      let objection = LocalAddressCheck.objection(
         to: url, insisting: "or add --elsewhere when another machine, such as a proxy, has it and passes on to this one"
       )
     {
@@ -153,7 +153,7 @@ struct AddressStep {
       let url = try notAPlaceholder(try webAddress(text))
       guard url.description != found.publicURL else { return url }
       if url != insisted, !call[SetupVerb.elsewhere],
-        let objection = OwnMachine.objection(
+        let objection = LocalAddressCheck.objection(
           to: url,
           insisting: "or the same once more when another machine, such as a proxy, has it and passes on to this one")
       {

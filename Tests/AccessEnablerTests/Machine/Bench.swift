@@ -2,10 +2,12 @@ import RegentPairing
 
 @testable import AccessEnabler
 
-/// A machine on the bench: what goes in is written down, what comes out can be asked for.
+/// A state machine under test: it records the actions that each event causes and answers the open calls.
 struct Bench {
-  var machine: Machine
-  /// The time by the services' clock; the boot clock goes on with it.
+  var machine: EnablerStateMachine
+  /// The time by the services' clock.
+  ///
+  /// Setting it forwards also moves the boot clock; `setClock(ahead:)` moves this clock alone.
   var now = Instant(milliseconds: 1_800_000_000_000) {
     didSet { uptime = uptime + max(.zero, now.since(oldValue)) }
   }
@@ -22,10 +24,10 @@ struct Bench {
   init(_ change: (inout MachineSettings) -> Void = { _ in }) {
     var settings = MachineSettings(
       services: [Self.service], deviceID: "device", tracked: ["tv", "linux", "Linux 12"])
-    // Most tables are about what is told once a restart would be over.
+    // Without the pause that hides short outages: most tests check what the app is told after it.
     settings.timing.silence = .zero
     change(&settings)
-    machine = Machine(settings)
+    machine = EnablerStateMachine(settings)
   }
 
   @discardableResult
@@ -36,7 +38,7 @@ struct Bench {
     return new
   }
 
-  /// Sets the services' clock, which no boot clock follows.
+  /// Moves the services' clock and leaves the boot clock where it is.
   mutating func setClock(ahead span: Duration) {
     let before = uptime
     now = now + span
@@ -68,7 +70,7 @@ struct Bench {
     return request
   }
 
-  /// The calls that nobody has answered yet, in the order they were made.
+  /// The calls without an answer yet, oldest first.
   var open: [OutgoingCall] {
     everySent.filter { machine.calls[$0.id] != nil }
   }
@@ -77,7 +79,9 @@ struct Bench {
     actions.compactMap { if case .call(let call) = $0 { call } else { nil } }
   }
 
-  /// Answers the oldest open call: of those to the daemon, when that is who answers so.
+  /// Answers the oldest open call.
+  ///
+  /// A platform answer goes to the oldest call to the daemon, any other to the oldest call to a service.
   @discardableResult
   mutating func answer(_ answer: ServiceAnswer) -> [MachineAction] {
     let isDaemon = if case .platform = answer { true } else { false }
@@ -99,7 +103,7 @@ struct Bench {
     actions.compactMap { if case .tell(let event, _) = $0 { event } else { nil } }
   }
 
-  /// The pages that the named browser was asked to show.
+  /// The URLs that the configured browser was told to open.
   var opened: [String] {
     actions.compactMap { if case .openBrowser(let url) = $0 { url } else { nil } }
   }
@@ -124,12 +128,12 @@ struct Bench {
 
   mutating func forget() { actions = [] }
 
-  // MARK: Ready-made beginnings
+  // MARK: Prepared states
 
   static let configuration = ServiceConfiguration(
     providers: [cable, pass, sheet], domains: ["sport.example"])
 
-  /// Configured, and not signed in.
+  /// A state machine with its configuration; without `tokens` it is not signed in.
   static func ready(
     tokens: RequestorTokens = RequestorTokens(),
     _ change: (inout MachineSettings) -> Void = { _ in }
@@ -152,11 +156,12 @@ struct Bench {
 
   // MARK: With a daemon
 
-  /// A provider that the box's account opens.
+  /// A provider that supports sign-in by the box's account.
   static let sports = MVPD(
     id: "SPORTS", displayName: "Sports", enablePlatformServices: true, boardingStatus: .supported)
 
-  /// A daemon is there, and is being asked at setRequestor.
+  /// A state machine that has found the daemon during setRequestor and has asked it for the platform account's
+  /// status.
   static func platform() -> Bench {
     var bench = Bench()
     bench.send(.platform(isThere: true))
@@ -168,7 +173,7 @@ struct Bench {
     return bench
   }
 
-  /// The same, with nobody signed in on the box, and the app let in to ask.
+  /// As `platform()`, after the daemon answered: the app may ask, and the box is not signed in.
   static func atPlatform() -> Bench {
     var bench = platform()
     bench.answer(.platform(.status(PlatformStatus(permission: .granted, isSignedIn: false))))
@@ -176,7 +181,7 @@ struct Bench {
     return bench
   }
 
-  /// The platform's dialog is up.
+  /// A state machine while the platform's provider dialog is on the screen.
   static func presenting(_ details: AuthenticationRequest = AuthenticationRequest()) -> Bench {
     var bench = atPlatform()
     bench.call(.getAuthentication(details))
@@ -185,7 +190,7 @@ struct Bench {
     return bench
   }
 
-  /// A code is shown and waited for.
+  /// A state machine that shows a code and waits for the phone.
   static func waiting(
     _ change: (inout MachineSettings) -> Void = { _ in }
   ) -> (bench: Bench, request: RequestID) {

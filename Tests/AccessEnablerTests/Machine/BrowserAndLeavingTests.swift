@@ -3,9 +3,9 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: the browser, and signing out")
+@Suite("State machine: login in a browser and signing out")
 struct BrowserAndLeavingTests {
-  @Test func `a browser gets the login page and its return finishes the sign-in`() {
+  @Test func `with a browser login the app is sent to the login page and the browser's return finishes the sign-in`() {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "http://127.0.0.1:9/done") }
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
@@ -21,7 +21,9 @@ struct BrowserAndLeavingTests {
   }
 
   @Test(arguments: [("SHEET", true, true), ("SHEET", false, false), ("CABLE", true, false)])
-  func `the secure sheet is asked for when the app can show it`(provider: String, handles: Bool, asks: Bool) {
+  func `a provider that wants a secure sheet gets one when the app can show it`(
+    provider: String, handles: Bool, asks: Bool
+  ) {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     bench.send(.setOptions(EnablerOptions(handlesSecureSheet: handles)))
     bench.call(.getAuthentication(AuthenticationRequest(choice: .provider(provider))))
@@ -33,7 +35,7 @@ struct BrowserAndLeavingTests {
     #expect(usesSheet == asks)
   }
 
-  @Test func `a browser that comes back with an error was denied`() {
+  @Test func `a browser that returns with access_denied ends the sign-in as denied`() {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
@@ -41,7 +43,8 @@ struct BrowserAndLeavingTests {
     #expect(bench.error(of: request)?.kind == .denied)
   }
 
-  @Test func `a browser that comes back without a sign-in leaves none`() {
+  @Test func `a browser that returns without a sign-in at the service fails the request and leaves the app signed out`()
+  {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
@@ -53,7 +56,7 @@ struct BrowserAndLeavingTests {
         == .setAuthenticationStatus(.notAuthenticated, .genericAuthentication))
   }
 
-  /// An app that was killed while its browser was at the provider's pages, and started again.
+  /// An app that was killed while its browser showed the provider's pages, and was started again.
   private func restarted() -> Bench {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
@@ -61,7 +64,7 @@ struct BrowserAndLeavingTests {
     return Bench.ready(tokens: bench.machine.tokens) { $0.login = .browser(redirectURL: "app://done") }
   }
 
-  @Test func `an app that was restarted meanwhile can finish the sign-in too`() {
+  @Test func `an app that was restarted during the browser login can finish the sign-in`() {
     var bench = restarted()
     let request = bench.call(.handleExternalURL("app://done"))
     bench.answer(.granted)
@@ -73,7 +76,7 @@ struct BrowserAndLeavingTests {
     "app://done/", "app://done.evil", "app://done?", "app://other", "https://app/done", "APP://done", "app://done#x",
     "", "app://done?state=1&x=2",
   ])
-  func `only the address of the flow under way finishes it`(url: String) {
+  func `handleExternalURL accepts only the redirect URL of the flow under way`(url: String) {
     let isOurs = ["", "APP://done", "app://done?", "app://done#x", "app://done?state=1&x=2"].contains(url)
     for bench in [restarted(), browsing(), leaving()] {
       var bench = bench
@@ -82,7 +85,7 @@ struct BrowserAndLeavingTests {
       #expect((bench.error(of: request)?.kind == .outOfOrder) == !isOurs)
       #expect((bench.machine.phase == phase) == !isOurs)
     }
-    // Nothing is under way: nobody waits for any address.
+    // Without a flow under way every URL is refused.
     var idle = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
     let request = idle.call(.handleExternalURL(url))
     #expect(idle.error(of: request)?.kind == .outOfOrder && idle.open.isEmpty)
@@ -95,7 +98,7 @@ struct BrowserAndLeavingTests {
     ("http://127.0.0.1:9", "http://127.0.0.1:9/", true), ("http://127.0.0.1:9", "http://127.0.0.1:9/x", false),
     ("http://127.0.0.1:9/done", "http://127.0.0.1:90/done", false),
   ])
-  func `a browser may write scheme and host of the redirect URL in lower case`(
+  func `a browser may lower-case the scheme and the host of the redirect URL, but not the path`(
     registered: String, url: String, isOurs: Bool
   ) {
     var bench = Bench.ready { $0.login = .browser(redirectURL: registered) }
@@ -104,11 +107,11 @@ struct BrowserAndLeavingTests {
     bench.forget()
     let request = bench.call(.handleExternalURL(url))
     #expect((bench.error(of: request) == nil) == isOurs)
-    // The app is told of a refusal, with the URL.
+    // A refused URL is reported to the app as an internal error.
     #expect(bench.statuses.contains(.internalError) == !isOurs)
   }
 
-  @Test func `a secure sheet comes back to its own redirect URL, other pages to theirs`() throws {
+  @Test func `a secure sheet returns to its own redirect URL, an ordinary page to the usual one`() throws {
     for (provider, handlesSheet, home) in [
       (Bench.sheet, true, "adbe.app://sheet"), (Bench.sheet, false, "app://done"), (Bench.cable, true, "app://done"),
     ] {
@@ -143,7 +146,7 @@ struct BrowserAndLeavingTests {
   }
 
   @Test(arguments: [(true, false), (true, true), (false, true), (false, false)])
-  func `the sheet of a provider is the app's, or the named browser's, for logging in and out`(
+  func `a secure sheet is opened by the app when it can, else by the configured browser, for login and logout`(
     handles: Bool, names: Bool
   ) {
     let sheet = Bench.sheet
@@ -174,7 +177,7 @@ struct BrowserAndLeavingTests {
 
   // MARK: Signing out
 
-  @Test func `signing out is first here, then there`() {
+  @Test func `signing out deletes the local sign-in before the service is told`() {
     var bench = Bench.signedIn()
     let request = bench.call(.logout)
     #expect(bench.machine.tokens.authentication == nil)
@@ -186,7 +189,7 @@ struct BrowserAndLeavingTests {
     #expect(bench.machine.tokens.unfinishedLogouts.isEmpty)
   }
 
-  @Test func `signing out without a network is remembered for the service`() {
+  @Test func `a logout that the service did not receive is kept until the service can be told`() {
     var bench = Bench.signedIn()
     let request = bench.call(.logout)
     bench.answer(.failed(.away))
@@ -195,7 +198,7 @@ struct BrowserAndLeavingTests {
     #expect(bench.machine.tokens.unfinishedLogouts == [Bench.service])
   }
 
-  @Test func `a browser visits the logout pages and the rest follows its return`() {
+  @Test func `with a browser login the logout ends when the browser returns from the logout page`() {
     var bench = Bench.signedIn { $0.login = .browser(redirectURL: "app://done") }
     let request = bench.call(.logout)
     bench.answer(.done)
@@ -211,7 +214,7 @@ struct BrowserAndLeavingTests {
     #expect(bench.outcomes(of: request) == [.signedOut])
   }
 
-  @Test func `the ticket of the sign-out goes with the browser, before the redirect URL`() {
+  @Test func `the logout URL carries the service's ticket before the redirect URL`() {
     var bench = Bench.signedIn { $0.login = .browser(redirectURL: "app://done") }
     bench.call(.logout)
     bench.answer(.signedOut(ticket: "1a.b-_.c"))
@@ -223,7 +226,7 @@ struct BrowserAndLeavingTests {
       ])
   }
 
-  @Test func `signing out ends what goes on`() {
+  @Test func `signing out cancels a sign-in under way and deletes its code`() {
     var (bench, request) = Bench.waiting()
     let logout = bench.call(.logout)
     #expect(bench.error(of: request)?.kind == .cancelled)
@@ -232,7 +235,7 @@ struct BrowserAndLeavingTests {
     #expect(bench.outcomes(of: logout) == [.signedOut])
   }
 
-  @Test func `calls while signing out come afterwards`() {
+  @Test func `calls made during a logout run after it`() {
     var bench = Bench.signedIn()
     bench.call(.logout)
     let check = bench.call(.checkAuthentication)

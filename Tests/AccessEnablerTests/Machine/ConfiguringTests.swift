@@ -3,9 +3,9 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: configuring")
+@Suite("State machine: setRequestor")
 struct ConfiguringTests {
-  @Test func `all services are asked at the same time and the fastest wins per provider`() {
+  @Test func `setRequestor asks all services at once and each provider is used at the service that answered first`() {
     var bench = Bench()
     let services = ["https://a.example", "https://b.example", "https://c.example"]
     let request = bench.setRequestor(services: services)
@@ -36,7 +36,7 @@ struct ConfiguringTests {
     #expect(bench.open.last?.service == "https://b.example")
   }
 
-  @Test func `calls before the completion are queued and run in order`() {
+  @Test func `calls before setRequestor has finished are queued and run in order`() {
     var bench = Bench()
     bench.call(.getSelectedProvider)
     bench.call(.checkAuthentication)
@@ -73,7 +73,7 @@ struct ConfiguringTests {
       (ServiceFailure(kind: .registration), .registrationFailed, .notTrusted),
       (ServiceFailure(kind: .accessToken), .accessTokenFailed, .notTrusted),
     ] as [(ServiceFailure, StatusID, EntitlementError.Kind)])
-  func `a failure has its code, and calls run nevertheless`(
+  func `a setRequestor that fails reports the status of its failure, and queued calls run nevertheless`(
     failure: ServiceFailure, status: StatusID, kind: EntitlementError.Kind
   ) {
     var bench = Bench()
@@ -87,7 +87,7 @@ struct ConfiguringTests {
     #expect(told.dropFirst().first == .setRequestorComplete(.error))
   }
 
-  @Test func `one service that fails is a warning when another answers`() {
+  @Test func `a failed service is only a warning when another service answers`() {
     var bench = Bench()
     bench.setRequestor(services: ["https://a.example", "https://b.example"])
     bench.answer(.failed(.status(500)))
@@ -102,7 +102,7 @@ struct ConfiguringTests {
     #expect(bench.told.last == .setRequestorComplete(.success))
   }
 
-  @Test func `a sign-in of elsewhere is fetched`() {
+  @Test func `setRequestor takes over a sign-in that was made on another device`() {
     var bench = Bench()
     bench.setRequestor()
     bench.answer(.configuration(Bench.configuration))
@@ -117,7 +117,7 @@ struct ConfiguringTests {
   }
 
   @Test(arguments: [404, 410, 403, 412])
-  func `a sign-out of elsewhere is taken over`(status: Int) {
+  func `setRequestor deletes a sign-in that has ended at the service`(status: Int) {
     var bench = Bench.signedIn()
     bench.setRequestor()
     bench.answer(.configuration(Bench.configuration))
@@ -131,7 +131,7 @@ struct ConfiguringTests {
       .away, .status(500), .status(503), .status(429), .status(401),
       ServiceFailure(kind: .unreadable), ServiceFailure(kind: .accessToken),
     ] as [ServiceFailure])
-  func `a service that is out of order signs nobody out`(failure: ServiceFailure) {
+  func `a service error does not sign the viewer out`(failure: ServiceFailure) {
     var bench = Bench.signedIn()
     bench.setRequestor()
     bench.answer(.configuration(Bench.configuration))
@@ -139,7 +139,7 @@ struct ConfiguringTests {
     #expect(bench.machine.tokens.authentication != nil)
   }
 
-  @Test func `the code on the screen survives an app that comes to the front again`() {
+  @Test func `a second setRequestor keeps the code on the screen`() {
     var (bench, _) = Bench.waiting()
     let phase = bench.machine.phase
     let again = bench.setRequestor()
@@ -147,18 +147,18 @@ struct ConfiguringTests {
     #expect(bench.outcomes(of: again) == [.configured(Bench.configuration.providers)])
   }
 
-  @Test func `another requestor ends what the first one had begun`() {
+  @Test func `setRequestor for another requestor cancels the first one's sign-in and deletes its code`() {
     var (bench, request) = Bench.waiting()
     bench.setRequestor("NEWS", tokens: RequestorTokens())
     #expect(bench.error(of: request)?.kind == .cancelled)
     #expect(bench.machine.requestor == "NEWS")
     #expect(bench.open.map(\.operation).contains(.configuration))
-    // The code is given back in the name of its own requestor.
+    // The code is deleted in the name of the requestor that created it.
     let deletion = bench.sent.first { $0.operation == .deleteCode("BCDFGHJK") }
     #expect(deletion?.requestor == "SPORT")
   }
 
-  @Test func `a first setRequestor that is overtaken hears so`() {
+  @Test func `a first setRequestor that a second one replaces fails as superseded`() {
     var bench = Bench()
     let first = bench.setRequestor("ONE")
     let second = bench.setRequestor("TWO", tokens: RequestorTokens())
@@ -168,14 +168,14 @@ struct ConfiguringTests {
     #expect(bench.outcomes(of: second).count == 1)
   }
 
-  @Test func `no service at all is an error at once`() {
+  @Test func `setRequestor without any service fails at once`() {
     var bench = Bench { $0.services = [] }
     let request = bench.setRequestor()
     #expect(bench.error(of: request)?.kind == .unreachable)
     #expect(bench.told.last == .setRequestorComplete(.error))
   }
 
-  @Test func `a sign-out that a service has not heard of is told before anything is fetched`() {
+  @Test func `setRequestor sends a pending logout to the service before it fetches the sign-in`() {
     var tokens = RequestorTokens()
     tokens.unfinishedLogouts = [Bench.service]
     var bench = Bench()
@@ -190,9 +190,9 @@ struct ConfiguringTests {
 }
 
 extension EntitlementEvent {
-  /// Everything but tracking data.
+  /// Whether this is not tracking data.
   var isNoTracking: Bool { if case .sendTrackingData = self { false } else { true } }
-  /// Everything but tracking data and news.
+  /// Whether this is neither tracking data nor a status.
   var isCallback: Bool {
     switch self {
     case .sendTrackingData, .status: false

@@ -3,8 +3,9 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The daemon is asked while the services are, so that a start waits for the slower of them alone.
-@Suite("Machine: the daemon, asked early")
+/// setRequestor asks the daemon at the same time as the services, so that an app's start waits only for the slower of
+/// them.
+@Suite("State machine: the daemon is asked during setRequestor")
 struct EarlyQuestionTests {
   private static let granted = ServiceAnswer.platform(
     .status(PlatformStatus(permission: .granted, isSignedIn: true, provider: Bench.sports.id)))
@@ -20,7 +21,7 @@ struct EarlyQuestionTests {
 
   private static func questions(_ bench: Bench) -> Int { bench.sent.count { $0.isForDaemon } }
 
-  @Test func `both are on their way at once, and nothing is asked twice`() {
+  @Test func `setRequestor asks daemon and service at once, and each only once`() {
     for isDaemonFirst in [true, false] {
       var bench = Self.starting()
       #expect(bench.open.map(\.isForDaemon) == [false, true])
@@ -33,7 +34,7 @@ struct EarlyQuestionTests {
     }
   }
 
-  @Test func `the request goes out beside the question whether the app is in`() {
+  @Test func `the profile request is sent together with the query for an existing sign-in`() {
     for isDaemonFirst in [true, false] {
       var bench = Self.starting()
       if isDaemonFirst { bench.answer(Self.granted) }
@@ -41,7 +42,8 @@ struct EarlyQuestionTests {
       if !isDaemonFirst { bench.answer(Self.granted) }
       #expect(bench.open.map(\.operation) == [.authentication, .profileRequest(provider: Bench.sports.id)])
       let request = bench.open[1].id
-      // The later one first: the exchange goes on when the service has said that nobody is in.
+      // The profile request is answered first. The exchange goes on only after the service says that the app is not
+      // signed in.
       bench.send(.answered(request, .profileRequest("cmVxdWVzdA==")))
       #expect(bench.open.map(\.operation) == [.authentication])
       bench.answer(.missing)
@@ -49,13 +51,13 @@ struct EarlyQuestionTests {
     }
   }
 
-  @Test func `a request for nothing is dropped`() {
+  @Test func `a profile request is dropped when the viewer's consent is too old or the app is already signed in`() {
     for answer in [ServiceAnswer.missing, .authentication(.regular)] {
       var bench = Self.starting()
       bench.answer(Self.granted)
       bench.answer(Self.configuration)
       let request = bench.open[1].id
-      // The viewer's yes is old by the time the service answers, or the app is in by itself.
+      // Either the consent is older than a second when the service answers, or the app has a sign-in of its own.
       if answer == .missing { bench.now = bench.now + .milliseconds(1_001) }
       bench.answer(answer)
       #expect(!bench.open.contains { $0.id == request })
@@ -64,7 +66,7 @@ struct EarlyQuestionTests {
     }
   }
 
-  @Test func `another start takes the request back`() {
+  @Test func `setRequestor for another requestor cancels the profile request of the first`() {
     var bench = Self.starting()
     bench.answer(Self.granted)
     bench.answer(Self.configuration)
@@ -72,7 +74,7 @@ struct EarlyQuestionTests {
     #expect(bench.open.map(\.isForDaemon) == [false, true] && bench.open.allSatisfy { $0.requestor == "OTHER" })
   }
 
-  @Test func `the sign-in may come with the exchange, or is asked for`() {
+  @Test func `an exchange that returns no sign-in is followed by a query for it`() {
     for comesWithIt in [true, false] {
       var bench = Self.starting()
       bench.answer(Self.granted)
@@ -87,19 +89,19 @@ struct EarlyQuestionTests {
     }
   }
 
-  @Test func `what it said before a slow service answered is asked again`() {
+  @Test func `a daemon answer older than a second is asked for again when the service was slow`() {
     var bench = Self.starting()
     bench.answer(Self.granted)
     bench.now = bench.now + .milliseconds(1_001)
     bench.answer(Self.configuration)
     bench.answer(.missing)
     #expect(bench.open.map(\.isForDaemon) == [true] && Self.questions(bench) == 2)
-    // The viewer has said no meanwhile.
+    // Meanwhile the viewer has denied the app access to the box's account.
     bench.answer(.platform(.status(PlatformStatus(permission: .denied, isSignedIn: true))))
     #expect(bench.statuses == [.permissionDenied] && bench.open.isEmpty)
   }
 
-  @Test func `a clock that was found wrong makes no answer old for good`() {
+  @Test func `a clock that is set back does not keep a daemon answer stale for ever`() {
     var bench = Self.starting()
     bench.answer(Self.granted)
     bench.now = bench.now + .seconds(-86_400)
@@ -109,7 +111,7 @@ struct EarlyQuestionTests {
     #expect(bench.open.map(\.operation) == [.profileRequest(provider: Bench.sports.id)])
   }
 
-  @Test func `a start that fails leaves no question behind, and another asks anew`() {
+  @Test func `a setRequestor that fails cancels the query to the daemon, and the next one asks again`() {
     var bench = Self.starting()
     bench.answer(.failed(.away))
     #expect(bench.open.isEmpty && bench.statuses == [.unreachable])
@@ -118,7 +120,7 @@ struct EarlyQuestionTests {
     #expect(bench.open.map(\.isForDaemon) == [false, true] && bench.open.allSatisfy { $0.requestor == "OTHER" })
   }
 
-  @Test func `without a daemon nobody is asked`() {
+  @Test func `without a daemon setRequestor sends it no query`() {
     var bench = Bench()
     bench.setRequestor()
     bench.answer(Self.configuration)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import AccessEnabler
 
-/// Every phase met by every event: what comes of it is written down in `every-pair.txt` and compared.
+/// Sends every event to a state machine in every phase and compares the result with `every-pair.txt`.
 ///
-/// A change of the rules shows as a change of that file. To accept one, run the tests with REGENT_ACCEPT=1.
-@Suite("Machine: every phase and every event")
+/// A change of the rules shows as a change of that file. To accept it, run the tests with REGENT_ACCEPT=1.
+@Suite("State machine: every event in every phase")
 struct EveryPairTests {
-  @Test func `every pair is decided as written down`() throws {
+  @Test func `every pair of phase and event has the result that every-pair.txt records`() throws {
     let path = package + "/Tests/AccessEnablerTests/Machine/every-pair.txt"
     var lines: [String] = []
     for (phase, bench) in Self.phases {
@@ -33,7 +33,7 @@ struct EveryPairTests {
     }
   }
 
-  /// What comes of each pair; two lines each.
+  /// The result of each pair of phase and event; a pair takes two lines of the file.
   private static func byPair(_ text: String) throws -> [String: String] {
     let lines = text.split(separator: "\n").map(String.init)
     let pairs = stride(from: 0, to: lines.count - 1, by: 2).map { (lines[$0], lines[$0 + 1]) }
@@ -41,7 +41,7 @@ struct EveryPairTests {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  @Test func `every phase is there`() {
+  @Test func `the table covers every phase`() {
     let names = Set(Self.phases.map(\.0))
     #expect(
       names == [
@@ -72,7 +72,7 @@ struct EveryPairTests {
     }
   }
 
-  // MARK: What there is
+  // MARK: Phases and events
 
   static let phases: [(String, Bench)] = {
     var all: [(String, Bench)] = [("unconfigured", Bench())]
@@ -118,7 +118,7 @@ struct EveryPairTests {
     return all
   }()
 
-  /// What can happen, as a value.
+  /// One event of the table, and how it reaches the state machine.
   enum Happening: Sendable {
     case call(AppCall)
     case setRequestor(String)
@@ -203,7 +203,7 @@ struct EveryPairTests {
     ("platform refused", .platform(.refused(.account, "its file cannot be read"))),
   ]
 
-  // MARK: What came of it
+  // MARK: The result of a pair
 
   static func summary(_ bench: Bench) -> String {
     let words = bench.actions.map { action in
@@ -235,7 +235,7 @@ struct EveryPairTests {
     }
   }
 
-  /// The name of a case without its values.
+  /// The name of an enumeration case without its associated values.
   private static func first(_ value: some Any) -> String {
     String("\(value)".prefix { $0 != "(" })
   }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Sign-ins that fail at the service")
+@Suite("State machine: sign-ins that fail at the service")
 struct LoginFailureTests {
   @Test(arguments: [
     ServiceAnswer.failed(.status(400)), .failed(.status(500)), .failed(.away),
     .failed(ServiceFailure(kind: .unreadable)), .done,
   ])
-  func `a code that cannot be had ends the sign-in with REG500`(answer: ServiceAnswer) {
+  func `a sign-in ends with REG500 when the service creates no code`(answer: ServiceAnswer) {
     var bench = Bench.ready()
     let request = bench.call(
       .getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
@@ -25,7 +25,7 @@ struct LoginFailureTests {
   @Test(arguments: [
     ServiceAnswer.failed(.status(403)), .failed(.status(404)), .failed(.status(412)),
   ])
-  func `a sign-in that was approved and is not there ends with N500`(answer: ServiceAnswer) {
+  func `a sign-in that was approved but is missing at the service ends with N500`(answer: ServiceAnswer) {
     var (bench, request) = Bench.waiting()
     bench.answer(.code(.record(.approved, 2)))
     bench.answer(answer)
@@ -36,7 +36,7 @@ struct LoginFailureTests {
 
   @Test(
     arguments: [(404, .codeWithdrawn), (410, .codeExpired)] as [(Int, EntitlementError.Kind)])
-  func `a code that is gone may have been used: the sign-in tells`(
+  func `when the service no longer knows the code, the sign-in succeeds if the service has one and fails otherwise`(
     status: Int, kind: EntitlementError.Kind
   ) {
     var (bench, request) = Bench.waiting()
@@ -49,7 +49,7 @@ struct LoginFailureTests {
     other.answer(.failed(.status(status)))
     other.answer(.missing)
     #expect(other.error(of: lost)?.kind == kind)
-    // A service forgets expired codes after a while: then 404 says nothing new.
+    // A service deletes expired codes after a while, so that 404 after the code's lifetime also means expired.
     var (late, over) = Bench.waiting()
     late.now = late.now + .seconds(1_801)
     late.answer(.failed(.status(status)))
@@ -58,13 +58,14 @@ struct LoginFailureTests {
   }
 
   @Test(arguments: [nil, ProviderChoice.provider("CABLE")])
-  func `whoever signs in anew never gets the earlier sign-in`(choice: ProviderChoice?) {
+  func `a forced sign-in whose code ends does not return the earlier sign-in`(choice: ProviderChoice?) {
     for ending in [CodeRecord.record(.expired, 2), .record(.withdrawn, 2)] {
       var bench = Bench.signedIn()
       let request = bench.call(
         .getAuthentication(AuthenticationRequest(isForced: true, choice: choice ?? .onSecondScreen)))
       bench.answer(.code(.offered))
-      // With a provider the service is asked first whether it lets everybody in; it repeats what was there before.
+      // With a provider the SDK first asks whether the service admits every viewer. The service then returns the
+      // earlier sign-in.
       if choice != nil { bench.answer(.granted) }
       #expect(bench.outcomes(of: request).isEmpty)
       bench.answer(.code(ending))
@@ -72,12 +73,12 @@ struct LoginFailureTests {
       #expect(
         bench.error(of: request)?.kind
           == (ending.status == .withdrawn ? .codeWithdrawn : .codeExpired))
-      // The earlier one stays.
+      // The earlier sign-in remains valid.
       #expect(bench.machine.tokens.authentication != nil)
     }
   }
 
-  @Test func `whoever signs in anew gets the new sign-in, also when the code is gone already`() {
+  @Test func `a forced sign-in returns the new sign-in even when the service no longer knows the code`() {
     var bench = Bench.signedIn()
     let request = bench.call(
       .getAuthentication(AuthenticationRequest(isForced: true, choice: .onSecondScreen)))
@@ -90,11 +91,11 @@ struct LoginFailureTests {
     #expect(bench.machine.tokens.authentication?.signIn.expires == new.expires)
   }
 
-  @Test func `a service that is there again says so at once, and is waited for then`() {
+  @Test func `after an outage the code is read without a long poll first, so that the app is told at once`() {
     var (bench, _) = Bench.waiting()
     bench.answer(.failed(.away))
     bench.ring()
-    // Not held: the screen says that there is no connection until it is answered.
+    // A plain read, no long poll: the screen says that there is no connection until the answer is there.
     #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
     bench.answer(.code(.record(.offered, 1, wasHeld: false)))
     #expect(bench.statuses.last == .connectionBack)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: signing in")
+@Suite("State machine: signing in")
 struct LoginTests {
-  @Test func `the picker comes first, the choice resumes, the code is shown, the phone signs in`() {
+  @Test func `a sign-in shows the picker, then the code, and ends when the phone approves`() {
     var bench = Bench.ready()
     let request = bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
@@ -14,7 +14,7 @@ struct LoginTests {
     #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
     bench.answer(.code(.offered))
     #expect(bench.statuses == [.registrationCode])
-    // A provider that is out of order may let everybody in.
+    // A provider in degraded mode may admit every viewer without a code.
     #expect(bench.open.map(\.operation) == [.authentication])
     bench.answer(.missing)
     #expect(bench.open.map(\.operation) == [.awaitCode("BCDFGHJK", after: 1)])
@@ -48,7 +48,7 @@ struct LoginTests {
       ])
   }
 
-  @Test func `who is signed in hears so at once, unless it is forced`() {
+  @Test func `getAuthentication reports a valid sign-in without a dialog unless forced`() {
     var bench = Bench.signedIn()
     let request = bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(
@@ -74,7 +74,7 @@ struct LoginTests {
       ])
   }
 
-  @Test func `going back resets everything and gives the code back`() {
+  @Test func `setSelectedProvider nil cancels the sign-in and deletes the code`() {
     var (bench, request) = Bench.waiting()
     bench.forget()
     bench.call(.setSelectedProvider(nil))
@@ -88,7 +88,7 @@ struct LoginTests {
     #expect(bench.machine.tokens.pending == nil)
   }
 
-  @Test func `a cancelled sign-in is never heard of again`() {
+  @Test func `a cancelled sign-in produces no callback, not even when its code is approved`() {
     var (bench, request) = Bench.waiting()
     let waiting = bench.open[0]
     bench.forget()
@@ -99,7 +99,7 @@ struct LoginTests {
     #expect(bench.actions.contains(.cancelCall(waiting.id)))
   }
 
-  @Test func `one of two who wait may cancel without disturbing the other`() {
+  @Test func `when two calls wait for one sign-in, cancelling one does not affect the other`() {
     var (bench, first) = Bench.waiting()
     let second = bench.call(.getAuthentication(AuthenticationRequest()))
     bench.send(.cancel(first))
@@ -115,7 +115,7 @@ struct LoginTests {
       (.failed(.status(403, details: ErrorDetails.denied)), .denied),
       (.code(.record(.expired, 2)), .codeExpired),
     ] as [(ServiceAnswer, EntitlementError.Kind)])
-  func `a no and the end of time end the sign-in`(
+  func `a denied or expired code ends the sign-in with its reason`(
     answer: ServiceAnswer, kind: EntitlementError.Kind
   ) {
     var (bench, request) = Bench.waiting()
@@ -130,7 +130,7 @@ struct LoginTests {
     #expect(bench.machine.tokens.pending == nil)
   }
 
-  @Test func `the number to match is told when it comes and when it changes`() {
+  @Test func `the app is told the number to match when it first appears and when it changes`() {
     var (bench, _) = Bench.waiting()
     bench.forget()
     bench.answer(.code(.record(.opened, 2, match: 42)))
@@ -141,7 +141,7 @@ struct LoginTests {
     #expect(bench.statuses == [.numberMatch, .numberMatch])
   }
 
-  @Test func `failures are waited out longer and longer, and an answer ends that`() {
+  @Test func `retries after failures back off from 1 to 60 seconds, and the next answer resumes the sign-in`() {
     var (bench, request) = Bench.waiting()
     bench.forget()
     for failure in [
@@ -154,7 +154,7 @@ struct LoginTests {
       if case .startTimer(_, let pause) = action { pause } else { nil }
     }
     #expect(pauses == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
-    // The screen may say that it waits in vain; no callback comes of it.
+    // The failures may be reported as a status; they cause no callback.
     #expect(bench.told.filter(\.isCallback).isEmpty)
     for _ in 0..<20 {
       bench.answer(.failed(.away))
@@ -175,7 +175,7 @@ struct LoginTests {
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `a busy service is told as one, and waited for as long as it asks`() {
+  @Test func `a busy service is reported once and retried after the time it asks for`() {
     var (bench, _) = Bench.waiting()
     bench.forget()
     for seconds in [7, 0, 30] {
@@ -195,7 +195,7 @@ struct LoginTests {
     #expect(told.first?.extras["retryAfter"] == "7")
   }
 
-  @Test func `a service that is away until the code's end ends the sign-in then`() {
+  @Test func `a code that expires while the service is unreachable ends the sign-in`() {
     var (bench, request) = Bench.waiting()
     bench.answer(.failed(.away))
     bench.now = bench.now + .seconds(1_801)
@@ -204,9 +204,9 @@ struct LoginTests {
     #expect(bench.error(of: request)?.kind == .codeExpired)
   }
 
-  @Test func `a service that does not wait is polled every five seconds`() {
+  @Test func `a service without long polling is polled every five seconds`() {
     var (bench, request) = Bench.waiting()
-    // A service of another make: no state, no sequence, no wait.
+    // A service of another vendor: its code records have no status, no sequence number and no long poll.
     bench.forget()
     for _ in 0..<3 {
       bench.answer(.code(.record(.offered, 0, wasHeld: false)))
@@ -222,7 +222,7 @@ struct LoginTests {
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `a service that says it waits and does not is not asked in a loop`() {
+  @Test func `a service that answers a long poll at once without a change is not asked in a loop`() {
     var (bench, _) = Bench.waiting()
     bench.answer(.code(.record(.offered, 1)))
     #expect(bench.open.isEmpty)
@@ -233,7 +233,7 @@ struct LoginTests {
     #expect(watch.timer != nil)
   }
 
-  @Test func `a fresh code comes on request and never by itself`() {
+  @Test func `renewCode replaces the code, and the sign-in goes on with the new one`() {
     var (bench, request) = Bench.waiting()
     let old = bench.open[0]
     bench.forget()
@@ -247,7 +247,7 @@ struct LoginTests {
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `a code survives a restart and is verified before it is shown again`() {
+  @Test func `a code survives a restart and is checked at the service before it is shown again`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
@@ -267,7 +267,7 @@ struct LoginTests {
       .failed(.status(403, details: ErrorDetails.denied)),
       .code(.record(.denied, 2)), .code(.record(.expired, 2)), .code(.record(.withdrawn, 2)),
     ])
-  func `a code that ended while the box was off is replaced before anybody sees it`(
+  func `a code that ended while the box was off is replaced before it is shown`(
     answer: ServiceAnswer
   ) {
     let (before, _) = Bench.waiting()
@@ -279,7 +279,7 @@ struct LoginTests {
       bench.open.map(\.operation) == [.createCode(provider: "CABLE", inPlaceOf: "BCDFGHJK")])
   }
 
-  @Test func `a restart while the service is away shows the code again nevertheless`() {
+  @Test func `a code is shown after a restart even when the service is unreachable`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
     bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
@@ -289,14 +289,14 @@ struct LoginTests {
     #expect(bench.open.map(\.operation) == [.readCode("BCDFGHJK")])
   }
 
-  @Test func `another provider means another code`() {
+  @Test func `a code for another provider is replaced after a restart`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
     bench.call(.getAuthentication(AuthenticationRequest(choice: .onSecondScreen)))
     #expect(bench.open.map(\.operation) == [.createCode(provider: nil, inPlaceOf: "BCDFGHJK")])
   }
 
-  @Test func `a temporary pass lets the device in without a code`() {
+  @Test func `a temporary pass signs the device in without a code`() {
     var bench = Bench.ready()
     let request = bench.call(
       .getAuthentication(
@@ -320,7 +320,7 @@ struct LoginTests {
     #expect(bench.statuses == [.temporaryPassExpired])
   }
 
-  @Test func `a temporary pass that has ended says so`() {
+  @Test func `a temporary pass that has ended fails the sign-in as expired`() {
     var bench = Bench.ready()
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("PASS"))))
     bench.answer(.failed(.status(403)))
@@ -328,7 +328,7 @@ struct LoginTests {
     #expect(bench.error(of: request)?.kind == .temporaryPassExpired)
   }
 
-  @Test func `a provider that is out of order lets everybody in without the code`() {
+  @Test func `a provider in degraded mode signs the viewer in without the code`() {
     var bench = Bench.ready()
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
     bench.answer(.code(.offered))
@@ -343,17 +343,17 @@ struct LoginTests {
     #expect(bench.statuses == [.degradedAuthorization])
   }
 
-  @Test func `an unknown provider ends the sign-in with a reason`() {
+  @Test func `a sign-in with an unknown provider fails and names it`() {
     var bench = Bench.ready()
     let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("NOBODY"))))
     #expect(bench.error(of: request)?.kind == .unknownProvider("NOBODY"))
-    // The Kelvin sign is no K.
+    // The Kelvin sign (U+212A) is not the letter K, so that this id matches no provider.
     let kelvin = bench.call(
       .getAuthentication(AuthenticationRequest(choice: .provider("C\u{212A}"))))
     #expect(bench.outcomes(of: kelvin).count == 1)
   }
 
-  @Test func `the provider of the last time comes first`() {
+  @Test func `the picker lists the previously selected provider first`() {
     var tokens = RequestorTokens()
     tokens.selected = Bench.sheet
     var bench = Bench.ready(tokens: tokens)
@@ -361,19 +361,19 @@ struct LoginTests {
     #expect(bench.told == [.displayProviderDialog([Bench.sheet, Bench.cable, Bench.pass])])
   }
 
-  @Test func `a provider chosen while signed in with another begins a change of provider`() {
+  @Test func `selecting another provider while signed in begins a change of provider`() {
     var bench = Bench.signedIn()
     bench.call(.setSelectedProvider("PASS"))
     bench.forget()
     let request = bench.call(.getAuthentication(AuthenticationRequest()))
-    #expect(bench.outcomes(of: request).isEmpty, "not answered with the sign-in of the other provider")
+    #expect(bench.outcomes(of: request).isEmpty, "the other provider's sign-in must not answer this call")
     #expect(bench.sent.count == 1)
-    // Until the change has succeeded the earlier sign-in counts.
+    // Until the change succeeds, the earlier sign-in stays valid.
     #expect(bench.machine.validAuthentication?.signIn.provider.id == "CABLE")
     bench.call(.setSelectedProvider(nil))
     #expect(bench.error(of: request) != nil)
     #expect(bench.machine.validAuthentication?.signIn.provider.id == "CABLE")
-    // The provider of the sign-in itself, chosen again, is no change.
+    // Selecting the provider of the current sign-in is no change.
     bench.call(.setSelectedProvider("CABLE"))
     let again = bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(bench.error(of: again) == nil && bench.outcomes(of: again).count == 1)

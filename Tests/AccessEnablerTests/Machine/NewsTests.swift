@@ -3,9 +3,9 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: news of a code")
+@Suite("State machine: changes of a code")
 struct NewsTests {
-  @Test func `news of a code leads to the next question at once, held or not`() {
+  @Test func `after a change of the code the next long poll is sent at once`() {
     for wasHeld in [false, true] {
       var (bench, request) = Bench.waiting()
       bench.forget()
@@ -20,7 +20,7 @@ struct NewsTests {
     }
   }
 
-  @Test func `a service that never holds an answer is polled, and asked once more after news`() {
+  @Test func `a service without long polling is polled every five seconds and once more at once after a change`() {
     var (bench, _) = Bench.waiting()
     bench.forget()
     for _ in 0..<3 {
@@ -37,14 +37,14 @@ struct NewsTests {
   }
 
   @Test(arguments: [false, true], [Duration.zero, .seconds(60), .seconds(-60)])
-  func `a service that invents news for ever is asked eight times without a pause`(
+  func `a service that reports endless changes is asked eight times without a pause, then every few seconds`(
     wasHeld: Bool, jump: Duration
   ) {
     var (bench, _) = Bench.waiting()
     bench.forget()
     let start = bench.uptime
     var (questions, sequence) = (0, 1)
-    // A minute of answers without any delay; the services' clock jumps with each.
+    // One minute in which every query is answered at once; the services' clock jumps with each answer.
     while bench.uptime.since(start) < .seconds(60), questions < 1_000 {
       bench.setClock(ahead: jump)
       if bench.open.isEmpty {
@@ -58,7 +58,7 @@ struct NewsTests {
       }
     }
     #expect((8...40).contains(questions), "\(questions) questions in a minute")
-    // The viewer's own changes are heard at once again after some quiet.
+    // After a quiet minute the viewer's next changes are again followed by a query at once.
     bench.now = bench.now + .seconds(60)
     bench.ring()
     bench.forget()
@@ -69,13 +69,13 @@ struct NewsTests {
     #expect(bench.pauses.isEmpty)
   }
 
-  @Test func `a clock that jumps neither starts a loop of questions nor delays one`() {
+  @Test func `a jump of the clock neither starts a loop of queries nor delays one`() {
     var (bench, _) = Bench.waiting()
     bench.forget()
     bench.setClock(ahead: .seconds(60))
     bench.answer(.code(.record(.offered, 1)))
     #expect(bench.open.isEmpty && bench.pauses == [.seconds(5)])
-    // A clock that goes back while a question is held delays nothing.
+    // A clock that is set back during a long poll delays nothing.
     bench.ring()
     bench.now = bench.now + .seconds(50)
     bench.setClock(ahead: .seconds(-3_600))
@@ -85,7 +85,7 @@ struct NewsTests {
 }
 
 extension Bench {
-  /// The pauses that were begun.
+  /// The length of every pause that was started.
   fileprivate var pauses: [Duration] {
     actions.compactMap { if case .startTimer(_, let pause) = $0 { pause } else { nil } }
   }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: authorizing and the like")
+@Suite("State machine: authorization and metadata")
 struct PendingCallTests {
   static let access = MediaAccess(
     resource: "r", token: "<token>", serialized: "PHRva2VuPg==",
     expires: Bench().now + .seconds(420), provider: "CABLE")
   static let permit = StoredPermit(expires: Bench().now + .seconds(3_600), source: .mvpd)
 
-  @Test func `a resource is authorized, then the token is fetched`() {
+  @Test func `getAuthorization obtains a permit, then a media token`() {
     var bench = Bench.signedIn()
     let request = bench.call(.getAuthorization("r", data: [:]))
     #expect(bench.open.map(\.operation) == [.authorize(resource: "r", data: [:])])
@@ -31,7 +31,7 @@ struct PendingCallTests {
           ["true", "CABLE", guid, "true", "", "", "tv", "linux", "Linux 12"], .authorization))
   }
 
-  @Test func `a permit that is over is asked for again`() {
+  @Test func `an expired permit is requested again`() {
     var bench = Bench.signedIn()
     bench.call(.getAuthorization("r", data: [:]))
     bench.answer(.permit(Self.permit))
@@ -42,7 +42,7 @@ struct PendingCallTests {
     #expect(bench.open.map(\.operation) == [.authorize(resource: "r", data: [:])])
   }
 
-  @Test func `a permit that the service has forgotten is asked for once`() {
+  @Test func `a permit that the service no longer accepts is requested again once`() {
     var bench = Bench.signedIn()
     bench.call(.getAuthorization("r", data: [:]))
     bench.answer(.permit(Self.permit))
@@ -55,7 +55,7 @@ struct PendingCallTests {
     #expect(bench.machine.tokens.permits.isEmpty)
   }
 
-  @Test func `checkAuthorization stops without a sign-in, getAuthorization begins one`() {
+  @Test func `checkAuthorization fails without a sign-in, getAuthorization starts one`() {
     var bench = Bench.ready()
     let check = bench.call(.checkAuthorization("r", data: [:]))
     #expect(
@@ -82,7 +82,7 @@ struct PendingCallTests {
     #expect(bench.outcomes(of: get) == [.access(Self.access)])
   }
 
-  @Test func `a sign-in that fails fails the authorization that waits for it`() {
+  @Test func `a sign-in that fails also fails the authorization that waits for it`() {
     var bench = Bench.ready()
     let get = bench.call(.getAuthorization("r", data: [:]))
     bench.call(.setSelectedProvider(nil))
@@ -135,14 +135,14 @@ struct PendingCallTests {
         .unsafeConnection, ""
       ),
     ] as [(ServiceFailure, EntitlementCode, StatusID, EntitlementError.Kind, String)])
-  func `each refusal has its code, its status and its text`(
+  func `each refusal of an authorization has its code, its status and its text`(
     failure: ServiceFailure, code: EntitlementCode, status: StatusID,
     kind: EntitlementError.Kind, text: String
   ) {
     var bench = Bench.signedIn()
     let request = bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(.failed(failure))
-    // Only a refusal brings words for the viewer; what failed is named for whoever has to mend it.
+    // Only a denial has a text for the viewer. For other failures the description is for the developer or operator.
     let isRefusal = code == .userNotAuthorized
     #expect(
       bench.told.filter(\.isCallback) == [
@@ -160,7 +160,7 @@ struct PendingCallTests {
       .status(412), ServiceFailure(kind: .status(403), message: "User not Authenticated"),
       failure(403, .authenticationSessionExpired), failure(412, .authenticationSessionMissing),
     ] as [ServiceFailure])
-  func `a service that does not know the sign-in any more ends it here too`(
+  func `a sign-in that the service no longer knows is deleted on the device too`(
     failure: ServiceFailure
   ) {
     var bench = Bench.signedIn()
@@ -179,14 +179,14 @@ struct PendingCallTests {
     (DecisionSource.temppass, StatusID.temporaryAuthorization),
     (.degradation, .degradedAuthorization),
   ])
-  func `a permit that is no regular one says so`(source: DecisionSource, status: StatusID) {
+  func `a temporary or degraded permit is reported with its status`(source: DecisionSource, status: StatusID) {
     var bench = Bench.signedIn()
     bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(.permit(StoredPermit(expires: Self.permit.expires, source: source)))
     #expect(bench.statuses == [status])
   }
 
-  /// Five denials of `r`, which the service gave a reason for.
+  /// After five denials of the resource `r` with the reason "not in your package".
   private static func deniedFiveTimes() -> Bench {
     var bench = Bench.signedIn()
     for _ in 0..<5 {
@@ -199,7 +199,8 @@ struct PendingCallTests {
     return bench
   }
 
-  @Test func `after five denials in a minute the service is asked once a second whether anything has changed`() {
+  @Test func `after five denials in a minute the service is asked at most once a second whether anything has changed`()
+  {
     var bench = Self.deniedFiveTimes()
     let request = bench.call(.checkAuthorization("r", data: [:]))
     #expect(bench.sent.map(\.operation) == [.preauthorize(["r"])])
@@ -222,7 +223,7 @@ struct PendingCallTests {
     #expect(bench.statuses == [.deniedRepeatedly, .deniedRepeatedly])
   }
 
-  @Test func `a viewer who has bought the resource after five denials gets it at once`() {
+  @Test func `a viewer who buys the resource after five denials gets it at once`() {
     var bench = Self.deniedFiveTimes()
     let request = bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(.preauthorized(["r"]))
@@ -232,7 +233,7 @@ struct PendingCallTests {
     #expect(bench.error(of: request) == nil && !bench.statuses.contains(.deniedRepeatedly))
   }
 
-  @Test func `the log of denials is about one resource and one minute`() {
+  @Test func `denials are counted for each resource and for one minute`() {
     var bench = Self.deniedFiveTimes()
     bench.call(.checkAuthorization("other", data: [:]))
     #expect(bench.open.count == 1)
@@ -241,7 +242,7 @@ struct PendingCallTests {
     #expect(bench.open.count == 2)
   }
 
-  @Test func `resources with nothing in them, and endless ones, go nowhere`() {
+  @Test func `an empty or oversized resource is refused without a request`() {
     var bench = Bench.signedIn()
     for resource in ["", String(repeating: "x", count: 9_000)] {
       let request = bench.call(.checkAuthorization(resource, data: [:]))
@@ -250,7 +251,7 @@ struct PendingCallTests {
     #expect(bench.sent.isEmpty)
   }
 
-  @Test func `every kind of metadata is answered with the arguments of its call`() {
+  @Test func `getMetadata answers every key with the arguments of its call`() {
     var bench = Bench.signedIn { $0.exposesDeviceID = true }
     bench.call(.getAuthorization("r", data: [:]))
     bench.answer(.permit(Self.permit))
@@ -273,14 +274,14 @@ struct PendingCallTests {
     }
   }
 
-  @Test func `the device id is told only when it may be`() {
+  @Test func `getMetadata returns no device id unless the configuration exposes it`() {
     var bench = Bench.signedIn()
     let request = bench.call(.getMetadata(.deviceID, arguments: [:]))
     #expect(bench.outcomes(of: request) == [.metadata(Metadata(value: nil))])
   }
 
   @Test(arguments: [.status(429), .away, .status(500), .status(401)] as [ServiceFailure])
-  func `metadata that cannot be had is empty, and the error says why`(failure: ServiceFailure) {
+  func `metadata that cannot be fetched is empty and the error says why`(failure: ServiceFailure) {
     var bench = Bench.signedIn()
     let request = bench.call(.getMetadata(.user("zip"), arguments: ["a": "b"]))
     bench.answer(.failed(failure))
@@ -292,7 +293,7 @@ struct PendingCallTests {
     #expect(bench.error(of: request)?.area == .other)
   }
 
-  @Test func `arguments that ask for nothing are answered with nothing`() {
+  @Test func `getMetadata with unknown arguments returns no value`() {
     var bench = Bench.signedIn()
     let request = bench.call(.getMetadata(MetadataRequest(["x": "y"]), arguments: ["x": "y"]))
     #expect(
@@ -300,7 +301,7 @@ struct PendingCallTests {
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `signing out ends an authorization under way`() {
+  @Test func `logout fails an authorization under way as not authenticated`() {
     var bench = Bench.signedIn()
     let request = bench.call(.getAuthorization("r", data: [:]))
     bench.call(.logout)

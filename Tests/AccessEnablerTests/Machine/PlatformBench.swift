@@ -2,8 +2,7 @@ import RegentPairing
 
 @testable import AccessEnabler
 
-/// A machine with the daemon and the service of one row of the table: each question of the machine gets the answer that
-/// such a daemon or service gives.
+/// A state machine with a simulated daemon and service that answer every query as one row of the platform table says.
 struct PlatformBench {
   let row: PlatformTable.Row
   private(set) var bench: Bench
@@ -21,12 +20,12 @@ struct PlatformBench {
     bench = Bench { if step == "leave-browser" { $0.login = .browser(redirectURL: "app://done") } }
   }
 
-  // MARK: The step
+  // MARK: Running the step
 
-  /// Runs the row's step and says what was told, in the table's words.
+  /// Runs the row's step and returns the callbacks and statuses in the table's words.
   mutating func run() -> [String] {
     let isThere = row.daemon != "none"
-    // What was there before this step was not this step's doing.
+    // The daemon appears only after this preparation, so that its effects are not counted as the step's.
     bench.send(.platform(isThere: row.step == "start" && isThere))
     bench.setRequestor(tokens: tokens())
     if row.step == "start" {
@@ -69,14 +68,14 @@ struct PlatformBench {
     }
   }
 
-  /// The source of the sign-in that is kept now, in the table's words.
+  /// The source of the stored sign-in, in the table's words.
   var own: String {
     guard let kept = bench.machine.tokens.authentication else { return "none" }
     guard kept.isValid(at: bench.now) else { return "expired" }
     return kept.signIn.source == .platform ? "platform" : "regular"
   }
 
-  // MARK: What was there
+  // MARK: The state before the step
 
   private func tokens() -> RequestorTokens {
     var tokens = RequestorTokens()
@@ -98,9 +97,9 @@ struct PlatformBench {
     return (row.isIntegrated ? [cable] : []) + (needsOther ? [Self.other] : []) + [Self.plain]
   }
 
-  // MARK: The daemon and the service
+  // MARK: The simulated daemon and service
 
-  /// Answers what the machine asks, until it asks no more.
+  /// Answers the state machine's calls until none is open.
   private mutating func settle() {
     for _ in 0..<50 {
       guard let call = bench.open.last, let answer = answer(to: call) else { return }
@@ -133,7 +132,8 @@ struct PlatformBench {
   private var isExchanged = false
   private var wentBack = false
 
-  /// The viewer goes back while a code is on the screen; what the code was asked about is nobody's business then.
+  /// Goes back while a code is on the screen; the failed answer then belongs to an abandoned query and must have no
+  /// effect.
   private mutating func back() -> ServiceAnswer {
     if !wentBack {
       wentBack = true
@@ -150,7 +150,7 @@ struct PlatformBench {
     }
     if case .fetching = bench.machine.phase { return .authentication(granted) }
     if case .waiting = bench.machine.phase { return .missing }
-    // The service ends a child whose parent has ended, and says nothing of what has run out.
+    // The service ends an app's sign-in together with the box's, and returns no expired sign-in.
     switch row.own {
     case "regular": return .authentication(granted)
     case "platform" where !isParentGone:
@@ -201,7 +201,8 @@ struct PlatformBench {
     var status = PlatformStatus(permission: permission, isSignedIn: boxIsIn)
     guard permission == .granted, boxIsIn else { return status }
     status.provider = row.isKnown ? (row.step == "choose-foreign" ? "FOREIGN" : Bench.cable.id) : nil
-    // On the phone a provider was taken that this app does not have, whatever the box is allowed to tell.
+    // On the phone the viewer chose a provider that this app does not offer, whatever the app may know of the box's
+    // account.
     if row.step == "choose-foreign" { status.provider = "FOREIGN" }
     if row.daemon == "failed" { status.failure = "the account's file cannot be read" }
     return status
@@ -228,7 +229,7 @@ struct PlatformBench {
     }
   }
 
-  // MARK: What was told
+  // MARK: Callbacks in the table's words
 
   private var told: [String] {
     bench.told.compactMap { event in
@@ -242,7 +243,7 @@ struct PlatformBench {
       case .presentTvProviderDialog: "present"
       case .dismissTvProviderDialog: "dismiss"
       case .navigateToUrl: "browse"
-      // The regular flow's own news of a denied or expired code, as ever.
+      // The ordinary flow's status for a denied or expired code; the table leaves it out.
       case .status(let status) where status.id == .notAuthenticated: nil
       case .status(let status): status.id.rawValue
       default: nil

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// The expected values of `platform-account.txt`, and the product that they are about.
+/// Reads `platform-account.txt` and lists every combination of its columns' values.
 struct PlatformTable {
-  /// One line: a pattern for each column, and what is told then.
+  /// One line of the file: a pattern for each column, and the expected result.
   struct Line {
     let number: Int
     let patterns: [String]
@@ -11,7 +11,7 @@ struct PlatformTable {
     let children: Int
   }
 
-  /// One combination, in the order of the file's columns.
+  /// One combination of values, in the order of the file's columns.
   struct Row: Hashable, CustomStringConvertible {
     var values: [String]
     var description: String { values.joined(separator: " ") }
@@ -58,7 +58,7 @@ struct PlatformTable {
     self.lines = lines
   }
 
-  /// The first line that fits.
+  /// The first line whose patterns match the row.
   func line(for row: Row) -> Line? {
     lines.first { line in zip(line.patterns, row.values).allSatisfy { Self.fits($1, $0) } }
   }
@@ -69,7 +69,9 @@ struct PlatformTable {
     return pattern.split(separator: "|").contains { $0 == value }
   }
 
-  /// Every combination of one step; of a column that says nothing in any line of that step, its two ends.
+  /// Every combination for one step.
+  ///
+  /// A column that no line of the step restricts contributes only its first and last value.
   func rows(of step: String) -> [Row] {
     let its = lines.filter { Self.fits(step, $0.patterns[0]) }
     return Self.columns.indices.dropFirst().reduce([[step]]) { rows, column in
@@ -79,11 +81,12 @@ struct PlatformTable {
     }.map(Row.init).filter(Self.isPossible)
   }
 
-  /// The platform's dialog is only up where the step that shows it can have happened.
+  /// Whether the row can occur: the platform's dialog, for example, is open only where the step that opens it could
+  /// run.
   private static func isPossible(_ row: Row) -> Bool {
     switch row.step {
     case "cancel":
-      // The ordinary picker is up only where "get" shows it.
+      // The ordinary picker is open only after a "get" that shows it.
       return row.own == "none" && row.daemon == "none" || row.own == "none" && row.permission == "denied"
     case let step where step.hasPrefix("dialog") || step.hasPrefix("choose"):
       return row.daemon == "answers" && row.permission == "granted" && !row.isBoxIn && row.own != "regular"

@@ -3,25 +3,25 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The platform account against the cookbook's rows: the whole product of permission, sign-in, provider, integration,
-/// SSO, boarding, degradation, answer and step.
-@Suite("Machine: the platform account", .serialized)
+/// Compares every combination of permission, sign-in, provider, integration, SSO, boarding, degradation, answer and
+/// step with the table that was made from the platform cookbook.
+@Suite("State machine: the platform account", .serialized)
 struct PlatformTableTests {
   @Test(arguments: PlatformTable.steps)
-  func `every combination is as the cookbook has it`(step: String) throws {
+  func `every combination of the platform account has the result that the table states`(step: String) throws {
     let table = try PlatformTable()
     let rows = table.rows(of: step)
     try #require(!rows.isEmpty)
     var wrong: [String] = []
     for row in rows {
       guard let line = table.line(for: row) else {
-        wrong.append("\(row): no line says what comes of it")
+        wrong.append("\(row): no line of the table matches")
         continue
       }
       var bench = PlatformBench(row)
       let told = bench.run()
       let own = line.ownAfter == "same" ? row.own : line.ownAfter
-      // A sign-in that has run out is none.
+      // An expired sign-in counts as none.
       let isOwnRight = bench.own == own || own == "expired" && bench.own == "none"
       guard told == line.told, isOwnRight, bench.children == line.children else {
         wrong.append(
@@ -34,7 +34,7 @@ struct PlatformTableTests {
     Issue.record("\(wrong.count) of \(rows.count): \(wrong.prefix(5).joined(separator: "; "))")
   }
 
-  @Test func `every line of the table is about something`() throws {
+  @Test func `every line of the platform table matches at least one combination`() throws {
     let table = try PlatformTable()
     var used: Set<Int> = []
     for step in PlatformTable.steps {

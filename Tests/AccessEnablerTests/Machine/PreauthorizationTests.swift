@@ -4,9 +4,9 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: which of these may be watched")
+@Suite("State machine: preauthorization")
 struct PreauthorizationTests {
-  @Test func `preauthorization is cached for the same resources until something changes`() {
+  @Test func `a preauthorization is cached until the list changes or the caller skips the cache`() {
     var bench = Bench.signedIn()
     bench.call(.preauthorize(["a", "b", "c"], usesCache: true))
     bench.answer(.preauthorized(["c", "a"]))
@@ -20,7 +20,7 @@ struct PreauthorizationTests {
     #expect(bench.sent.count == 3)
   }
 
-  @Test func `names that only look the same are two, also in the cache of preauthorization`() {
+  @Test func `resource names in different Unicode forms are different resources, also in the preauthorization cache`() {
     let (whole, composed) = ("caf\u{e9}", "cafe\u{301}")
     var bench = Bench.signedIn()
     bench.call(.preauthorize([whole, composed], usesCache: true))
@@ -36,7 +36,7 @@ struct PreauthorizationTests {
     #expect(bench.sent.count == 1)
   }
 
-  @Test func `preauthorization without a sign-in, or of too many, is empty with a reason`() {
+  @Test func `a preauthorization without a sign-in or with too many resources is empty and has a reason`() {
     var bench = Bench.ready()
     let first = bench.call(.preauthorize(["a"], usesCache: true))
     #expect(bench.statuses == [.notAuthenticated])
@@ -49,7 +49,7 @@ struct PreauthorizationTests {
     #expect(bench.told.last == .preauthorizedResources([]))
   }
 
-  @Test func `a list that is too long for a service is asked for in parts`() {
+  @Test func `a list longer than the service allows is sent in parts and answered once`() {
     var bench = Bench.signedIn()
     let request = bench.call(.preauthorize(["a", "b", "c", "d", "e"], usesCache: true))
     var failure = PendingCallTests.failure(403, .tooManyResources)
@@ -64,18 +64,18 @@ struct PreauthorizationTests {
       if case .preauthorize(let list) = $0.operation { list } else { nil }
     }
     #expect(lists == [["a", "b", "c", "d", "e"], ["a", "b"], ["c", "d"], ["e"]])
-    // The limit is remembered, and the whole answer as well.
+    // The state machine remembers the service's limit and caches the complete answer.
     bench.forget()
     bench.call(.preauthorize(["x", "y", "z"], usesCache: true))
     #expect(bench.sent.map(\.operation) == [.preauthorize(["x", "y"])])
-    // Where the service names no number, five.
+    // When the service names no limit, a part has five resources.
     var unnamed = Bench.signedIn()
     unnamed.call(.preauthorize((0..<8).map { "r\($0)" }, usesCache: true))
     unnamed.answer(.failed(PendingCallTests.failure(403, .tooManyResources)))
     #expect(unnamed.open.map(\.operation) == [.preauthorize((0..<5).map { "r\($0)" })])
   }
 
-  @Test func `a service that wants a pause between two parts gets it`() throws {
+  @Test func `a service that answers 429 between two parts gets the pause that it asked for`() throws {
     var bench = Bench.signedIn()
     let request = bench.call(.preauthorize(["a", "b", "c"], usesCache: true))
     var failure = PendingCallTests.failure(403, .tooManyResources)
@@ -91,7 +91,7 @@ struct PreauthorizationTests {
     bench.answer(.preauthorized([]))
     #expect(bench.told == [.preauthorizedResources(["a", "b"])])
     #expect(bench.outcomes(of: request).count == 1)
-    // A sign-out ends the pause and the question.
+    // A logout ends both the pause and the preauthorization.
     let second = bench.call(.preauthorize(["d", "e"], usesCache: true))
     bench.answer(.preauthorized(["d"]))
     bench.answer(.failed(ServiceFailure(kind: .status(429))))

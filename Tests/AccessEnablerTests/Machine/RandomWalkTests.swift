@@ -3,32 +3,32 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite("Machine: any history")
+@Suite("State machine: random histories")
 struct RandomWalkTests {
-  /// 20 walks of 5,000 events; each seed is a walk that can be repeated.
+  /// 20 walks of 5,000 events; a seed repeats its walk.
   @Test(arguments: 0..<20)
-  func `no history breaks a promise`(seed: UInt64) {
+  func `a random history breaks no rule of the state machine`(seed: UInt64) {
     var walk = Walk(seed: seed)
     for _ in 0..<5_000 { walk.step() }
     walk.end()
     #expect(walk.broken == [], "seed \(seed)")
-    #expect(walk.finished > 500, "a walk that goes nowhere shows nothing")
+    #expect(walk.finished > 500, "a walk in which few calls end tests nothing")
   }
 }
 
-/// A walk of random events, and what was promised about every history.
+/// A walk of random events that checks rules which hold for every history.
 private struct Walk {
   var bench: Bench
   var generator: Numbers
-  /// Calls of the app that have not ended.
+  /// The app's calls that have not ended.
   var live: Set<RequestID> = []
   var over: Set<RequestID> = []
-  /// Calls that were queued, in order, and not begun.
+  /// Queued calls that have not begun, in order.
   var queued: [RequestID] = []
   var timers: Set<TimerID> = []
   var broken: [String] = []
   var finished = 0
-  /// The platform's dialog on the app's screen.
+  /// The platform's dialog on the screen, if any.
   var dialog: ProviderDialog?
 
   init(seed: UInt64) {
@@ -54,7 +54,7 @@ private struct Walk {
     }
   }
 
-  /// Ends what is open, so that every call must have ended.
+  /// Answers everything that is open, after which every call must have ended.
   mutating func end() {
     bench.forget()
     let request = bench.request()
@@ -128,7 +128,7 @@ private struct Walk {
     check(bench.send(.answered(call, plausible(purpose, isForDaemon: isForDaemon))))
   }
 
-  /// An answer to a call that is over, or was never made.
+  /// Sends an answer to a call that has ended or was never made.
   private mutating func stray() {
     let call = CallID(number: Int.random(in: 0..<100_000, using: &generator))
     guard bench.machine.calls[call] == nil else { return }
@@ -187,20 +187,20 @@ private struct Walk {
       .mediaToken(PendingCallTests.access), .preauthorized(["a"]), .metadata([:]),
       .configuration(walked), .profileRequest("cmVxdWVzdA=="), .platform(daemon()),
     ]
-    // The daemon answers what the daemon is asked, most of the time.
+    // Calls to the daemon mostly get an answer of the daemon, now and then one of the wrong kind.
     if isForDaemon, Int.random(in: 0..<8, using: &generator) > 0 { return .platform(daemon()) }
     switch purpose {
     case .configuration where Int.random(in: 0..<4, using: &generator) > 0:
       return .configuration(walked)
     default: break
     }
-    // Now and then an answer to another question altogether.
+    // One in four answers is a failure; the others are picked at random and often answer another kind of call.
     return Int.random(in: 0..<4, using: &generator) == 0
       ? .failed(failures.randomElement(using: &generator) ?? .away)
       : good.randomElement(using: &generator) ?? .done
   }
 
-  /// The platform's dialog comes and goes in turns, and is gone before anything takes its place.
+  /// The platform's dialog is presented and dismissed in turn, and dismissed before another picker appears.
   private mutating func checkDialog(_ event: EntitlementEvent) {
     switch event {
     case .presentTvProviderDialog(let new):
@@ -215,7 +215,7 @@ private struct Walk {
     }
   }
 
-  /// Holds what came out against the promises.
+  /// Checks the rules on the actions that one event caused.
   private mutating func check(_ actions: [MachineAction]) {
     for action in actions {
       switch action {
@@ -226,7 +226,8 @@ private struct Walk {
         checkDialog(event)
       case .finish(let request, _):
         if !live.contains(request) { broken.append("call \(request.number) ended twice") }
-        // What was queued begins in order: its end may come later, but not before an earlier one has begun.
+        // Queued calls begin in order. A call may end later than its successor, but not before its predecessors have
+        // begun.
         if let place = queued.firstIndex(of: request) {
           if bench.machine.queue.contains(where: { queued[..<place].contains($0.request) }) {
             broken.append("call \(request.number) overtook another")
@@ -245,7 +246,7 @@ private struct Walk {
       case .stopTimer(let timer): timers.remove(timer)
       case .call(let call):
         if bench.machine.calls[call.id] == nil, !actions.contains(.cancelCall(call.id)) {
-          broken.append("a call that nobody waits for")
+          broken.append("a call that the machine does not wait for")
         }
       default: break
       }
@@ -262,12 +263,12 @@ private struct Walk {
       broken.append("a wait with neither call nor timer, or both")
     }
     if !bench.machine.phase.queuesCalls, !bench.machine.queue.isEmpty {
-      broken.append("calls wait for nothing")
+      broken.append("calls are queued in a phase that does not queue")
     }
   }
 }
 
-/// A small generator with a seed.
+/// A small seeded random number generator.
 struct Numbers: RandomNumberGenerator {
   var state: UInt64
 

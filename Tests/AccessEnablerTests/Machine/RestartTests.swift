@@ -3,8 +3,8 @@ import Testing
 
 @testable import AccessEnabler
 
-@Suite struct `A service that is started anew, or is behind a proxy` {
-  @Test func `is not told of while a restart lasts, whatever it looks like`() {
+@Suite struct `An outage or a proxy during a long poll` {
+  @Test func `a restart of the service within the silence period is not reported to the app`() {
     var (bench, request) = waiting()
     let away: [ServiceFailure] = [
       ServiceFailure(kind: .status(503)), .away, ServiceFailure(kind: .status(502)), .status(404),
@@ -16,14 +16,14 @@ import Testing
       bench.ring()
     }
     bench.answer(.code(.record(.offered, 1, wasHeld: false)))
-    #expect(bench.statuses.isEmpty, "nothing was told: \(bench.statuses)")
+    #expect(bench.statuses.isEmpty, "the app was told of the restart: \(bench.statuses)")
     #expect(bench.error(of: request) == nil)
     bench.answer(.code(.record(.approved, 2)))
     bench.answer(.granted)
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `is told of when it stays away, and believed that the code is gone`() {
+  @Test func `an outage longer than the silence period is reported, and afterwards a 404 ends the sign-in`() {
     var (bench, request) = waiting()
     for _ in 0..<8 {
       bench.answer(.failed(.away))
@@ -36,22 +36,22 @@ import Testing
     #expect(bench.error(of: request)?.kind == .codeWithdrawn)
   }
 
-  @Test func `is told of at the end of the silence, also between two tries`() throws {
+  @Test func `the outage is reported when the silence period ends, even between two attempts`() throws {
     var (bench, _) = waiting()
     bench.answer(.failed(.away))
     let deadline = try #require(bench.deadline)
-    // Tried again meanwhile, and no answer yet.
+    // The next attempt is under way and has no answer yet.
     bench.ring()
     bench.now = bench.now + .seconds(6)
     #expect(bench.statuses.isEmpty)
     bench.send(.timer(deadline))
     #expect(bench.statuses == [.connectionLost])
     bench.answer(.failed(.away))
-    #expect(bench.statuses == [.connectionLost], "said once")
+    #expect(bench.statuses == [.connectionLost], "reported once")
     bench.ring()
     bench.answer(.code(.record(.offered, 1, wasHeld: false)))
     #expect(bench.statuses == [.connectionLost, .connectionBack])
-    // A service that is back in time is not mentioned.
+    // A service that is back within the silence period is not mentioned.
     var (short, _) = waiting()
     short.answer(.failed(.away))
     let late = try #require(short.deadline)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [2, 3, 4, 10, 30])
-  func `asks to be held shorter where a proxy gives up, without a word`(limit: Int) {
+  func `a long poll that a proxy cuts off is shortened until it fits, without a status`(limit: Int) {
     var (bench, _) = waiting()
     var asked: [Int] = []
     for _ in 0..<20 {
@@ -74,14 +74,14 @@ import Testing
     }
     #expect((asked.last ?? limit) < limit, "\(asked)")
     #expect(bench.statuses.isEmpty)
-    #expect(bench.open.count == 1, "it waits")
-    // And it goes on waiting so, one call after the other.
+    #expect(bench.open.count == 1, "one long poll is open")
+    // The following long polls keep the shorter length.
     bench.now = bench.now + .seconds(3)
     bench.answer(.code(.record(.offered, 1)))
     #expect(bench.open.last?.hold == asked.last)
   }
 
-  @Test func `asks to be held as long as before, some minutes after a service was killed`() {
+  @Test func `a long poll returns to its full length within twenty minutes after the service was killed`() {
     var (bench, _) = waiting()
     bench.now = bench.now + .seconds(20)
     bench.answer(.failed(ServiceFailure(kind: .unreachable)))
@@ -98,8 +98,8 @@ import Testing
     #expect(bench.statuses.isEmpty)
   }
 
-  @Test func `tries a longer wait ever more rarely where a proxy cuts it each time`() {
-    var length = HoldLength()
+  @Test func `a proxy that cuts each long poll makes the client try longer ones ever more rarely`() {
+    var length = LongPollDuration()
     func cut(_ seconds: Int) -> Bool {
       length.shorten(ServiceFailure(kind: .status(504)), after: .seconds(seconds), usual: 50)
     }
@@ -114,28 +114,29 @@ import Testing
     }
     #expect((3...16).contains(cuts), "\(cuts)")
     #expect((length.seconds ?? 50) < 10)
-    // A service that answers a second late behind a proxy of four seconds: three are too many there, two are not.
-    var late = HoldLength()
+    // The service answers a second late behind a proxy with a limit of four seconds: a poll of three seconds is cut
+    // there, one of two is not.
+    var late = LongPollDuration()
     let halves = [4, 4, 4].map { late.shorten(ServiceFailure(kind: .status(504)), after: .seconds($0), usual: 50) }
     #expect(halves == [true, true, false] && late.seconds == 2)
-    // News that comes early says nothing about the way.
-    var early = HoldLength()
+    // A long poll that ends early because the code changed says nothing about the proxy's limit.
+    var early = LongPollDuration()
     let isShorter = early.shorten(ServiceFailure(kind: .status(504)), after: .seconds(10), usual: 50)
     #expect(isShorter)
     for _ in 0..<1000 { early.lasted(.seconds(2), usual: 50) }
     #expect(early.seconds == 7)
   }
 
-  @Test func `is away, not slow, where a call ends at once`() {
+  @Test func `a call that ends at once or with another error does not shorten the long poll`() {
     for (status, seconds) in [(504, 1), (500, 10), (504, 80)] {
-      var length = HoldLength()
+      var length = LongPollDuration()
       let isWorthIt = length.shorten(
         ServiceFailure(kind: .status(status)), after: .seconds(seconds), usual: 50)
       #expect(!isWorthIt && length.seconds == nil)
     }
   }
 
-  @Test func `is asked again over seconds by boxes that lost it together`() {
+  @Test func `boxes that lose the service together spread their retries over a second or more`() {
     let pauses = (0...100).map { ActionPerformer.spread(.seconds(1), Double($0) / 100) }
     #expect(pauses.allSatisfy { $0 >= .seconds(1) })
     #expect((pauses.max() ?? .zero) - (pauses.min() ?? .zero) >= .seconds(1))

@@ -4,15 +4,15 @@ import Testing
 
 @testable import AccessEnabler
 
-/// What the historic API says, sentence by sentence, where this one once did otherwise.
-@Suite("Machine: to the letter")
+/// Sentences of the original API that this implementation once broke.
+@Suite("State machine: conformance with the original API")
 struct ToTheLetterTests {
   static let notSignedIn = EntitlementEvent.setAuthenticationStatus(
     .notAuthenticated, .userNotAuthenticated)
 
-  // MARK: Choosing before signing in
+  // MARK: Selecting a provider before signing in
 
-  @Test func `a provider that is chosen beforehand needs no picker, once`() {
+  @Test func `a provider selected before getAuthentication replaces the picker once`() {
     var bench = Bench.ready()
     bench.call(.setSelectedProvider("CABLE"))
     #expect(bench.told.filter(\.isCallback).isEmpty && bench.statuses.isEmpty && bench.sent.isEmpty)
@@ -23,13 +23,13 @@ struct ToTheLetterTests {
     #expect(bench.open.map(\.operation) == [.createCode(provider: "CABLE")])
     bench.answer(.failed(.status(500)))
     #expect(!bench.told.contains(.displayProviderDialog(Bench.configuration.providers)))
-    // After a failure somebody is asked again.
+    // After a failure the picker is shown again.
     bench.forget()
     bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(bench.told == [.displayProviderDialog(Bench.configuration.providers)])
   }
 
-  @Test func `a pass that is chosen beforehand signs in at once, a promotion waits for its data`() {
+  @Test func `selecting a temporary pass signs in at once, a promotional pass waits for its data`() {
     var bench = Bench.ready()
     bench.call(.setSelectedProvider("PASS"))
     #expect(bench.open.map(\.operation) == [.freePreview(provider: "PASS", domain: "sport.example", data: [:])])
@@ -45,7 +45,7 @@ struct ToTheLetterTests {
     #expect(bench.open.map(\.operation) == [.freePreview(provider: "PROMO", domain: nil, data: data)])
   }
 
-  @Test func `somebody who is signed in stays so, whatever is chosen for the next time`() {
+  @Test func `setSelectedProvider does not sign out a viewer who is signed in`() {
     var bench = Bench.signedIn()
     for choice in ["SHEET", "PASS", "NOBODY"] {
       bench.call(.setSelectedProvider(choice))
@@ -61,7 +61,7 @@ struct ToTheLetterTests {
     #expect(bench.outcomes(of: asked) == [.selected(Bench.sheet)])
   }
 
-  @Test func `nobody is selected after the viewer went back, and a cancelled picker has its code once`() {
+  @Test func `setSelectedProvider nil clears the selection, and a cancelled picker is reported once`() {
     var bench = Bench.ready()
     bench.call(.getAuthentication(AuthenticationRequest()))
     bench.call(.setSelectedProvider(nil))
@@ -73,7 +73,7 @@ struct ToTheLetterTests {
     #expect(bench.outcomes(of: asked) == [.selected(nil)])
   }
 
-  @Test func `a choice is no secret kept from whoever asks, and unknown ones are told`() {
+  @Test func `setSelectedProvider with an unknown provider fails and is reported`() {
     var bench = Bench.ready()
     let unknown = bench.call(.setSelectedProvider("NOBODY"))
     #expect(bench.error(of: unknown)?.kind == .unknownProvider("NOBODY"))
@@ -82,7 +82,7 @@ struct ToTheLetterTests {
 
   // MARK: The same code
 
-  @Test func `the picker and the same choice after a kill bring the same code`() {
+  @Test func `the same selection after a restart shows the same code`() {
     let (before, _) = Bench.waiting()
     var bench = Bench.ready(tokens: before.machine.tokens)
     bench.call(.getAuthentication(AuthenticationRequest()))
@@ -93,7 +93,7 @@ struct ToTheLetterTests {
     #expect(bench.sent.allSatisfy { $0.operation != .deleteCode("BCDFGHJK") })
   }
 
-  @Test func `the same choice twice shows the same code twice`() {
+  @Test func `selecting the same provider twice shows the same code twice`() {
     var (bench, _) = Bench.waiting()
     bench.forget()
     bench.call(.setSelectedProvider("CABLE"))
@@ -106,7 +106,7 @@ struct ToTheLetterTests {
 
   // MARK: Callbacks
 
-  @Test func `checkAuthorization says that nobody is signed in, also when only the service knows`() {
+  @Test func `checkAuthorization reports not authenticated also when only the service knows it`() {
     var bench = Bench.signedIn()
     bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(
@@ -115,7 +115,7 @@ struct ToTheLetterTests {
     #expect(bench.told.filter(\.isCallback).count == 2)
   }
 
-  @Test func `a sign-in for an authorization that fails is tracked`() {
+  @Test func `a failed sign-in for an authorization sends tracking data for both`() {
     var bench = Bench.ready()
     bench.call(.getAuthorization("r", data: [:]))
     bench.call(.setSelectedProvider(nil))
@@ -131,7 +131,7 @@ struct ToTheLetterTests {
       (.status(429), "busy"), (ServiceFailure(kind: .captivePortal), "this network"),
       (ServiceFailure(kind: .clockWrong), "clock"),
     ] as [(ServiceFailure, String)])
-  func `what failed is told from other failures in words`(failure: ServiceFailure, words: String) {
+  func `tokenRequestFailed names the kind of failure in its text`(failure: ServiceFailure, words: String) {
     var bench = Bench.signedIn()
     bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(.failed(failure))
@@ -141,7 +141,7 @@ struct ToTheLetterTests {
     #expect(text.count == 1 && text[0].contains(words), "\(text)")
   }
 
-  @Test func `every piece of news is a sentence`() {
+  @Test func `every status has a sentence as its message`() {
     for id in [StatusID.preauthorizationFailed, .malformedResource, .degradedDenial, .deniedRepeatedly] {
       #expect(id.sentence.count > 20)
     }
@@ -154,7 +154,7 @@ struct ToTheLetterTests {
     #expect(status.message == "the resource is not well formed")
   }
 
-  @Test func `lists inside maps stay lists, and names keep their case`() throws {
+  @Test func `lists inside metadata maps stay lists, and names keep their case`() throws {
     let text = #"{"updated":1,"data":{"maxRating":{"MPAA":"PG","URL":"http://x","ages":["6","12"]}}}"#
     let document = try UserMetadataDocument(json: Array(text.utf8))
     let value = try #require(document.attributes.first.map { MetadataValue($0.value) })
@@ -163,13 +163,13 @@ struct ToTheLetterTests {
         == .structure([
           "MPAA": .text("PG"), "URL": .text("http://x"), "ages": .list(["6", "12"]),
         ]))
-    // As a service of ours lists what an operator has typed.
+    // The service itself lists a scheme's name as the operator typed it.
     #expect(RatingScheme("URL").name == "URL")
   }
 
   // MARK: Services
 
-  @Test func `a wrong secret stays one at every later call`() {
+  @Test func `a wrong secret is reported at every later call`() {
     var bench = Bench()
     bench.setRequestor()
     bench.answer(.failed(.status(401)))
@@ -183,7 +183,7 @@ struct ToTheLetterTests {
     }
   }
 
-  @Test func `one slow service is left out, and holds up nothing`() throws {
+  @Test func `setRequestor leaves out a slow service after two seconds`() throws {
     var bench = Bench()
     let request = bench.setRequestor(services: ["https://a.example", "https://b.example"])
     bench.answer(.configuration(Bench.configuration))
@@ -197,7 +197,7 @@ struct ToTheLetterTests {
     #expect(bench.statuses == [.unreachable])
   }
 
-  @Test func `a service that is slow about the sign-in gets no second patience`() throws {
+  @Test func `all services together get one deadline of two seconds, also for the sign-in`() throws {
     var bench = Bench()
     let request = bench.setRequestor(services: ["https://a.example", "https://b.example"])
     bench.answer(.configuration(Bench.configuration))
@@ -211,7 +211,7 @@ struct ToTheLetterTests {
     #expect(bench.open.isEmpty)
   }
 
-  @Test func `a service that moved is asked at its new address, and the sign-in goes with it`() {
+  @Test func `a sign-in moves with a service to its new address`() {
     var tokens = Bench.signedIn().machine.tokens
     tokens.unfinishedLogouts = []
     var bench = Bench { $0.services = ["https://new.example"] }
@@ -220,14 +220,14 @@ struct ToTheLetterTests {
     #expect(bench.open.map(\.operation) == [.authentication])
     bench.answer(.granted)
     #expect(bench.machine.tokens.authentication?.service == "https://new.example")
-    // Another service, which knows nothing of it: the app hears so.
+    // A different service does not know the sign-in, so that it ends and the app is told.
     bench = Bench { $0.services = ["https://new.example"] }
     bench.setRequestor(tokens: tokens)
     bench.answer(.configuration(Bench.configuration))
     bench.answer(.missing)
     #expect(bench.machine.tokens.authentication == nil)
     #expect(bench.statuses == [.noSession])
-    // One that is out of order says nothing.
+    // A service that cannot be reached says nothing about the sign-in, so that it stays.
     bench = Bench { $0.services = ["https://new.example"] }
     bench.setRequestor(tokens: tokens)
     bench.answer(.configuration(Bench.configuration))
@@ -235,7 +235,7 @@ struct ToTheLetterTests {
     #expect(bench.machine.tokens.authentication != nil)
   }
 
-  @Test func `a sign-out that the old address has not heard of is told the new one`() {
+  @Test func `a logout that the old address did not receive is sent to the new one`() {
     var tokens = RequestorTokens()
     tokens.unfinishedLogouts = ["https://old.example"]
     var bench = Bench()
@@ -248,7 +248,7 @@ struct ToTheLetterTests {
 
   // MARK: The preauthorization cache
 
-  @Test func `what may be watched is remembered for this run and this sign-in alone`() {
+  @Test func `the preauthorization cache ends with the process, the sign-in or a change of profile`() {
     let ends: [(String, (inout Bench) -> Void)] = [
       (
         "setRequestor",
@@ -299,9 +299,9 @@ struct ToTheLetterTests {
     }
   }
 
-  // MARK: Who hears what
+  // MARK: Events of one call
 
-  @Test func `a call hears its own events and nobody else's`() {
+  @Test func `a call receives its own events and no others`() {
     var bench = Bench.signedIn()
     let signIn = bench.call(
       .getAuthentication(AuthenticationRequest(isForced: true, choice: .provider("CABLE"))))
@@ -313,7 +313,7 @@ struct ToTheLetterTests {
     #expect(bench.hearers { _ in true }.allSatisfy { $0 == [check] })
   }
 
-  @Test func `somebody who waits hears at once that no requestor was set`() {
+  @Test func `an awaited call fails at once when no requestor was set`() {
     var bench = Bench()
     let request = bench.request()
     bench.send(.asked(request, .checkAuthentication))
@@ -327,7 +327,7 @@ extension Bench {
     actions.compactMap { if case .startDeadline(let timer, let time) = $0 { (timer, time) } else { nil } }
   }
 
-  /// For which calls of the app the events that fit were told.
+  /// For each matching event, the app's calls that received it.
   func hearers(_ fits: (EntitlementEvent) -> Bool) -> [[RequestID]] {
     actions.compactMap {
       if case .tell(let event, let requests) = $0, fits(event) { requests } else { nil }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import AccessEnabler
 
-/// Which call brings which callback, row by row of the entitlement API.
+/// The callbacks that each call of the entitlement API causes.
 ///
-/// News (`status`) may come at any time.
-@Suite("Machine: what each call brings")
+/// A status may come at any time.
+@Suite("State machine: the callbacks of each call")
 struct TriggerTests {
-  /// The names of the callbacks that were told, each once, in order of the alphabet.
+  /// The names of the callbacks that were made, each once, in alphabetical order.
   private func told(_ bench: Bench) -> [String] {
     let names = bench.told.compactMap { event -> String? in
       switch event {
-      // Values alone carry these; delegates read them in the news.
+      // Only event streams carry these; delegates get them as a status.
       case .status, .registrationCode, .phoneConnected: nil
       default: String("\(event)".prefix { $0 != "(" })
       }
@@ -20,7 +20,7 @@ struct TriggerTests {
     return Set(names).sorted()
   }
 
-  @Test func `setRequestor brings its completion and nothing else, signed in or not`() {
+  @Test func `setRequestor causes only setRequestorComplete, signed in or not`() {
     for answer in [ServiceAnswer.granted, .missing] {
       var bench = Bench()
       bench.setRequestor()
@@ -30,7 +30,7 @@ struct TriggerTests {
     }
   }
 
-  @Test func `checkAuthentication and handleExternalURL bring the status and tracking data`() {
+  @Test func `checkAuthentication and handleExternalURL cause the authentication status and tracking data`() {
     for start in [Bench.signedIn(), Bench.ready()] {
       var bench = start
       bench.call(.checkAuthentication)
@@ -45,7 +45,7 @@ struct TriggerTests {
     #expect(told(bench) == ["sendTrackingData", "setAuthenticationStatus"])
   }
 
-  @Test func `getAuthentication brings the status and tracking data, or the picker`() {
+  @Test func `getAuthentication causes the authentication status and tracking data, or the picker`() {
     var bench = Bench.signedIn()
     bench.call(.getAuthentication(AuthenticationRequest()))
     #expect(told(bench) == ["sendTrackingData", "setAuthenticationStatus"])
@@ -54,7 +54,7 @@ struct TriggerTests {
     #expect(told(bench) == ["displayProviderDialog"])
   }
 
-  @Test func `setSelectedProvider brings tracking data, then the page or the code, then the status`() {
+  @Test func `setSelectedProvider causes tracking data, then the page or the code, then the authentication status`() {
     for login in [LoginMethod.secondScreen, .browser(redirectURL: "app://done")] {
       var bench = Bench.ready { $0.login = login }
       bench.call(.getAuthentication(AuthenticationRequest()))
@@ -73,7 +73,7 @@ struct TriggerTests {
     }
   }
 
-  @Test func `preauthorizing and asking bring their own answer alone`() {
+  @Test func `preauthorization, getSelectedProvider and getMetadata cause only their own callback`() {
     var bench = Bench.signedIn()
     bench.call(.preauthorize(["r"], usesCache: true))
     bench.answer(.preauthorized(["r"]))
@@ -86,7 +86,7 @@ struct TriggerTests {
     #expect(told(bench) == ["setMetadataStatus"])
   }
 
-  @Test func `authorizing brings a token or a refusal, tracking data, and the status of a sign-in`() {
+  @Test func `an authorization causes a token or a refusal, tracking data, and the status of a sign-in`() {
     var bench = Bench.signedIn()
     bench.call(.checkAuthorization("r", data: [:]))
     bench.answer(.permit(PendingCallTests.permit))
@@ -102,14 +102,14 @@ struct TriggerTests {
     bench.forget()
     bench.call(.getAuthorization("r", data: [:]))
     #expect(told(bench) == ["displayProviderDialog"])
-    // A second one waits for the same sign-in, and both end with it.
+    // A second call waits for the same sign-in, and both end with it.
     bench.call(.getAuthorization("other", data: [:]))
     bench.forget()
     bench.call(.setSelectedProvider(nil))
     #expect(bench.told.filter { "\($0)".hasPrefix("tokenRequestFailed") }.count == 2)
   }
 
-  @Test func `logout brings the status, and the page first where there is a browser`() {
+  @Test func `logout causes the authentication status, and the logout page first with a browser login`() {
     var bench = Bench.signedIn()
     bench.call(.logout)
     bench.answer(.done)
@@ -122,15 +122,15 @@ struct TriggerTests {
     #expect(told(bench) == ["navigateToUrl", "setAuthenticationStatus"])
   }
 
-  @Test func `calls that wait for a requestor are bounded, and the app hears so once`() {
+  @Test func `the queue of calls before setRequestor is bounded, and an overflow is reported once`() {
     var bench = Bench()
-    for _ in 0..<Machine.mostQueued { bench.call(.getSelectedProvider) }
+    for _ in 0..<EnablerStateMachine.mostQueued { bench.call(.getSelectedProvider) }
     #expect(bench.told.isEmpty)
     let refused = (0..<3).map { _ in bench.call(.getSelectedProvider) }
     #expect(refused.allSatisfy { bench.error(of: $0)?.kind == .outOfOrder })
     #expect(bench.statuses == [.internalError])
-    #expect(bench.machine.queue.count == Machine.mostQueued)
-    // Those that waited run all the same, and there is room again.
+    #expect(bench.machine.queue.count == EnablerStateMachine.mostQueued)
+    // The queued calls still run, and the queue has room again.
     bench.setRequestor()
     bench.answer(.configuration(Bench.configuration))
     bench.answer(.missing)

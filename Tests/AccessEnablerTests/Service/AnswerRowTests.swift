@@ -12,10 +12,10 @@ import Testing
 
 @testable import AccessEnabler
 
-/// What may be watched, what is known of the viewer, and signing out; docs/entitlement-coverage.md names these tests.
-@Suite("Answers of a service", .regentd)
+/// Preauthorization, authorization, metadata and logout; docs/entitlement-coverage.md names these tests.
+@Suite("Answers of the service", .regentd)
 struct AnswerRowTests {
-  @Test func `checkPreauthorizedResources says which may be watched`() async throws {
+  @Test func `checkPreauthorizedResources returns the resources that may be watched`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -25,10 +25,10 @@ struct AnswerRowTests {
     enabler.checkPreauthorizedResources(["news", "movies", "sports"])
     try await recorder.wait(for: "preauthorizedResources")
     #expect(recorder.callbacks == ["preauthorizedResources news,sports"])
-    // Within the cache, and beside it.
+    // Once from the cache and once without it.
     #expect(try await enabler.preauthorize(["sports", "news", "movies"]) == ["sports", "news"])
     #expect(try await enabler.preauthorize(["news"], usesCache: false) == ["news"])
-    // The service takes five at once: the enabler asks in parts, and the app is told nothing of it.
+    // The service takes five resources at once. The enabler asks in parts without telling the app.
     let many = (0..<40).map { "channel-\($0)" } + ["news"] + (40..<60).map { "channel-\($0)" } + ["sports"]
     #expect(try await enabler.preauthorize(many) == ["news", "sports"])
     #expect(!recorder.lines.contains { $0.hasPrefix("status P100") })
@@ -46,7 +46,7 @@ struct AnswerRowTests {
     #expect(try await enabler.preauthorize(["news"]) == ["news"])
   }
 
-  @Test func `checkAuthorization without a sign-in stops`() async throws {
+  @Test func `checkAuthorization without a sign-in fails and starts none`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -83,12 +83,12 @@ struct AnswerRowTests {
     #expect(check.verdict == .valid)
     let other = await verifier.verify(access.token, requestor: live.requestor, resource: "sports")
     #expect(other.verdict == .invalidResource)
-    // The viewer has one name in tracking data and in media tokens.
+    // Tracking data and media tokens name the viewer by the same id.
     let tracked = try #require(recorder.lines.first { $0.hasPrefix("TRACKING_AUTHORIZATION") })
     #expect(tracked.contains(try #require(check.contents).userSessionGUID))
   }
 
-  @Test func `a denial brings the provider's own words`() async throws {
+  @Test func `a denial carries the provider's own text`() async throws {
     let live = try await LiveService()
     try await live.forbid("ppv-*", "Not in your package")
     let recorder = Recorder()
@@ -135,7 +135,8 @@ struct AnswerRowTests {
   }
 
   @Test(arguments: [true, false])
-  func `degradation lets everybody in, everybody watch, or nobody`(isEnhanced: Bool) async throws {
+  func `degradation can sign in every viewer, authorize every viewer, or authorize none`(isEnhanced: Bool) async throws
+  {
     let live = try await LiveService(requestor: { $0.enhancedErrors = isEnhanced })
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -148,7 +149,7 @@ struct AnswerRowTests {
     try await recorder.wait(for: "status N010")
     _ = try await enabler.authorize("movies")
     try await recorder.wait(for: "status Z010")
-    // Somebody who signed in as always hears why it is allowed, too.
+    // A viewer with an ordinary sign-in is also told why the resource is allowed.
     try await live.degrade(.authorizeEverybody)
     _ = try await viewer.authorize("movies")
     try await regular.wait(for: "status Z010")
@@ -157,7 +158,7 @@ struct AnswerRowTests {
     try await regular.wait(for: "status Z169")
   }
 
-  @Test func `getSelectedProvider tells the provider`() async throws {
+  @Test func `getSelectedProvider returns the provider of the sign-in`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -192,7 +193,7 @@ struct AnswerRowTests {
     try await recorder.wait(for: "setMetadataStatus METADATA_USER_META text(")
   }
 
-  @Test func `the device id is told only where the service or the app's makers allow it`()
+  @Test func `the device id is returned only where the service or the app's configuration allows it`()
     async throws
   {
     let live = try await LiveService()
@@ -202,7 +203,7 @@ struct AnswerRowTests {
     #expect(try await open.metadata(.deviceID).value == .text(open.deviceID))
   }
 
-  @Test func `encrypted metadata is decrypted with the app's key, or handed on`() async throws {
+  @Test func `encrypted metadata is decrypted with the app's key, or returned encrypted`() async throws {
     let key = try SigningKey.generate(.rs256, rsaBits: 2048)
     let live = try await LiveService(requestor: { $0.certificate = key.publicKey.pem() })
     let with = try await live.enabler { configuration in
@@ -215,7 +216,7 @@ struct AnswerRowTests {
     let sealed = try await without.metadata(.user("zip"))
     #expect(sealed.isEncrypted)
     #expect(sealed.value != .text("12345"))
-    // Longer than one block of RSA.
+    // A value longer than one RSA block.
     let json = #"["SW1A 1AA","12345"]"#
     let message = try JWE.encrypt(json: Array(json.utf8), for: RSAEncryptionKey(pem: key.publicKey.pem()))
     let body = #"{"updated":1,"encrypted":["zip"],"data":{"zip":"\#(message)"}}"#
@@ -227,7 +228,7 @@ struct AnswerRowTests {
         == .metadata(["zip": Metadata(value: .list(["SW1A 1AA", "12345"]))]))
   }
 
-  @Test func `logout signs out here and at the service`() async throws {
+  @Test func `logout ends the sign-in on the device and at the service`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -237,7 +238,7 @@ struct AnswerRowTests {
     enabler.logout()
     try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks == ["setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR"])
-    // The service does not bring it back.
+    // A later setRequestor does not bring the sign-in back.
     try await enabler.configure(requestor: live.requestor)
     #expect(await enabler.currentSignIn() == nil)
   }

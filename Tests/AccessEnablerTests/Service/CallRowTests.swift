@@ -27,7 +27,7 @@ struct CallRowTests {
       ])
   }
 
-  @Test func `setRequestor asks several services at once and a dead one delays nothing`()
+  @Test func `setRequestor asks several services at once, and a dead one delays nothing`()
     async throws
   {
     let live = try await LiveService()
@@ -41,7 +41,7 @@ struct CallRowTests {
     #expect(signIn.provider.id == "local")
   }
 
-  @Test func `setRequestor for an unknown requestor is an error with its code`() async throws {
+  @Test func `setRequestor for an unknown requestor fails with its status`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try AccessEnabler(live.configuration(), delegate: recorder)
@@ -49,16 +49,16 @@ struct CallRowTests {
       try await enabler.configure(requestor: "NOBODY")
     }
     try await recorder.wait(for: "setRequestorComplete 0")
-    // A key that belongs to another requestor: the service does not say which of the two is wrong.
+    // The key belongs to another requestor. The service does not reveal whether the key or the requestor is wrong.
     #expect(recorder.lines.first?.hasPrefix("status SEC403") == true)
   }
 
-  @Test func `setRequestor again takes over what happened elsewhere`() async throws {
+  @Test func `setRequestor takes over a logout or sign-in that another process made`() async throws {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       let first = try await live.enabler(.folder("\(folder)/state"))
       try await live.signIn(first)
-      // The service alone knows that the device is signed out.
+      // The other process signs out; the first instance knows nothing of it yet.
       let second = try await live.enabler(.folder("\(folder)/state"))
       #expect(await second.currentSignIn() != nil)
       try await second.signOut()
@@ -94,16 +94,16 @@ struct CallRowTests {
     let signed = tap.requests.map { $0.header("Authorization") ?? "" }
     #expect(signed.count > 3)
     #expect(signed.allSatisfy { $0.contains("signature_method=\(name)") })
-    // Each nonce once.
+    // No nonce is used twice.
     #expect(Set(signed).count == signed.count)
   }
 
-  @Test func `the strict policy accepts what the SDK signs`() async throws {
+  @Test func `the strict signature policy accepts the calls that the SDK signs`() async throws {
     let live = try await LiveService(requestor: { $0.signaturePolicy = .strict })
     try await live.signIn(try await live.enabler())
   }
 
-  @Test func `setOptions go with every call`() async throws {
+  @Test func `setOptions values are sent with every call`() async throws {
     let tap = Wiretap()
     let live = try await LiveService(through: tap)
     let enabler = try await live.enabler()
@@ -161,14 +161,14 @@ struct CallRowTests {
     let order = recorder.lines.map { String($0.prefix { $0 != " " && $0 != "|" }) }
     #expect(order.first { $0.hasPrefix("TRACKING") } == "TRACKING_GET_SELECTED_PROVIDER")
     #expect(recorder.lines.contains { $0.hasPrefix("status REGCODE ") })
-    // Who is signed in already is told so, and nothing else happens.
+    // A viewer who is already signed in gets only the authentication status.
     recorder.forget()
     enabler.getAuthentication()
     try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks == ["setAuthenticationStatus 1 "])
   }
 
-  @Test func `getAuthentication with force signs in anew`() async throws {
+  @Test func `getAuthentication with force starts a new sign-in`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     try await live.signIn(enabler)
@@ -183,7 +183,9 @@ struct CallRowTests {
     #expect(try await again.value("the sign-in").provider.id == "local")
   }
 
-  @Test func `a filter changes nothing about the picker of apps without a platform account`() async throws {
+  @Test func `a provider filter leaves the ordinary picker unchanged when the box has no platform account`()
+    async throws
+  {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -193,7 +195,7 @@ struct CallRowTests {
     #expect(recorder.callbacks.last == "displayProviderDialog local,pass,promotion")
   }
 
-  @Test func `setSelectedProvider nil cancels and gives the code back`() async throws {
+  @Test func `setSelectedProvider nil cancels the sign-in and deletes the code at the service`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -205,14 +207,14 @@ struct CallRowTests {
     enabler.setSelectedProvider(nil)
     try await recorder.wait(for: "setAuthenticationStatus")
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 PROVIDER_NOT_SELECTED_ERROR")
-    // The service has it back soon.
-    try await eventually("the code is given back") {
+    // The SDK deletes the code at the service shortly afterwards.
+    try await eventually("the code is withdrawn") {
       try await live.state(of: code) == "withdrawn"
     }
     withExtendedLifetime(enabler) {}
   }
 
-  @Test func `a temporary pass authenticates at once`() async throws {
+  @Test func `a temporary pass signs in at once`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -226,7 +228,7 @@ struct CallRowTests {
     #expect(recorder.lines.contains { $0.hasPrefix("status Z011") })
   }
 
-  @Test func `a promotional pass needs the extra data`() async throws {
+  @Test func `a promotional pass needs the extra data and ends after its resources`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     await #expect(throws: EntitlementError.self) {
@@ -245,7 +247,7 @@ struct CallRowTests {
   }
 }
 
-/// The deprecated calls, reached without the compiler's warning.
+/// The deprecated calls, declared here so that calling them causes no compiler warning.
 protocol OlderCalls {
   func setRequestor(
     _ requestor: String, signedRequestorID: String, secret: String, publicKey: String,

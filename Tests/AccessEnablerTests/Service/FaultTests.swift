@@ -10,10 +10,10 @@ import Testing
 
 @testable import AccessEnabler
 
-/// Everything that can go wrong between a box and its service: each ends in the right callback, and nothing is lost.
-@Suite("Faults")
+/// Failures between a box and its service: each causes the documented callback, and no sign-in is lost.
+@Suite("Faults of a service")
 struct FaultTests {
-  @Test func `a service that is killed and restarted while somebody types loses nothing`()
+  @Test func `a service that is killed and restarted while the viewer types the code loses nothing`()
     async throws
   {
     let live = try await LocalService()
@@ -33,7 +33,7 @@ struct FaultTests {
     #expect(await codes.first { _ in true } == nil, "no second code")
   }
 
-  /// What a broken service, or something in between, may answer.
+  /// Responses of a broken service, or of a proxy in front of it.
   static let brokenAnswers: [(String, @Sendable () -> Response)] = [
     ("500", { Response.text(.internalServerError, "oops") }),
     ("503", { Response.text(.serviceUnavailable, "later") }),
@@ -50,7 +50,7 @@ struct FaultTests {
     Response(status, type: "text/html", body: Array("<html>Welcome to our Wi-Fi</html>".utf8))
   }
 
-  /// What the service answers at the moment, in place of itself.
+  /// Replaces the service's responses while it is closed.
   private final class Gate: Sendable {
     private let state = Locked<(answer: (@Sendable () -> Response)?, count: Int)>((nil, 0))
 
@@ -71,7 +71,7 @@ struct FaultTests {
     var count: Int { state.withLock { $0.count } }
   }
 
-  @Test func `a broken answer while waiting is waited out`() async throws {
+  @Test func `a broken answer during a sign-in is retried until the service works again`() async throws {
     let gate = Gate()
     let live = try await LocalService(gate: { _ in gate.answer() })
     for (_, answer) in Self.brokenAnswers { try await waitOut(answer, gate, live) }
@@ -90,13 +90,13 @@ struct FaultTests {
     }
     let code = try await codes.next("a code")
     gate.close(answer)
-    try await eventually("the box asks again after the broken answer") { gate.count >= 2 }
+    try await eventually("the SDK asks again after the broken answer") { gate.count >= 2 }
     gate.open()
     try await live.approve(code)
     #expect(try await signIn.value("the sign-in").provider.id == "local")
   }
 
-  @Test func `a broken answer signs nobody out and every call ends`() async throws {
+  @Test func `a broken answer ends every call with an error and signs no viewer out`() async throws {
     let gate = Gate()
     let live = try await LocalService(gate: { _ in gate.answer() })
     let enabler = try await live.enabler { $0.timing.silence = .milliseconds(300) }
@@ -126,7 +126,7 @@ struct FaultTests {
     #expect(await enabler.currentSignIn() != nil, "\(kind)")
   }
 
-  @Test func `a reply of one byte a second ends at the deadline`() async throws {
+  @Test func `a response of one byte a second fails at the deadline`() async throws {
     let slow = try SlowServer()
     defer { slow.stop() }
     var configuration = EnablerConfiguration(
@@ -140,7 +140,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a service that nobody runs is unreachable, and back when it is back`() async throws {
+  @Test func `a stopped service is reported as unreachable and works again after its start`() async throws {
     let live = try await LocalService()
     let enabler = try AccessEnabler(live.configuration())
     await live.kill()
@@ -155,7 +155,7 @@ struct FaultTests {
   }
 
   @Test(arguments: [10, -10])
-  func `a clock that is ten years wrong corrects itself`(years: Int64) async throws {
+  func `a device clock that is ten years wrong is corrected from the service's time`(years: Int64) async throws {
     let live = try await LocalService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder) { configuration in
@@ -171,7 +171,7 @@ struct FaultTests {
   }
 
   @Test(arguments: [25, -60, 30 * 24 * 60] as [Int64])
-  func `a code lives by the clock of the service, whatever the device's clock says`(minutes: Int64) async throws {
+  func `a code's lifetime follows the service's clock, whatever the device's clock says`(minutes: Int64) async throws {
     let live = try await LocalService()
     let enabler = try await live.enabler { configuration in
       configuration.wallClock = { Clocks.wallMilliseconds() + minutes * 60_000 }
@@ -190,10 +190,10 @@ struct FaultTests {
   }
 
   @Test(arguments: [-4_000, -1_500, -300] as [Int64])
-  func `a clock that is a little behind a service that just started is no wrong key`(
+  func `a device clock a few seconds behind a freshly started service does not invalidate the calls' signatures`(
     milliseconds: Int64
   ) async throws {
-    // What was signed before its start a service refuses, because it may have been used already.
+    // The service refuses calls signed before its own start, because their nonces may have been used already.
     let live = try await LocalService()
     let enabler = try await live.enabler { configuration in
       configuration.wallClock = { Clocks.wallMilliseconds() + milliseconds }
@@ -203,7 +203,7 @@ struct FaultTests {
     await live.kill()
   }
 
-  @Test func `a clock that is set while the box runs changes nothing`() async throws {
+  @Test func `setting the clock while the app runs does not end the sign-in`() async throws {
     let live = try await LocalService()
     let offset = Locked<Int64>(-1_700_000_000_000)
     let enabler = try await live.enabler { configuration in
@@ -219,20 +219,20 @@ struct FaultTests {
     await live.kill()
   }
 
-  @Test func `a store that cannot be written keeps the sign-in in memory and says so`() async throws {
+  @Test func `a store that cannot be written keeps the sign-in in memory and reports the failure`() async throws {
     let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let state = "\(folder)/state"
       let recorder = Recorder()
       let enabler = try await live.enabler(.folder(state), delegate: recorder)
-      // A folder in the place of the lock: every write fails, whoever the tests run as.
+      // A folder in place of the lock file: every write fails, also for root.
       removeTree("\(state)/lock")
       #expect(unsafe mkdir("\(state)/lock", 0o700) == 0)
       let signIn = try await live.signIn(enabler)
       #expect(await enabler.currentSignIn() == signIn)
       try await recorder.wait(for: "status 500")
       #expect(unsafe rmdir("\(state)/lock") == 0)
-      // The next change writes what is missing, too.
+      // The next change also writes what could not be written before.
       _ = try await enabler.authorize("news")
       await live.kill()
       let later = try AccessEnabler(live.configuration(.folder(state)))
@@ -241,7 +241,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a torn token file is noticed, and the service brings the sign-in back`() async throws {
+  @Test func `a truncated token file is reported, and the service brings the sign-in back`() async throws {
     let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let state = "\(folder)/state"
@@ -257,7 +257,7 @@ struct FaultTests {
     await live.kill()
   }
 
-  @Test func `two processes' worth of enablers share one store`() async throws {
+  @Test func `two enablers on one store share the device id and the sign-in`() async throws {
     let live = try await LocalService()
     try await withTemporaryFolder { folder in
       let storage = TokenStorage.folder("\(folder)/state")
@@ -265,7 +265,7 @@ struct FaultTests {
       let two = try await live.enabler(storage)
       #expect(one.deviceID == two.deviceID)
       let signIn = try await live.signIn(one)
-      // Found without the network.
+      // The second enabler reads the sign-in from the store, without a request.
       #expect(await two.currentSignIn() == signIn)
       _ = try await two.authorize("news")
       _ = try await one.authorize("sports")
@@ -275,19 +275,19 @@ struct FaultTests {
     await live.kill()
   }
 
-  @Test func `letting an enabler go ends everything it does`() async throws {
+  @Test func `releasing an enabler ends its event streams`() async throws {
     let live = try await LocalService()
     var enabler: AccessEnabler? = try await live.enabler()
     let events = try #require(enabler).events
     enabler?.getAuthentication()
     enabler = nil
-    // The stream ends: nothing keeps the enabler's task alive.
+    // The stream ends only if nothing keeps the enabler's task alive.
     try await awaiting("the end of the events") { for await _ in events {} }
     await live.kill()
   }
 }
 
-/// A server that sends one byte a second, for as long as anybody listens.
+/// A server that sends one byte a second while the client is connected.
 private final class SlowServer: Sendable {
   let port: UInt16
   private let socketNumber: Int32

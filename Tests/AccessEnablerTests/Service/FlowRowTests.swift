@@ -12,7 +12,7 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The flows of the entitlement API; docs/entitlement-coverage.md names these tests.
+/// Whole flows of the entitlement API; docs/entitlement-coverage.md names these tests.
 @Suite("Flows with a service", .regentd)
 struct FlowRowTests {
   @Test func `calls before the completion run after it, in their order`() async throws {
@@ -44,7 +44,7 @@ struct FlowRowTests {
     }
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder) { $0.login = .browser(redirectURL: home) }
-    // The pages as they are; the browser keeps its cookies between logging in and logging out.
+    // The real pages of the service. The browser keeps its cookies between login and logout.
     var browser = live.phone()
     for answer in ["deny", "approve"] {
       recorder.forget()
@@ -74,7 +74,7 @@ struct FlowRowTests {
     enabler.logout()
     try await recorder.wait(for: "navigateToUrl")
     try await browser.open(try path(of: recorder.callbacks.last, on: live))
-    // No page, no tap: straight back, and signed out.
+    // The service redirects at once, without a page to confirm, and ends the browser's session.
     #expect(browser.page.status == 302 && browser.page.header("location") == home)
     #expect(browser.cookie("session") == nil)
     enabler.handleExternalURL(home)
@@ -82,7 +82,7 @@ struct FlowRowTests {
     #expect(recorder.callbacks.last == "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
   }
 
-  @Test func `a provider's sheet is shown by the program that the configuration names, else by the app`() async throws {
+  @Test func `a provider's secure sheet is opened by the configured program, else by the app`() async throws {
     let live = try await LiveService { $0.redirectURIs = ["adobepass://ios.app"] }
     let sheet = try await live.addSheetProvider()
     try await withTemporaryFolder { folder in
@@ -109,14 +109,14 @@ struct FlowRowTests {
     }
   }
 
-  /// What the browser is asked to open, below the address of the service.
+  /// The path and query of the URL that the browser must open.
   private func path(of callback: String?, on live: LiveService) throws -> String {
     let words = try #require(callback).split(separator: " ")
     let url = try #require(words.first { $0.hasPrefix(live.url) })
     return String(url.dropFirst(live.url.count))
   }
 
-  @Test func `the number to match is told when the phone is there`() async throws {
+  @Test func `the app is told the number to match when the phone connects`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler { $0.numberMatching = true }
     let events = enabler.events
@@ -131,7 +131,7 @@ struct FlowRowTests {
     _ = try? await signIn.value("the end of the sign-in")
   }
 
-  @Test func `a no on the phone ends the sign-in`() async throws {
+  @Test func `a denial on the phone ends the sign-in`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -150,15 +150,15 @@ struct FlowRowTests {
     try await recorder.wait(for: "setAuthenticationStatus 0 GENERIC_AUTHENTICATION_ERROR")
   }
 
-  @Test func `the code goes on after a restart of the box`() async throws {
+  @Test func `a code survives a restart of the box`() async throws {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       let storage = TokenStorage.folder("\(folder)/state")
       let (before, after) = (Recorder(), Recorder())
       var enabler: AccessEnabler? = try await live.enabler(storage, delegate: before)
       let first = try await Self.firstCode(of: try #require(enabler))
-      #expect(try Self.isKept(first, in: folder), "a code is on disk when it is told")
-      // The process ends without giving the code back.
+      #expect(try Self.isKept(first, in: folder), "a code is on disk before the app is told of it")
+      // The process ends without deleting the code at the service.
       enabler = nil
       let second = try await live.enabler(storage, delegate: after)
       let (codes, seen) = AsyncStream<String>.makeStream()

@@ -11,7 +11,7 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The program `regentd`, started once for a suite: every test of it has a requestor of its own there.
+/// Starts `regentd` once for a suite; each test of the suite has a requestor of its own there.
 struct SharedRegentd: SuiteTrait, TestScoping {
   @TaskLocal static var current: Regentd?
 
@@ -27,12 +27,11 @@ struct SharedRegentd: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == SharedRegentd {
-  /// The suite's tests speak to a `regentd` of their own.
+  /// Gives the suite's tests a `regentd` of their own.
   static var regentd: Self { Self() }
 }
 
-/// A requestor at the suite's `regentd`, reached over sockets; provisioned as operators do it, through the admin
-/// socket.
+/// A requestor at the suite's `regentd`, provisioned through the admin socket as an operator does it.
 struct LiveService: ServiceUnderTest {
   let regentd: Regentd
   let url: String
@@ -40,7 +39,7 @@ struct LiveService: ServiceUnderTest {
   let publicKey: String
   let secret: String
 
-  /// With `through` the requestor's enablers speak to the service through a listener that writes down what they say.
+  /// With `tap`, the requestor's enablers reach the service through that listener, which records their requests.
   init(
     through tap: Wiretap? = nil, requestor change: (inout Requestor) -> Void = { _ in }
   ) async throws {
@@ -58,7 +57,7 @@ struct LiveService: ServiceUnderTest {
 
   func approve(_ code: String) async throws { try await regentd.approve(code) }
 
-  /// Says no on the pages of the phone.
+  /// Denies the code on the phone's pages.
   func deny(_ code: String) async throws {
     var phone = phone()
     try await phone.open("/D/\(code)")
@@ -70,22 +69,22 @@ struct LiveService: ServiceUnderTest {
     try await phone.send("deny")
   }
 
-  /// Opens the page of a code on the phone, and does nothing there.
+  /// Opens the code's page on the phone without approving or denying.
   func open(_ code: String) async throws {
     var phone = phone()
     try await phone.open("/D/\(code)")
     try await phone.send("open")
   }
 
-  /// What the service says of a code.
+  /// The state of a code at the service.
   func state(of code: String) async throws -> String { try await regentd.admin.code(code).state }
 
-  /// A browser that has not been here yet.
+  /// A browser without cookies.
   func phone() -> PhoneBrowser {
     PhoneBrowser(SocketClient(.network(.loopback, port: regentd.port)))
   }
 
-  /// Forbids what a pattern names to everybody at the sample provider.
+  /// Denies every viewer of the sample provider the resources that match a pattern.
   func forbid(_ pattern: String, _ message: String) async throws {
     _ = try await regentd.admin.add(
       EntitlementRequest(
@@ -93,7 +92,7 @@ struct LiveService: ServiceUnderTest {
         pattern: try #require(ResourcePattern(pattern)), effect: .deny(message: message)))
   }
 
-  /// Lets an application profile of this name ask for two resources at once, and no more.
+  /// Adds an application profile with this name that may preauthorize at most two resources in one request.
   func addProfile(_ name: String) async throws {
     var patch = Patch<Integration>()
     let profile = JSONObject.Member(name, .object(["preauthorizationLimit": 2]))
@@ -102,7 +101,7 @@ struct LiveService: ServiceUnderTest {
       try named(requestor), try named(Sample.provider), patch)
   }
 
-  /// Adds a provider whose pages want the secure sheet; its id.
+  /// Adds a provider whose pages need the secure sheet, and returns its id.
   func addSheetProvider() async throws -> String {
     let id = "sheet-\(requestor.lowercased())"
     let provider = Provider(id: try named(id), name: "Sheet", kind: .local, secureSheet: true)

@@ -6,8 +6,9 @@ import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 
-/// A whole service in the test's own process behind a real socket, for tests of faults: what it answers can be
-/// replaced, and its server ends and comes back in the middle of a call.
+/// A complete service in the test's process behind a real socket, for tests of faults.
+///
+/// Its responses can be replaced, and its server can be stopped and restarted during a call.
 final class LocalService: ServiceUnderTest {
   let service: TestService
   let url: String
@@ -45,7 +46,7 @@ final class LocalService: ServiceUnderTest {
 
   func approve(_ code: String) async throws { try await service.approve(code) }
 
-  /// Ends the server in the middle of whatever it does.
+  /// Stops the server at once, without waiting for requests under way.
   func kill() async {
     let server = server.withLock { server in
       defer { server = nil }

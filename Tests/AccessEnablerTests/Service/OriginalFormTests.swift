@@ -4,10 +4,10 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The forms of calls that the original has, with their effect at a service.
-@Suite("The original's forms of calls", .regentd)
+/// The original API's forms of calls, each with its effect at a service.
+@Suite("The original API's forms of calls", .regentd)
 struct OriginalFormTests {
-  @Test func `a delegate that is set later gets the callbacks from then on`() async throws {
+  @Test func `a delegate set later gets the callbacks from then on`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     #expect(enabler.delegate == nil)
@@ -29,7 +29,7 @@ struct OriginalFormTests {
     #expect(enabler.delegate == nil)
   }
 
-  @Test func `setRequestor takes the services before the key pair`() async throws {
+  @Test func `setRequestor accepts the services before the key pair`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try AccessEnabler(EnablerConfiguration(storage: .memory), delegate: recorder)
@@ -40,7 +40,7 @@ struct OriginalFormTests {
     try await recorder.wait(for: "setRequestorComplete 1")
   }
 
-  @Test func `options come from an untyped dictionary`() async throws {
+  @Test func `setOptions accepts an untyped dictionary`() async throws {
     let tap = Wiretap()
     let live = try await LiveService(through: tap)
     let enabler = try await live.enabler()
@@ -60,7 +60,7 @@ struct OriginalFormTests {
     MetadataOpcode.authentication as any Sendable, Int(MetadataOpcode.authentication), Int32(0),
     "METADATA_AUTHENTICATION",
   ])
-  func `getMetadata takes an operation by its number`(operation: any Sendable) async throws {
+  func `getMetadata accepts an opcode as a number or a name`(operation: any Sendable) async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -69,7 +69,7 @@ struct OriginalFormTests {
     try await recorder.wait(for: "setMetadataStatus METADATA_AUTHENTICATION none false")
   }
 
-  @Test func `an operation is known by its number and by its name`() {
+  @Test func `each metadata opcode has its number and its name`() {
     #expect(
       (0...3).map { MetadataOpcode(rawValue: $0)?.name } == [
         "METADATA_AUTHENTICATION", "METADATA_AUTHORIZATION", "METADATA_DEVICE_ID", "METADATA_USER_META",
@@ -81,7 +81,7 @@ struct OriginalFormTests {
     #expect(MetadataRequest(arguments) == .user("zip"))
   }
 
-  @Test func `a filter comes from an untyped dictionary`() async throws {
+  @Test func `getAuthentication accepts a filter as an untyped dictionary`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)

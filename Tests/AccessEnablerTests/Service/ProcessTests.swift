@@ -2,11 +2,11 @@ import HTTPTestSupport
 import TestSupport
 import Testing
 
-/// What can only be seen of a process as a whole; SDKProbe is that process.
+/// Tests of a whole process, the program SDKProbe.
 @Suite("An app's process")
 struct ProcessTests {
   @Test(arguments: ["exit-computing", "exit-fetching"])
-  func `exit ends an app with its own code, whatever the library is doing`(kind: String)
+  func `exit ends an app with its own code, even while the library computes or fetches`(kind: String)
     async throws
   {
     let probe = try builtProgram("SDKProbe")
@@ -17,7 +17,7 @@ struct ProcessTests {
     }
   }
 
-  /// `make soak` goes on to a thousand.
+  /// `make soak` runs this with a thousand sign-ins.
   @Test(.disabled(if: isSanitized, "a sanitizer's own memory grows"))
   func `memory does not grow from login to login`() async throws {
     let (probe, regentd) = (try builtProgram("SDKProbe"), try builtProgram("regentd"))

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import AccessEnabler
 
-/// Writes the callbacks down, in order, and answers the picker.
+/// Records the callbacks in order.
 final class Recorder: EntitlementDelegate {
   private let state = Locked<[String]>([])
   private let onEvent: @Sendable (String) -> Void
@@ -11,17 +11,17 @@ final class Recorder: EntitlementDelegate {
   init(onEvent: @escaping @Sendable (String) -> Void = { _ in }) { self.onEvent = onEvent }
 
   var lines: [String] { state.withLock { $0 } }
-  /// Without tracking data and news.
+  /// The lines without tracking data and statuses.
   var callbacks: [String] {
     lines.filter { !$0.hasPrefix("TRACKING") && !$0.hasPrefix("status ") }
   }
 
-  /// Waits until a line with this beginning has come.
+  /// Waits until a line with this beginning has been recorded.
   func wait(for text: String) async throws {
     do {
       try await eventually("the callback \(text)") { lines.contains { $0.hasPrefix(text) } }
     } catch {
-      throw TestSupportError("\(error); there came \(lines)")
+      throw TestSupportError("\(error); recorded: \(lines)")
     }
   }
 

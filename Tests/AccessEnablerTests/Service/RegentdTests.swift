@@ -9,8 +9,8 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The SDK against the real programs: `regentd` serves, `regentctl` provisions and plays the phone.
-@Suite("With the real regentd")
+/// Tests the SDK with the real programs: `regentd` serves, `regentctl` provisions and approves in place of the phone.
+@Suite("The SDK with the real regentd")
 struct RegentdTests {
   @Test func `a key pair signs in, plays, survives a kill of the service, and signs out`()
     async throws
@@ -39,7 +39,7 @@ struct RegentdTests {
         (error as? EntitlementError)?.kind == .notAuthorized
       }
       #expect(try await enabler.preauthorize(["news-1", "sport-1"]) == ["news-1"])
-      // Somebody types while the service dies by kill -9 and comes back on the same port.
+      // The viewer types the code while the service is killed and restarted on the same port.
       try await enabler.signOut()
       let (codes, seen) = AsyncStream<String>.makeStream()
       let again = Task {
@@ -108,14 +108,14 @@ struct RegentdTests {
       try await enabler.configure(requestor: "acme")
       #expect(try await house.signIn(enabler).provider.id == "cable")
       #expect(try await enabler.authorize("news-1").resource == "news-1")
-      // A revoked statement ends every client of it.
+      // Revoking a statement ends every client that registered with it.
       _ = try await house.control(["statement", "revoke", try object.string("id"), "--yes"])
       await #expect(throws: EntitlementError.self) { _ = try await enabler.authorize("news-2") }
     }
   }
 }
 
-/// `regentd` in a folder of its own, with one requestor, one provider and one viewer, all made with `regentctl`.
+/// `regentd` in a folder of its own, with one requestor, one provider and one viewer that `regentctl` added.
 private struct RealService {
   let regentd: Regentd
 
@@ -156,7 +156,7 @@ private struct RealService {
   func signIn(_ enabler: AccessEnabler) async throws -> SignIn {
     let (codes, seen) = AsyncStream<String>.makeStream()
     let phone = Task { try await approve(try await codes.next("a code")) }
-    // Without a code there is nobody to wait for.
+    // Ends the stream, so that the phone does not wait when the sign-in fails without a code.
     defer { seen.finish() }
     let signIn = try await awaiting("the sign-in") {
       try await enabler.authenticate(.provider("cable")) { event in

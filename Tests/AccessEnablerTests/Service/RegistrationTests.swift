@@ -7,8 +7,8 @@ import Testing
 
 @testable import AccessEnabler
 
-/// Client registration against a scripted service: each documented answer, and each status pair.
-@Suite("Registration")
+/// Client registration with a scripted service: each documented response and status pair.
+@Suite("Client registration with a software statement")
 struct RegistrationTests {
   @Test(arguments: [(UInt16(201), UInt16(200)), (200, 201), (201, 201)])
   func `a software statement registers once and its token is renewed`(
@@ -22,12 +22,12 @@ struct RegistrationTests {
       try await enabler.configure(requestor: "SPORT", services: [registry.url])
       #expect(registry.count("/o/client/register") == 1)
       #expect(registry.count("/o/client/token") == 1)
-      // The service forgets the token: one more, and the same client.
+      // The service forgets the token: the SDK fetches another one for the same client.
       registry.forgetTokens()
       try await enabler.configure(requestor: "SPORT", services: [registry.url])
       #expect(registry.count("/o/client/register") == 1)
       #expect(registry.count("/o/client/token") == 2)
-      // Another process of the same installation is the same client.
+      // Another process of the same installation uses the same client.
       let other = try AccessEnabler(softwareStatement: "statement", storage: storage)
       try await other.configure(requestor: "SPORT", services: [registry.url])
       #expect(registry.count("/o/client/register") == 1)
@@ -37,7 +37,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test func `registering carries the options as every other call does`() async throws {
+  @Test func `registration requests carry the options as every other call does`() async throws {
     let registry = try Registry()
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
@@ -49,7 +49,7 @@ struct RegistrationTests {
   }
 
   @Test(arguments: [Int.max, .max / 1_000, 10_000_000_000])
-  func `a token that is good for ever is not asked for again`(lifetime: Int) async throws {
+  func `a token with a very long lifetime is not fetched again`(lifetime: Int) async throws {
     let registry = try Registry(lifetime: lifetime)
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
@@ -58,7 +58,7 @@ struct RegistrationTests {
     #expect(registry.count("/o/client/token") == 1)
   }
 
-  @Test func `a client that was removed is registered anew`() async throws {
+  @Test func `a client that the service removed is registered again`() async throws {
     let registry = try Registry()
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
@@ -71,7 +71,7 @@ struct RegistrationTests {
   @Test(arguments: [
     "invalid_software_statement", "unapproved_software_statement", "invalid_request",
   ])
-  func `a statement that is refused ends in R400`(reason: String) async throws {
+  func `a refused software statement ends with R400`(reason: String) async throws {
     let registry = try Registry(refusal: reason)
     defer { startThread { registry.server.stop() } }
     let recorder = Recorder()
@@ -86,7 +86,7 @@ struct RegistrationTests {
     #expect(recorder.lines.first == "status R400 \(reason)")
   }
 
-  @Test func `a token that is refused ends in R401`() async throws {
+  @Test func `a refused access token ends with R401`() async throws {
     let registry = try Registry(tokenRefusal: "unauthorized_client")
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
@@ -98,7 +98,7 @@ struct RegistrationTests {
     #expect(registry.count("/o/client/register") == 1)
   }
 
-  @Test func `a token that is never accepted does not loop`() async throws {
+  @Test func `a service that accepts no token is not asked in a loop`() async throws {
     let registry = try Registry(acceptsNothing: true)
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
@@ -111,7 +111,7 @@ struct RegistrationTests {
   }
 }
 
-/// A service that registers clients and knows an empty provider list.
+/// A service that registers clients and has an empty list of providers.
 private final class Registry: Sendable {
   let server: Server
   let url: String

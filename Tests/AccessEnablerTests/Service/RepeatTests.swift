@@ -8,9 +8,9 @@ import Testing
 
 @testable import AccessEnabler
 
-/// A service that is away for a moment: started anew, or its node killed behind a load balancer.
-@Suite struct `A call that meets a service that is away` {
-  /// Answers in the service's place, so often.
+/// A short outage: the service restarts, or its node is killed behind a load balancer.
+@Suite struct `Calls during a short outage of the service` {
+  /// Answers a number of requests in the service's place.
   private final class Gate: Sendable {
     private let state = Locked<(times: Int, answer: @Sendable () -> Response)>((0, { Response(.ok) }))
 
@@ -25,11 +25,11 @@ import Testing
       return answer?()
     }
 
-    /// How often it would answer still.
+    /// How many more requests it will answer.
     var left: Int { state.withLock { $0.times } }
   }
 
-  /// What every app asks for, one after the other.
+  /// The calls that every app makes, one after the other.
   private static let questions: [@Sendable (AccessEnabler) async throws -> Void] = [
     { _ = try await $0.configure(requestor: Sample.requestor) },
     { _ = try await $0.authorize("news") },
@@ -46,7 +46,7 @@ import Testing
     },
   ]
 
-  @Test func `is made again, each time with a signature of its own`() async throws {
+  @Test func `a call is repeated during an outage, each time with a new signature`() async throws {
     let gate = Gate()
     let signatures = Locked<[String]>([])
     let live = try await LocalService(gate: { request in
@@ -67,7 +67,7 @@ import Testing
     await live.kill()
   }
 
-  @Test func `asks for a code again, and shows one`() async throws {
+  @Test func `a request for a code is repeated during an outage and the sign-in succeeds`() async throws {
     let gate = Gate()
     let live = try await LocalService(gate: { request in request.method == .post ? gate.answer() : nil })
     let enabler = try await live.enabler()
@@ -77,7 +77,7 @@ import Testing
     await live.kill()
   }
 
-  @Test func `waits for one that is started anew`() async throws {
+  @Test func `a call waits for a service that restarts`() async throws {
     let live = try await LocalService()
     let enabler = try await live.enabler()
     try await live.signIn(enabler)
@@ -89,7 +89,9 @@ import Testing
     await live.kill()
   }
 
-  @Test func `is told of when it stays away, and at once when it asks for more time than that`() async throws {
+  @Test func `a call fails when the outage is longer than the silence period or the service asks for a longer pause`()
+    async throws
+  {
     let gate = Gate()
     let live = try await LocalService(gate: { _ in gate.answer() })
     let enabler = try await live.enabler { $0.timing.silence = .seconds(3) }
@@ -107,7 +109,7 @@ import Testing
         return response
       }
     }
-    // However the pauses are drawn, the last try comes at the end.
+    // Whatever random length the pauses have, the last attempt is made at the end of the period.
     #expect(await count(busy("1")) >= 2)
     #expect(await count(busy("5")) == 1)
     #expect(await count { Response(.internalServerError) } == 1)

@@ -14,10 +14,12 @@ import Testing
 
 @testable import AccessEnabler
 
-/// What an app says besides the protocol's parameters, and who reads it at the service.
-@Suite("What an app says reaches reports", .regentd)
+/// Data and options that an app sends, and where an operator reads them.
+@Suite("App data and options in operators' reports", .regentd)
 struct ReportRowTests {
-  @Test func `data of getAuthentication is kept with the code, for its owner and for whoever handles it`() async throws
+  @Test
+  func `data of getAuthentication is kept with the code and shown only to the device that sent it and to operators`()
+    async throws
   {
     let tap = Wiretap()
     let live = try await LiveService(through: tap)
@@ -29,11 +31,11 @@ struct ReportRowTests {
     try await recorder.wait(for: "status REGCODE")
     let line = try #require(recorder.lines.first { $0.hasPrefix("status REGCODE") })
     let code = try #require(line.split(separator: " ").last)
-    // What could turn the text around on an operator's screen is gone.
+    // The service removes U+202E, which would reverse text on an operator's screen.
     let data = #"{"campaign":"spring sale","step":"2"}"#
     let entry = try await live.regentd.admin.code(String(code))
     #expect(entry.app == AppReport(data: data))
-    // The device that asked reads it back, nobody else.
+    // Only the device that sent the data reads it back.
     func info(_ device: String) async throws -> JSONValue? {
       try await live.record(of: String(code), device: device)["info"]
     }
@@ -47,7 +49,7 @@ struct ReportRowTests {
     #expect(approval.detail.contains(", data \(data), device "))
   }
 
-  @Test func `options reach what operators see, and a visitor's lines can be exported`() async throws {
+  @Test func `options reach operators, and a visitor's audit lines can be found`() async throws {
     let live = try await LiveService()
     try await live.addProfile("tv")
     let enabler = try await live.enabler()
@@ -59,25 +61,25 @@ struct ReportRowTests {
     #expect(
       signIn.app
         == AppReport(visitorID: "visitor \"1\"", profile: "tv", options: #"{"abTest":"B","retries":"3"}"#))
-    let lines = try await live.auditLines().filter { VisitorMark.isAbout("visitor \"1\"", $0.detail) }
+    let lines = try await live.auditLines().filter { VisitorPseudonym.isAbout("visitor \"1\"", $0.detail) }
     #expect(lines.map(\.action) == ["code.approve"])
     #expect(
       lines[0].detail.contains(#", visitor "visitor \"1\"", profile tv, options {"abTest":"B","retries":"3"}, device "#)
     )
-    #expect(!VisitorMark.isAbout("visitor", lines[0].detail))
+    #expect(!VisitorPseudonym.isAbout("visitor", lines[0].detail))
   }
 
-  @Test func `a box cannot call itself like another's visitor`() async throws {
+  @Test func `a device name or option cannot make an audit line look like another visitor's`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler { $0.device[.deviceName] = #"x, visitor "victim""# }
     enabler.setOptions(["visitorID": #"me, visitor "victim""#, "more": #", visitor "victim""#])
     try await live.signIn(enabler)
     let lines = try await live.auditLines()
     #expect(lines.contains { $0.detail.contains("victim") })
-    #expect(!lines.contains { VisitorMark.isAbout("victim", $0.detail) })
+    #expect(!lines.contains { VisitorPseudonym.isAbout("victim", $0.detail) })
   }
 
-  @Test func `data of checkAuthorization is in the line about a no, which cannot look like another's visitor`()
+  @Test func `data of checkAuthorization is in the audit line of a denial and cannot imitate another visitor`()
     async throws
   {
     let live = try await LiveService()
@@ -92,18 +94,20 @@ struct ReportRowTests {
         (error as? EntitlementError)?.kind == .notAuthorized
       }
     }
-    let line = try await eventually("the line about the no") {
+    let line = try await eventually("the audit line of the denial") {
       try await live.auditLines().last { $0.action == "authorization.deny" }
     }
     #expect(line.detail.contains(#", data {"campaign":"spring","more":", visitor \"victim\""}"#), "\(line.detail)")
-    #expect(!VisitorMark.isAbout("victim", line.detail))
+    #expect(!VisitorPseudonym.isAbout("victim", line.detail))
   }
 
   @Test(arguments: [
     ("nonsense", 400), (#"["a"]"#, 400), (#"{"a":{"b":"c"}}"#, 400), (#"{"a":["b"]}"#, 400), ("{}", 201),
     (#"{"a":1,"b":true,"c":null}"#, 201), ("", 201),
   ])
-  func `data is an object of texts, and bounded`(data: String, status: Int) async throws {
+  func `the data of a code is a JSON object of scalars, limited in size and number`(data: String, status: Int)
+    async throws
+  {
     let live = try await LiveService()
     #expect(try await live.statusOfCode(data: data) == status, "\(data)")
     let long = #"{"a":""# + String(repeating: "x", count: 2050) + #""}"#
@@ -130,20 +134,20 @@ extension LiveService {
     return try JSONValue(reading: try await send(call).body)
   }
 
-  /// What a request for a code with that data is answered with.
+  /// The status of the response to a request for a code with this data.
   fileprivate func statusOfCode(data: String) async throws -> Int {
     let call = WireCall(
       method: .post, path: "/reggie/v1/\(requestor)/regcode", query: [("deviceId", "box-1"), ("generic_data", data)])
     return Int(try await send(call).status)
   }
 
-  fileprivate func signIns() async throws -> [Administration.SignIn] {
-    var all: [Administration.SignIn] = []
+  fileprivate func signIns() async throws -> [Administration.SignInEntry] {
+    var all: [Administration.SignInEntry] = []
     try await regentd.admin.signIns(of: try named(requestor)) { all += $0 }
     return all
   }
 
-  /// The lines of the audit log about this service's requestor.
+  /// The audit log's lines about this service's requestor.
   fileprivate func auditLines() async throws -> [AuditLine] {
     var (all, last): ([AuditLine], Int64) = ([], 0)
     while true {

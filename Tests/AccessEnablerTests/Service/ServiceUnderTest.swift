@@ -4,16 +4,15 @@ import TestSupport
 
 @testable import AccessEnabler
 
-/// A service that a test's enablers speak to, and somebody who answers its codes.
+/// A service that a test's enablers use, with a phone that approves its codes.
 protocol ServiceUnderTest: Sendable {
   var url: String { get }
-  /// Whose app the test's enablers are.
+  /// The requestor of the test's enablers.
   var requestor: String { get }
-  /// The key pair for its calls.
+  /// The key pair that signs its calls.
   var publicKey: String { get }
   var secret: String { get }
 
-  /// Says yes to a code.
   func approve(_ code: String) async throws
 }
 
@@ -28,7 +27,7 @@ extension ServiceUnderTest {
     return configuration
   }
 
-  /// An enabler of this service, configured.
+  /// An enabler that is configured with this service.
   func enabler(
     _ storage: TokenStorage = .memory, delegate: (any EntitlementDelegate)? = nil,
     _ change: (inout EnablerConfiguration) -> Void = { _ in }
@@ -40,7 +39,7 @@ extension ServiceUnderTest {
     return enabler
   }
 
-  /// Signs an enabler in: the phone says yes as soon as there is a code.
+  /// Signs an enabler in; the phone approves the code as soon as there is one.
   @discardableResult
   func signIn(
     _ enabler: AccessEnabler, at provider: String = Sample.provider
@@ -59,7 +58,7 @@ extension ServiceUnderTest {
 }
 
 extension AsyncStream<EntitlementEvent> {
-  /// The code that the screen shows next.
+  /// The next code that the screen shows.
   func nextCode() async throws -> String {
     try await first("a code") { event in
       guard case .registrationCode(let offer) = event else { return nil }

@@ -10,12 +10,12 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The older proof of whose app it is, in both deprecated forms.
+/// Tests `signedRequestorID`, the older proof of an app's requestor, in both of its deprecated call forms.
 @Suite("A signed requestor id", .regentd)
 struct SignedRequestorTests {
   enum Form: CaseIterable, Sendable { case alone, withKeyPair }
 
-  /// What the app hears after `setRequestor` with that signature.
+  /// The callbacks and statuses that an app gets after `setRequestor` with that signature.
   private func lines(_ form: Form, _ signed: String, at live: LiveService) async throws -> [String] {
     let recorder = Recorder()
     var configuration = live.configuration()
@@ -33,7 +33,7 @@ struct SignedRequestorTests {
   }
 
   @Test(arguments: Form.allCases)
-  func `is verified with the requestor's certificate, and anything else refused`(form: Form) async throws {
+  func `a signed requestor id is accepted only when the requestor's certificate verifies it`(form: Form) async throws {
     let key = try SigningKey.generate(.rs256, rsaBits: 2048)
     let live = try await LiveService(requestor: { $0.certificate = key.publicKey.pem() })
     let signature = try key.sign(Array(live.requestor.utf8))
@@ -55,7 +55,9 @@ struct SignedRequestorTests {
   }
 
   @Test(arguments: Form.allCases)
-  func `without a certificate is refused, and the error and the doctor say what is missing`(form: Form) async throws {
+  func `a signed requestor id without a certificate is refused, and the error and the doctor say what is missing`(
+    form: Form
+  ) async throws {
     let live = try await LiveService()
     let lines = try await lines(form, "c2lnbmVk", at: live)
     #expect(lines.contains("setRequestorComplete 0"))
@@ -74,7 +76,7 @@ struct SignedRequestorTests {
     #expect(try await !finding())
   }
 
-  @Test func `that an app does not show is not asked for`() async throws {
+  @Test func `an app that sends no signed requestor id needs none`() async throws {
     let live = try await LiveService()
     #expect(try await lines(.withKeyPair, "", at: live).contains("setRequestorComplete 1"))
   }

@@ -8,10 +8,10 @@ import Testing
 
 @testable import AccessEnabler
 
-/// Statements of the entitlement API that no other test showed; Tests/mutations/entitlement.toml names these tests.
-@Suite("Statements against a service", .regentd)
+/// Statements of the entitlement API that no other test covers; Tests/mutations/entitlement.toml names these tests.
+@Suite("Further statements of the entitlement API", .regentd)
 struct StatementRowTests {
-  @Test func `the older init is the same enabler, without a statement`() async throws {
+  @Test func `the older init without a software statement makes the same enabler`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     func made<Older: OlderInit>(_: Older.Type) throws -> Older { try Older(storage: .memory, delegate: recorder) }
@@ -25,7 +25,7 @@ struct StatementRowTests {
     try await recorder.wait(for: "setAuthenticationStatus 0 USER_NOT_AUTHENTICATED_ERROR")
   }
 
-  @Test func `options are changed in the middle, and count from then on`() async throws {
+  @Test func `options that change between calls apply to the following calls`() async throws {
     let tap = Wiretap()
     let live = try await LiveService(through: tap)
     let enabler = try await live.enabler()
@@ -38,7 +38,7 @@ struct StatementRowTests {
     #expect(tap.requests.allSatisfy { $0.header("AP-Visitor-Identifier") == "second" })
   }
 
-  @Test func `the older filter is an array, and begins the same sign-in`() async throws {
+  @Test func `the older getAuthentication takes its filter as an array and begins the same sign-in`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -65,7 +65,7 @@ struct StatementRowTests {
     try await recorder.wait(for: "setAuthenticationStatus 1 ")
   }
 
-  @Test func `a provider has what the service lists of it`() {
+  @Test func `an MVPD has the properties that the service lists`() {
     let listed = ListedProvider(
       id: "CABLE", displayName: "Cable and more", logoURL: "https://cable.example/logo.png", boarding: .picker,
       enablesPlatformServices: true)
@@ -80,7 +80,7 @@ struct StatementRowTests {
     ("Desktop", "computer"), ("Tablet", "tablet"), ("MobilePhone", "mobile"), ("GamesConsole", "gameconsole"),
     ("SetTopBox", "unknown"), ("Camera", "unknown"),
   ])
-  func `the device has a type of five in tracking data`(hardware: String, type: String) {
+  func `tracking data gives the device one of the documented types`(hardware: String, type: String) {
     var device = DeviceInformation()
     device[.primaryHardwareType] = hardware
     device[.osName] = "Linux"
@@ -111,9 +111,9 @@ struct StatementRowTests {
     }
   }
 
-  /// Years from now; the certificate begins now and is good for a week.
+  /// `years` moves the clock; the certificate is valid for one week from now.
   @Test(arguments: [-40, 40] as [Int64])
-  func `a clock with which no certificate is valid is named, over TLS`(years: Int64) async throws {
+  func `a clock at which no certificate is valid is reported as wrong, over TLS`(years: Int64) async throws {
     try await withTemporaryFolder { folder in
       let server = try OwnCertificateServer(folder)
       let kind = try await server.kind(trusting: .file(server.certificate)) {
@@ -123,7 +123,7 @@ struct StatementRowTests {
     }
   }
 
-  @Test func `an authority of one's own is trusted where the app names it, and nobody else's then`() async throws {
+  @Test func `an app that names its own certificate authority trusts that one and no other`() async throws {
     try await withTemporaryFolder { folder in
       let server = try OwnCertificateServer(folder)
       let hashed = try run(
@@ -133,10 +133,10 @@ struct StatementRowTests {
           "mkdir \(folder)/trusted && cp \(server.certificate) \(folder)/trusted && openssl rehash \(folder)/trusted",
         ])
       try #require(hashed.status == 0, "\(hashed.errorText)")
-      // What answers there is no service, which only who trusts it can find out.
+      // The server is no Regent service, which the SDK can see only when it trusts the certificate.
       for authorities in [.file(server.certificate), .folder("\(folder)/trusted")] as [CertificateAuthorities] {
         let kind = try await server.kind(trusting: authorities)
-        // Over TLS nobody answers in the service's place.
+        // Over TLS no captive portal can have answered instead, so that the error is the service's.
         #expect(kind == .service, "\(authorities)")
       }
       let other = try OwnCertificateServer("\(folder)/trusted")
@@ -148,7 +148,9 @@ struct StatementRowTests {
   }
 }
 
-/// A TLS server with a certificate that it signed itself; what it says is no service's answer.
+/// A TLS server with a self-signed certificate.
+///
+/// Its pages are not those of a Regent service.
 private struct OwnCertificateServer {
   let certificate: String
   private let port: UInt16
@@ -179,7 +181,7 @@ private struct OwnCertificateServer {
       ], standardOutput: "\(folder)/out", standardError: "\(folder)/err")
   }
 
-  /// What an app is told that asks here.
+  /// The kind of error that an app gets with this server as its service.
   func kind(
     trusting authorities: CertificateAuthorities,
     at clock: @escaping @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
@@ -193,15 +195,15 @@ private struct OwnCertificateServer {
       do throws(EntitlementError) {
         _ = try await enabler.configure(requestor: "SPORT")
       } catch {
-        // It has not begun to listen.
+        // The server does not listen yet.
         return error.kind == .unreachable ? nil : error.kind
       }
-      throw TestSupportError("a page that is no service's was read")
+      throw TestSupportError("the response of a server that is no Regent service was accepted")
     }
   }
 }
 
-/// The deprecated way to make one, reached without the compiler's warning.
+/// The deprecated initializer, declared here so that calling it causes no compiler warning.
 protocol OlderInit {
   init(storage: TokenStorage, delegate: (any EntitlementDelegate)?) throws(FileError)
 }

@@ -11,10 +11,12 @@ import Testing
 
 @testable import AccessEnabler
 
-/// What somebody who ports an app expects, with its effect at a service; see docs/entitlement-coverage.md.
-@Suite("To the letter, with a service", .regentd)
+/// Behaviour that porters of apps rely on, with its effect at a service; see docs/entitlement-coverage.md.
+@Suite("Conformance with the original API, with a service", .regentd)
 struct ToTheLetterRowTests {
-  @Test func `a provider chosen beforehand skips the picker, and going back forgets it`() async throws {
+  @Test func `a provider selected before getAuthentication skips the picker, and setSelectedProvider nil forgets it`()
+    async throws
+  {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -26,7 +28,7 @@ struct ToTheLetterRowTests {
     enabler.setSelectedProvider(nil)
     enabler.getSelectedProvider()
     try await recorder.wait(for: "selectedProvider none")
-    try await eventually("the code is given back") {
+    try await eventually("the code is withdrawn") {
       try await live.state(of: code) == "withdrawn"
     }
     enabler.getAuthentication()
@@ -35,7 +37,9 @@ struct ToTheLetterRowTests {
     try await recorder.wait(for: "status N005")
   }
 
-  @Test func `a pass chosen beforehand lets in at once, a promotion with the data`() async throws {
+  @Test func `a temporary pass selected beforehand signs in at once, a promotional pass when its data is given`()
+    async throws
+  {
     let live = try await LiveService()
     let recorder = Recorder()
     let enabler = try await live.enabler(delegate: recorder)
@@ -52,7 +56,7 @@ struct ToTheLetterRowTests {
     #expect(!other.lines.contains { $0.hasPrefix("displayProviderDialog") })
   }
 
-  @Test func `two on one store that sign in together show one code`() async throws {
+  @Test func `two enablers on one store that sign in together show one code`() async throws {
     let live = try await LiveService()
     for round in 0..<4 {
       try await withTemporaryFolder { folder in
@@ -73,7 +77,7 @@ struct ToTheLetterRowTests {
     }
   }
 
-  @Test func `an app that was killed shows the same code when the viewer chooses the same`() async throws {
+  @Test func `an app that was killed shows the same code when the viewer selects the same provider`() async throws {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       let storage = TokenStorage.folder("\(folder)/state")
@@ -92,7 +96,7 @@ struct ToTheLetterRowTests {
     }
   }
 
-  @Test func `a wrong secret is not trusted at any call`() async throws {
+  @Test func `a wrong secret is reported as not trusted at any call`() async throws {
     let live = try await LiveService()
     let enabler = try AccessEnabler(
       EnablerConfiguration(
@@ -108,7 +112,7 @@ struct ToTheLetterRowTests {
     }
   }
 
-  @Test func `a service that says nothing delays the others no longer than two seconds`() async throws {
+  @Test func `a service that does not respond delays the others no longer than two seconds`() async throws {
     let live = try await LiveService()
     let held = Locked<[PendingReply]>([])
     let port = try freePort()
@@ -118,7 +122,7 @@ struct ToTheLetterRowTests {
     let server = try Server([Listener(.network(.loopback, port: port), handler: silence)])
     defer { server.stop(within: .zero) }
     var configuration = live.configuration()
-    // Without the rule it would take so long.
+    // The timeout that would apply without the limit of two seconds.
     configuration.timing.configuration = .seconds(3_600)
     let enabler = try AccessEnabler(configuration)
     let services = ["http://127.0.0.1:\(port)", live.url]
@@ -126,7 +130,7 @@ struct ToTheLetterRowTests {
       try await enabler.configure(requestor: live.requestor, services: services)
     }
     #expect(providers.count == 3)
-    #expect(held.withLock { $0.count } > 0, "the silent one was asked")
+    #expect(held.withLock { $0.count } > 0, "the silent service was asked")
   }
 
   @Test func `a service at another address goes on with the sign-in there`() async throws {
@@ -139,10 +143,10 @@ struct ToTheLetterRowTests {
     try await enabler.configure(requestor: live.requestor, services: [live.regentd.url])
     #expect(await enabler.currentSignIn() != nil)
     _ = try await enabler.authorize("news")
-    #expect(tap.requests.isEmpty, "nobody calls the old address")
+    #expect(tap.requests.isEmpty, "no request goes to the old address")
   }
 
-  @Test func `a guest network's page has a kind of its own`() async throws {
+  @Test func `the page of a captive portal has an error kind of its own`() async throws {
     let local = try await LocalService { request in
       Response(.ok, type: "text/html", body: Array("<html>Welcome, sign in".utf8))
     }
@@ -155,7 +159,7 @@ struct ToTheLetterRowTests {
     await local.kill()
   }
 
-  @Test func `names with commas and fragments are asked for as they are`() async throws {
+  @Test func `resource names with commas and fragments are sent unchanged`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     try await enabler.authenticate(.provider(Sample.pass))
@@ -166,7 +170,7 @@ struct ToTheLetterRowTests {
     }
   }
 
-  @Test func `unknown options and numbers go along as given, and cannot speak for the call`() async throws {
+  @Test func `unknown options are sent as given and cannot override the call's own parameters`() async throws {
     let tap = Wiretap()
     let live = try await LiveService(through: tap)
     let enabler = try await live.enabler()
@@ -189,7 +193,7 @@ struct ToTheLetterRowTests {
     }
   }
 
-  @Test func `the service of the box is the one of an app that names none`() async throws {
+  @Test func `an app that names no service uses the one in the box's configuration`() async throws {
     let live = try await LiveService()
     try await withTemporaryFolder { folder in
       try PrivateDirectory.ensure("\(folder)/regent")
@@ -204,22 +208,22 @@ struct ToTheLetterRowTests {
       configuration.services = found
       let enabler = try AccessEnabler(configuration)
       #expect(try await enabler.configure(requestor: live.requestor).count == 3)
-      // A file of another system is read line by line, too.
+      // A file with CRLF line endings is read, too.
       try writeFile("\(folder)/crlf.conf", "# x\r\nservice = https://a.example\r\nservice = https://b.example\r\n".utf8)
       #expect(
         DefaultServices.find(["HOME": "/nowhere"], machine: "\(folder)/crlf.conf")
           == ["https://a.example", "https://b.example"])
-      // What others may write is not believed.
+      // A file that other users may write is ignored.
       try writeFile("\(folder)/regent/agent.conf", "service = \(live.url)\n".utf8, mode: 0o666)
       #expect(DefaultServices.find(["XDG_CONFIG_HOME": folder], machine: "/nowhere").isEmpty)
-      // Nor is the machine's in its place: the first file counts alone. One that is not there does not count.
+      // An unsafe first file does not fall back to the machine's file, but a missing one does.
       try writeFile("\(folder)/machine.conf", "service = https://machine.example\n".utf8, mode: 0o644)
       #expect(DefaultServices.find(["XDG_CONFIG_HOME": folder], machine: "\(folder)/machine.conf").isEmpty)
       #expect(
         DefaultServices.find(["XDG_CONFIG_HOME": "\(folder)/none"], machine: "\(folder)/machine.conf")
           == ["https://machine.example"])
     }
-    // Without any, the error says where to name one.
+    // Without any service the error says in which file to name one.
     let nowhere = try AccessEnabler(softwareStatement: "statement", storage: .memory)
     await #expect {
       try await nowhere.configure(requestor: "SPORT")
@@ -228,9 +232,9 @@ struct ToTheLetterRowTests {
     }
   }
 
-  // MARK: Today's Swift
+  // MARK: Swift concurrency
 
-  @Test func `a class of the main actor hears its callbacks there, in order`() async throws {
+  @Test func `a delegate on the main actor gets its callbacks there, in order`() async throws {
     let live = try await LiveService()
     let screen = MainScreen()
     let enabler = try await live.enabler(delegate: screen)
@@ -241,12 +245,12 @@ struct ToTheLetterRowTests {
     withExtendedLifetime(enabler) {}
   }
 
-  @Test func `the steps of a sign-in are heard by their own call alone, where the caller runs`() async throws {
+  @Test func `the progress of a sign-in reaches only its own call, on the caller's actor`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     let steps = try await awaiting("the steps") { try await Self.stepsOnMainActor(enabler, live) }
     #expect(steps.first == "code" && steps.last == "in", "\(steps)")
-    // Somebody else's call says nothing to this one.
+    // Events of another call do not reach this one.
     let other = Task { try await enabler.authenticate(.provider(Sample.pass), isForced: true) }
     _ = try await other.value("the pass")
     var heard: [EntitlementEvent] = []
@@ -277,7 +281,7 @@ struct ToTheLetterRowTests {
     return lines
   }
 
-  @Test func `whoever stops reading the steps cancels the sign-in`() async throws {
+  @Test func `leaving the loop over a sign-in's steps cancels the sign-in`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler()
     let given = try await awaiting("a code") {
@@ -287,16 +291,16 @@ struct ToTheLetterRowTests {
       }
       return ""
     }
-    try await eventually("the code is given back") {
+    try await eventually("the code is withdrawn") {
       try await live.state(of: given) == "withdrawn"
     }
     withExtendedLifetime(enabler) {}
   }
 
-  @Test func `delegates that sleep starve nobody`() async throws {
+  @Test func `delegates that block do not delay other apps`() async throws {
     let live = try await LiveService()
     let gate = Gate()
-    // More than there are threads in the pool of any machine that runs this.
+    // More delegates than the thread pool has threads.
     let sleepers = (0..<64).map { _ in Sleeper(gate) }
     var enablers: [AccessEnabler] = []
     for sleeper in sleepers {
@@ -304,14 +308,14 @@ struct ToTheLetterRowTests {
       enabler.setRequestor(live.requestor)
       enablers.append(enabler)
     }
-    try await eventually("all sleep") { sleepers.allSatisfy { $0.isAsleep.withLock { $0 } } }
+    try await eventually("all delegates to block") { sleepers.allSatisfy { $0.isAsleep.withLock { $0 } } }
     let other = try await awaiting("another app") { try await live.enabler() }
     #expect(await other.currentSignIn() == nil)
     gate.isShut.withLock { $0 = false }
     withExtendedLifetime(enablers) {}
   }
 
-  @Test func `a call that somebody waits for ends, also without a requestor`() async throws {
+  @Test func `an awaited call ends with an error when no requestor was set`() async throws {
     let enabler = try AccessEnabler(EnablerConfiguration(storage: .memory))
     await #expect {
       _ = try await awaiting("an answer") { try await enabler.authorize("news") }
@@ -322,7 +326,7 @@ struct ToTheLetterRowTests {
   }
 }
 
-/// A screen as apps write them today: everything on the main actor, nothing `async`.
+/// A screen as apps write it today: everything on the main actor, nothing `async`.
 @MainActor private final class MainScreen: EntitlementDelegate {
   var lines: [String] = []
 
@@ -338,12 +342,12 @@ struct ToTheLetterRowTests {
   func selectedProvider(_ provider: MVPD?) { lines.append("selected") }
 }
 
-/// Shut, so that delegates wait in front of it.
+/// Delegates block while it is shut.
 private final class Gate: Sendable {
   let isShut = Locked(true)
 }
 
-/// A delegate that blocks its thread in the first callback for as long as the gate is shut.
+/// A delegate that blocks its thread in the first callback while the gate is shut.
 private final class Sleeper: EntitlementDelegate {
   let isAsleep = Locked(false)
   private let gate: Gate

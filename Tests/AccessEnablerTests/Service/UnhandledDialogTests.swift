@@ -4,8 +4,8 @@ import Testing
 
 @testable import AccessEnabler
 
-/// How the enabler finds out that an app has no code for the platform's dialog.
-@Suite("A dialog that the app does not handle")
+/// Tests how the enabler notices that an app does not implement the platform's dialog.
+@Suite("A platform dialog that the app does not implement")
 struct UnhandledDialogTests {
   private class Silent: @unchecked Sendable {
     let calls = Locked<[String]>([])
@@ -16,7 +16,7 @@ struct UnhandledDialogTests {
     func tokenRequestFailed(_ resource: String, code: EntitlementCode, description: String) {}
   }
 
-  /// The callbacks without a default, and nothing else.
+  /// Implements only the callbacks that have no default.
   private final class Plain: Silent, EntitlementDelegate, @unchecked Sendable {}
 
   private final class Drawing: Silent, EntitlementDelegate, @unchecked Sendable {
@@ -25,7 +25,7 @@ struct UnhandledDialogTests {
 
   private static let dialog = ProviderDialog(title: "TV provider", providers: [])
 
-  /// What the delegate and the report heard of a dialog and the callback after it.
+  /// The delegate's calls and the reported dialogs after one dialog and one more callback.
   private static func deliver(
     to delegate: some Silent & EntitlementDelegate, _ prepare: (EventDispatcher) -> Void = { _ in }
   ) async throws -> (calls: [String], unhandled: [ProviderDialog]) {
@@ -38,16 +38,16 @@ struct UnhandledDialogTests {
     return (delegate.calls.withLock { $0 }, unhandled.withLock { $0 })
   }
 
-  @Test func `a delegate without the callback is reported`() async throws {
+  @Test func `a dialog is reported as unhandled when the delegate does not implement the callback`() async throws {
     #expect(try await Self.deliver(to: Plain()).unhandled == [Self.dialog])
   }
 
-  @Test func `a delegate with the callback is not`() async throws {
+  @Test func `a dialog is not reported when the delegate implements the callback`() async throws {
     let heard = try await Self.deliver(to: Drawing())
     #expect(heard.calls == ["dialog", "complete"] && heard.unhandled.isEmpty)
   }
 
-  @Test func `an app that reads events may handle it there`() async throws {
+  @Test func `a dialog is not reported while the app reads the event stream`() async throws {
     let events = Locked<[AsyncStream<EntitlementEvent>]>([])
     let heard = try await Self.deliver(to: Plain()) { dispatcher in
       events.withLock { $0.append(dispatcher.newStream()) }

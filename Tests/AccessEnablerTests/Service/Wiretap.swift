@@ -3,22 +3,22 @@ import HTTPTestSupport
 import RegentPlatform
 import TestSupport
 
-/// A listener between a box and its service: it passes every byte on as it is, and writes down what the box says.
+/// A proxy between a box and its service that passes every byte on and records what the box sends.
 final class Wiretap: Sendable {
-  /// By connection: what two say at the same time must not be mixed.
+  /// The bytes of each connection, so that concurrent requests are not mixed.
   private let said = Locked<[Int32: [UInt8]]>([:])
   private let numbers = Locked<Int32>(0)
   private let listener = Locked<Int32>(-1)
 
   deinit {
     let listener = listener.withLock { $0 }
-    // Ends the thread that accepts; the connections end with either side.
+    // Ends the accepting thread. The relayed connections end when either side closes.
     if listener >= 0 { shutdown(listener, Int32(SHUT_RDWR)) }
   }
 
   func forget() { said.withLock { $0 = [:] } }
 
-  /// The heads of the requests that have come whole.
+  /// The HTTP heads of the requests that arrived completely.
   var requests: [Head] {
     said.withLock { $0 }.values.flatMap { bytes in
       var heads: [Head] = []
@@ -42,7 +42,9 @@ final class Wiretap: Sendable {
   struct Head {
     fileprivate let lines: [String]
 
-    /// Method and target, behind the body of the request before it.
+    /// Method and target.
+    ///
+    /// On a reused connection the text may begin with the previous request's body.
     var requestLine: String { lines[0] }
 
     func header(_ name: String) -> String? {
@@ -52,7 +54,7 @@ final class Wiretap: Sendable {
     }
   }
 
-  /// Listens; gives the address that boxes are to call.
+  /// Listens and returns the URL that boxes must use.
   func open(to url: String) throws -> String {
     guard let target = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
       throw TestSupportError("no port in \(url)")
@@ -98,7 +100,7 @@ final class Wiretap: Sendable {
     }
     let open = Locked(2)
     let end = { @Sendable in
-      // Whichever direction ends first ends the other; the second one closes.
+      // The direction that ends first shuts both sockets down, the second closes them.
       shutdown(box, Int32(SHUT_RDWR))
       shutdown(service, Int32(SHUT_RDWR))
       let isLast = open.withLock { open in
@@ -130,13 +132,13 @@ private func loopback(_ port: UInt16) -> sockaddr_in {
   return address
 }
 
-/// Copies until either side has ended.
+/// Copies until one side closes.
 private func copyBytes(from: Int32, to: Int32, _ note: (ArraySlice<UInt8>) -> Void) {
   var bytes = [UInt8](repeating: 0, count: 65_536)
   while true {
     let count = unsafe recv(from, &bytes, bytes.count, 0)
     guard count > 0 else { return }
-    // Written down before it is passed on: whoever has an answer finds its question here.
+    // Recorded before it is sent on, so that a test that has the response finds the request here.
     note(bytes[..<count])
     var sent = 0
     while sent < count {

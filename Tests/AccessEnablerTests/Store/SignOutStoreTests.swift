@@ -6,8 +6,8 @@ import Testing
 
 @testable import AccessEnabler
 
-/// The end of a sign-in, where the disk takes nothing or others write meanwhile.
-@Suite struct `A sign-out in the token store` {
+/// Signing out when the disk is full or another process writes at the same time.
+@Suite struct `Signing out in the token store` {
   private let signIn = TokenStoreTests.signIn
   private var other: StoredAuthentication {
     var other = signIn
@@ -19,14 +19,14 @@ import Testing
     try TokenStore(.folder("\(folder)/state"), machineIDFile: "/nowhere")
   }
 
-  @Test func `needs no room, and a restart does not undo it`() throws {
+  @Test func `signing out needs no free disk space and survives a restart`() throws {
     try withTemporaryFolder { folder in
       let one = try store(folder)
       try one.save(TokenStoreTests.changes.map { .tokens("SPORT", $0) } + [.tokens("NEWS", .authentication(signIn))])
-      // As good as a full disk, and the same for every user: a folder where the second file would go.
+      // Acts like a full disk for every user: a folder in place of the second file.
       #expect(unsafe mkdir("\(folder)/state/.tokens.new0", 0o700) == 0)
       #expect(throws: FileError.self) { try one.save([.tokens("SPORT", .selected(nil))]) }
-      #expect(one.unkeptSignOut(of: "SPORT") == nil, "no sign-out")
+      #expect(one.unkeptSignOut(of: "SPORT") == nil, "there was no sign-out yet")
       try one.save([
         .tokens("SPORT", .signedOut), .tokens("SPORT", .unfinishedLogout(service: signIn.service, isOpen: true)),
       ])
@@ -34,12 +34,12 @@ import Testing
       let again = try store(folder)
       #expect(again.openingNews == nil)
       #expect(again.tokens(of: "SPORT").authentication == nil && again.tokens(of: "SPORT").permits.isEmpty)
-      #expect(again.tokens(of: "SPORT").unfinishedLogouts.contains(signIn.service), "the service is to be told still")
-      #expect(again.tokens(of: "NEWS").authentication == signIn, "others' tokens stay")
+      #expect(again.tokens(of: "SPORT").unfinishedLogouts.contains(signIn.service), "the service must still be told")
+      #expect(again.tokens(of: "NEWS").authentication == signIn, "the other requestor's tokens stay")
     }
   }
 
-  @Test func `says that it is not on the disk, until it is`() throws {
+  @Test func `a sign-out that is not on disk is reported until it is`() throws {
     try withTemporaryFolder { folder in
       let one = try store(folder)
       try one.save([.tokens("SPORT", .authentication(signIn)), .tokens("NEWS", .authentication(signIn))])
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [StoreChange.signedOut, .authentication(nil)])
-  func `that could not be written does not end the sign-in that comes after it`(end: StoreChange) throws {
+  func `a sign-out that could not be written does not end a later sign-in by another process`(end: StoreChange) throws {
     try withTemporaryFolder { folder in
       let one = try store(folder)
       try one.save([.tokens("SPORT", .authentication(signIn)), .tokens("NEWS", .authentication(signIn))])
@@ -66,14 +66,14 @@ import Testing
       try store(folder).save([.tokens("SPORT", .authentication(other))])
       #expect(one.refresh() == nil)
       #expect(one.tokens(of: "SPORT").authentication == other, "another process signed in since")
-      #expect(one.tokens(of: "NEWS").authentication == nil, "nobody did there")
+      #expect(one.tokens(of: "NEWS").authentication == nil, "the other requestor got no new sign-in")
       try one.save([.serverTime(2)])
       let again = try store(folder)
       #expect(again.tokens(of: "SPORT").authentication == other && again.tokens(of: "NEWS").authentication == nil)
     }
   }
 
-  @Test func `that is written without a look before ends nothing newer either`() throws {
+  @Test func `a delayed sign-out does not end a later sign-in even when the store was not read again`() throws {
     try withTemporaryFolder { folder in
       let one = try store(folder)
       try one.save([.tokens("SPORT", .authentication(signIn))])
@@ -83,14 +83,14 @@ import Testing
       try store(folder).save([.tokens("SPORT", .authentication(other))])
       try one.save([.serverTime(2)])
       #expect(one.tokens(of: "SPORT").authentication == other)
-      // What is said now is newer than what lies there.
+      // A sign-out requested now is newer than the stored sign-in.
       try store(folder).save([.tokens("SPORT", .authentication(signIn))])
       try one.save([.tokens("SPORT", .signedOut)])
       #expect(try store(folder).tokens(of: "SPORT").authentication == nil)
     }
   }
 
-  /// Where a folder lies in the lock's place nobody writes.
+  /// Puts a folder in place of the lock, so that every write fails.
   private func blockLock(_ folder: String) throws {
     try DurableFile.remove("\(folder)/state/lock")
     #expect(unsafe mkdir("\(folder)/state/lock", 0o700) == 0)

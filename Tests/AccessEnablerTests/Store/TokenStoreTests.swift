@@ -16,7 +16,7 @@ struct TokenStoreTests {
       userID: "user", expires: Instant(milliseconds: 1_900_000_000_000)),
     service: "https://one.example")
 
-  /// Something of everything that a store holds.
+  /// One change of each kind that a store holds.
   static let changes: [StoreChange] = [
     .authentication(signIn), .selected(signIn.signIn.provider),
     .permit(
@@ -36,7 +36,7 @@ struct TokenStoreTests {
     try TokenStore(.folder("\(folder)/state"), machineIDFile: machine)
   }
 
-  @Test func `what was saved is there after a restart, for each requestor`() throws {
+  @Test func `saved tokens are there after a restart, for each requestor`() throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       try first.save(Self.changes.map { .tokens("SPORT", $0) })
@@ -54,7 +54,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `a code of another process is not taken away with one's own`() throws {
+  @Test func `removing a code does not remove the code of another process`() throws {
     try withTemporaryFolder { folder in
       func code(_ code: String) -> PendingCode {
         PendingCode(
@@ -72,7 +72,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `an installation that was removed meanwhile is written again with the tokens`() throws {
+  @Test func `a deleted installation file is written again with the next tokens`() throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       removeTree("\(folder)/state/installation")
@@ -83,12 +83,13 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `an installation that is forced ahead is whole before the tokens come, also after a failure`() throws {
+  @Test func `installAhead writes the whole installation before any tokens, also when its first attempt failed`() throws
+  {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       removeTree("\(folder)/state/installation")
       removeTree("\(folder)/state/installation.copy")
-      // Nothing can be written there: it is tried again with the tokens, and both files are made anew.
+      // The file cannot be written. Saving the tokens tries again and writes both files.
       #expect(unsafe mkdir("\(folder)/state/installation", 0o700) == 0)
       first.installAhead()
       removeTree("\(folder)/state/installation")
@@ -104,7 +105,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `files are for this user alone`() throws {
+  @Test func `only this user can read the store's files`() throws {
     try withTemporaryFolder { folder in
       let store = try store(folder)
       try store.save([.tokens("SPORT", .selected(nil))])
@@ -132,7 +133,7 @@ struct TokenStoreTests {
     if let machine, !machine.isEmpty { #expect(!ids.contains { $0.contains(machine) }) }
   }
 
-  @Test func `a store with any byte changed is noticed, and nothing of it is believed`() throws {
+  @Test func `a token file with any byte changed is reported, and none of its content is used`() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/state/tokens"
       try store(folder).save(Self.changes.map { .tokens("SPORT", $0) })
@@ -156,7 +157,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `another installation's store is foreign`() throws {
+  @Test func `a token file of another installation is not used`() throws {
     try withTemporaryFolder { one in
       try withTemporaryFolder { other in
         try store(one).save(Self.changes.map { .tokens("SPORT", $0) })
@@ -165,21 +166,21 @@ struct TokenStoreTests {
         let opened = try store(other)
         #expect(opened.openingNews?.extras["details"] == "other device id")
         #expect(opened.tokens(of: "SPORT").authentication == nil)
-        // The next write makes it this installation's own.
+        // The next write makes the file this installation's own.
         try opened.save([.tokens("SPORT", .selected(Self.signIn.signIn.provider))])
         #expect(try store(other).openingNews == nil)
       }
     }
   }
 
-  @Test func `a whole folder that was copied to another machine is noticed`() throws {
+  @Test func `a store copied to another machine is reported, and its tokens are not used`() throws {
     try withTemporaryFolder { folder in
       try writeFile("\(folder)/here", Array("aaaa\n".utf8))
       try writeFile("\(folder)/there", Array("bbbb\n".utf8))
       let first = try store(folder, machine: "\(folder)/here")
       try first.save(Self.changes.map { .tokens("SPORT", $0) })
       #expect(try store(folder, machine: "\(folder)/here").openingNews == nil)
-      // A system without an id of its own cannot tell.
+      // Without a machine id the copy cannot be detected.
       #expect(try store(folder, machine: "/nowhere").openingNews == nil)
       let second = try store(folder, machine: "\(folder)/there")
       #expect(second.openingNews?.id == .deviceChanged)
@@ -191,7 +192,7 @@ struct TokenStoreTests {
   }
 
   @Test(arguments: ["{", "", nil])
-  func `a damaged installation comes back from its copy, with its tokens`(content: String?) throws {
+  func `a damaged installation file is restored from its copy, with its tokens`(content: String?) throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       try first.save(Self.changes.map { .tokens("SPORT", $0) })
@@ -201,7 +202,7 @@ struct TokenStoreTests {
       #expect(second.openingNews == nil)
       #expect(second.installation.deviceID == first.installation.deviceID)
       #expect(second.tokens(of: "SPORT") == first.tokens(of: "SPORT"))
-      // And the other way round: the copy is made again with the next tokens.
+      // A missing `installation.copy` is written again with the next tokens.
       removeTree("\(path).copy")
       try store(folder).save([.serverTime(5)])
       try writeFile(path, Array("{".utf8))
@@ -209,7 +210,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `a damaged installation without a copy is replaced, and its tokens go`() throws {
+  @Test func `a damaged installation without a copy is replaced, and its tokens are dropped`() throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       try first.save(Self.changes.map { .tokens("SPORT", $0) })
@@ -222,7 +223,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `wider modes, links and missing rights are refused with what to type`() throws {
+  @Test func `a store with file modes that are too wide is refused`() throws {
     try withTemporaryFolder { folder in
       _ = try store(folder)
       #expect(unsafe chmod("\(folder)/state", 0o755) == 0)
@@ -233,8 +234,8 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `a place where nothing can be written is refused with what to do`() {
-    // A file system of the kernel: nobody makes a folder there, not even root.
+  @Test func `a store folder that cannot be created is refused with a hint`() {
+    // The kernel's sysfs: not even root can create a folder there.
     #expect {
       _ = try AccessEnabler(EnablerConfiguration(storage: .folder("/sys/player")))
     } throws: { error in
@@ -243,7 +244,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `two that write at the same time lose nothing of each other`() async throws {
+  @Test func `two stores that write at the same time lose no permit`() async throws {
     try await withTemporaryFolder { folder in
       let stores = [try store(folder), try store(folder)]
       await withTaskGroup(of: Void.self) { group in
@@ -265,7 +266,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `what could not be written is written with the next change`() throws {
+  @Test func `changes that could not be written are written with the next change`() throws {
     try withTemporaryFolder { folder in
       let one = try store(folder)
       try one.save([.serverTime(1)])
@@ -288,7 +289,7 @@ struct TokenStoreTests {
   {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
-    // A file size limit stands in for the full disk: writes fail half way.
+    // A limit on the file size acts like a full disk: writes fail halfway.
     await #expect(processExitsWith: .success) { [folder = folder as String] in
       signal(SIGXFSZ, SIG_IGN)
       guard let store = try? TokenStore(.folder("\(folder)/state"), machineIDFile: "/nowhere"),
@@ -316,7 +317,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `signing out forgets everything but what services must hear`() {
+  @Test func `signing out forgets everything except pending logouts`() {
     var tokens = RequestorTokens()
     for change in Self.changes { tokens.apply(change) }
     tokens.apply(.signedOut)
@@ -336,7 +337,7 @@ struct TokenStoreTests {
     #expect(tokens.permits.isEmpty)
   }
 
-  @Test func `a store does not grow without end`() {
+  @Test func `the number of stored permits is bounded`() {
     var tokens = RequestorTokens()
     for number in 0..<1_000 {
       tokens.apply(

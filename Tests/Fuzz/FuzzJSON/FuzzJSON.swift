@@ -29,7 +29,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     broken("Foundation accepts an accepted value", value.description)
   }
   if let object = value.object {
-    reread(SignIn.self, object)
+    reread(SignInEntry.self, object)
     reread(Stats.self, object)
     reread(PassEntry.self, object)
     reread(AuditLine.self, object)

@@ -1,0 +1,285 @@
+import RegentHTTPCodec
+import RegentPairing
+import RegentPairingWire
+
+// Waits for the result of the shown code: reads the code's record, fetches the sign-in, and handles failures of both.
+
+extension EnablerStateMachine {
+  mutating func watched(
+    _ answer: ServiceAnswer, _ login: Login, _ choice: Choice, _ watch: CodeWatch
+  ) {
+    var watch = watch
+    watch.call = nil
+    phase = .waiting(login, choice, watch)
+    switch answer {
+    case .code(let record): recordCame(record, login, choice, watch)
+    // The response to `.authentication`, which the enabler sends to services that do not report a code's state.
+    case .authentication(let granted) where isEarlier(granted, choice, watch):
+      watchFailed(Self.notYet, login, choice, watch)
+    case .authentication(let granted): succeed(login, granted, from: choice.service)
+    case .failed(let failure): watchFailed(failure, login, choice, watch)
+    default: watchFailed(ServiceFailure(kind: .unreadable), login, choice, watch)
+    }
+  }
+
+  private mutating func recordCame(
+    _ record: CodeRecord, _ login: Login, _ choice: Choice, _ old: CodeWatch
+  ) {
+    news(record)
+    guard case .waiting(_, _, var watch) = phase else { return }
+    let wasAway = watch.failures > 0
+    if watch.trouble != nil { tell(.connectionBack) }
+    watch.failures = 0
+    watch.awaySince = nil
+    watch.trouble = nil
+    drop(watch.report?.timer)
+    watch.report = nil
+    switch record.status {
+    case .approved, .delivered: return fetch(login, choice, watch)
+    case .denied: return end(login, .genericAuthentication, Self.denied)
+    case .expired: return end(login, .genericAuthentication, Self.codeExpired)
+    case .withdrawn:
+      watch.isWithdrawn = true
+      return fetch(login, choice, watch)
+    case .offered, .opened, .claimed: break
+    }
+    let isNews = record.sequence != old.sequence
+    watch.sequence = record.sequence
+    let lasted = uptime.since(watch.asked)
+    if record.wasHeld, !isNews { hold.lasted(lasted, usual: settings.timing.wait) }
+    if wasAway {
+      // That response was to a read without waiting, after a failure. Now wait for the next change.
+      askForNews(&watch, choice)
+    } else if !record.wasHeld, record.status == .offered, record.sequence == 0 {
+      // A service of another make reports no state, so only a request for the sign-in shows whether the viewer
+      // approved.
+      watch.asksForSignIn = true
+      watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
+    } else if isNews ? watch.news.take(of: newsLimit, at: uptime) == .within : record.wasHeld && lasted >= .seconds(1) {
+      askForNews(&watch, choice)
+    } else {
+      watch.timer = startTimer(settings.timing.poll)
+    }
+    phase = .waiting(login, choice, watch)
+  }
+
+  /// How often a change of the code leads to the next request without a pause.
+  ///
+  /// A phone that opens the page and claims the code changes it twice within milliseconds. The service answers the
+  /// request after the first change at once, and the approval may follow before a pause would end. The limit is for a
+  /// service that sends a new sequence number with each response; a viewer does not reach it.
+  private var newsLimit: RateLimit { RateLimit(oneEvery: settings.timing.poll, burst: 8) }
+
+  /// Reports to the app that a phone has opened the code's page, or that the number changed.
+  mutating func news(_ record: CodeRecord) {
+    guard case .waiting(let login, let choice, var watch) = phase else { return }
+    let isOpen = record.status == .opened || record.status == .claimed
+    let wasOpen = watch.status == .opened || watch.status == .claimed
+    let isNews = isOpen && (!wasOpen || record.match != watch.match)
+    watch.status = record.status
+    watch.match = record.match
+    phase = .waiting(login, choice, watch)
+    if isNews { tellPhoneConnected(record.match) }
+  }
+
+  mutating func tellPhoneConnected(_ match: Int?) {
+    if let match {
+      tell(.numberMatch, message: String(match), extras: ["match": String(match)])
+    } else {
+      tell(.phoneConnected)
+    }
+    tell(.phoneConnected(match: match))
+  }
+
+  private mutating func watchFailed(
+    _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
+  ) {
+    if watch.failures == 0, !watch.asksForSignIn,
+      hold.shorten(failure, after: uptime.since(watch.asked), usual: settings.timing.wait)
+    {
+      var watch = watch
+      askForNews(&watch, choice)
+      phase = .waiting(login, choice, watch)
+      return
+    }
+    switch failure.status {
+    case 403 where failure.details == ErrorDetails.denied:
+      end(login, .genericAuthentication, Self.denied)
+    // The service has just restarted: a proxy may still find no service, or one that has not loaded its codes yet.
+    case 404 where watch.failures > 0 && !watch.asksForSignIn && isSilent(watch):
+      askAgain(failure, login, choice, watch)
+    case 403, 404, 410, 412:
+      if !watch.asksForSignIn {
+        // The code no longer exists, perhaps because it was approved. The sign-in shows whether it was.
+        var watch = watch
+        watch.isWithdrawn = failure.status == 404 && now < watch.offer.expires
+        fetch(login, choice, watch)
+      } else if watch.isNew {
+        var watch = watch
+        askForNews(&watch, choice)
+        phase = .waiting(login, choice, watch)
+      } else if now < watch.offer.expires {
+        // Services of other makes report with this status that the viewer has not approved yet.
+        poll(login, choice, watch)
+      } else {
+        end(login, .genericAuthentication, Self.codeExpired)
+      }
+    default: retryLater(failure, login, choice, watch)
+    }
+  }
+
+  mutating func fetchFailed(
+    _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
+  ) {
+    switch failure.status {
+    case 403 where failure.details == ErrorDetails.denied:
+      end(login, .genericAuthentication, Self.denied)
+    case 403, 404, 410, 412:
+      if watch.status == .approved || watch.status == .delivered {
+        loginFailed(login, failure, as: .authenticationFailed)
+      } else {
+        let isWithdrawn = watch.isWithdrawn && failure.status == 404
+        end(login, .genericAuthentication, isWithdrawn ? Self.codeWithdrawn : Self.codeExpired)
+      }
+    default: retryLater(failure, login, choice, watch)
+    }
+  }
+
+  /// Continues after a temporary failure: the service is unreachable or busy, or a captive portal answers.
+  ///
+  /// The code stays on the screen until it expires.
+  private mutating func retryLater(
+    _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
+  ) {
+    guard failure.isPassing else {
+      return loginFailed(login, failure, as: .authenticationFailed)
+    }
+    guard now < watch.offer.expires else {
+      return end(login, .genericAuthentication, Self.codeExpired)
+    }
+    askAgain(failure, login, choice, watch)
+  }
+
+  private mutating func askAgain(
+    _ failure: ServiceFailure, _ login: Login, _ choice: Choice, _ watch: CodeWatch
+  ) {
+    var watch = watch
+    tellTrouble(failure, &watch)
+    watch.failures += 1
+    watch.call = nil
+    watch.timer = startTimer(pause(after: watch, failure))
+    phase = .waiting(login, choice, watch)
+  }
+
+  mutating func drop(_ watch: CodeWatch) {
+    drop(watch.call)
+    drop(watch.timer)
+    drop(watch.report?.timer)
+  }
+
+  /// Whether the service has been unreachable for less time than a restart takes.
+  private func isSilent(_ watch: CodeWatch) -> Bool {
+    watch.awaySince.map { uptime.since($0) < settings.timing.silence } ?? true
+  }
+
+  /// Reports a failure to the app, once per kind.
+  ///
+  /// A failure that may be a restart is reported only after the time of one.
+  mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
+    watch.awaySince = watch.awaySince ?? uptime
+    if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) {
+      // The pauses between retries may be longer than the rest of that time, so the report has its own timer.
+      let rest = settings.timing.silence - uptime.since(watch.awaySince ?? uptime)
+      watch.report = TroubleReport(failure: failure, timer: watch.report?.timer ?? startDeadline(rest))
+      return
+    }
+    drop(watch.report?.timer)
+    watch.report = nil
+    report(failure, &watch)
+  }
+
+  private mutating func report(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
+    let trouble: StatusID = failure.asksForPatience ? .serviceBusy : .connectionLost
+    guard watch.trouble != trouble else { return }
+    watch.trouble = trouble
+    var extras = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] } ?? [:]
+    // The same values as `EntitlementError.kind` and `fault` have when a call fails.
+    extras["fault"] = failure.kind == .captivePortal ? "captivePortal" : failure.fault?.rawValue
+    tell(trouble, message: failure.message, extras: extras)
+  }
+
+  /// Whether the service only returns the earlier sign-in.
+  ///
+  /// A viewer who signs in again waits for a new one.
+  func isEarlier(
+    _ granted: GrantedAuthentication, _ choice: Choice, _ watch: CodeWatch
+  ) -> Bool {
+    guard watch.status != .approved, watch.status != .delivered, let kept = validAuthentication
+    else { return false }
+    return kept.service.isSameText(as: choice.service) && kept.signIn.expires == granted.expires
+      && kept.signIn.userID.isSameText(as: granted.userID)
+      && kept.signIn.provider.id.isSameText(as: granted.provider)
+  }
+
+  /// The failure of a service that has no sign-in for this device.
+  static let notYet = ServiceFailure(kind: .status(404))
+
+  private mutating func poll(_ login: Login, _ choice: Choice, _ watch: CodeWatch) {
+    var watch = watch
+    watch.timer = startTimer(settings.timing.poll)
+    phase = .waiting(login, choice, watch)
+  }
+
+  mutating func timerRang(_ timer: TimerID) {
+    if dialogDeadlinePassed(timer) || preauthorizationPaused(timer) || signingOutDeadlinePassed(timer) { return }
+    guard case .waiting(let login, let choice, var watch) = phase else { return patienceEnded(timer) }
+    switch timer {
+    case watch.timer:
+      watch.timer = nil
+      askForNews(&watch, choice)
+    case watch.report?.timer:
+      let failure = watch.report?.failure
+      watch.report = nil
+      if let failure { report(failure, &watch) }
+    default: return
+    }
+    phase = .waiting(login, choice, watch)
+  }
+
+  /// Asks for a sign-in before waiting for the code.
+  ///
+  /// If the provider is out of order, an operator may have every viewer signed in, and then the code need not be
+  /// typed.
+  mutating func askFirst(_ watch: inout CodeWatch, _ choice: Choice) {
+    guard choice.provider != nil else { return askForNews(&watch, choice) }
+    watch.isNew = true
+    watch.asksForSignIn = true
+    watch.call = send(.authentication, to: choice.service, for: .login, isWatched: true)
+    watch.asked = uptime
+  }
+
+  private mutating func askForNews(_ watch: inout CodeWatch, _ choice: Choice) {
+    watch.asksForSignIn = false
+    watch.isNew = false
+    // After a failure, do not use a long poll: the screen would show "no connection" until it ends.
+    watch.call = send(
+      watch.failures > 0
+        ? .readCode(watch.offer.code) : .awaitCode(watch.offer.code, after: watch.sequence),
+      to: choice.service, for: .login)
+    watch.asked = uptime
+  }
+
+  /// The pause before the next retry: what the service asked for, or else twice as long after each failure.
+  ///
+  /// It is limited, so that an approval is noticed soon.
+  func pause(after watch: CodeWatch, _ failure: ServiceFailure) -> Duration {
+    let doubled = Duration.seconds(1 << min(watch.failures - 1, 16))
+    let wanted = failure.retryAfter.map { max($0, .seconds(1)) }
+    return min(wanted ?? doubled, settings.timing.longestPause)
+  }
+
+  static let codeExpired = EntitlementError(
+    .codeExpired, status: .notAuthenticated, message: "the registration code is over")
+  static let codeWithdrawn = EntitlementError(
+    .codeWithdrawn, status: .notAuthenticated, message: "another one may have taken its place")
+}

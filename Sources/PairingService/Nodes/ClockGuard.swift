@@ -1,0 +1,47 @@
+package import HTTPServer
+internal import PairingStore
+internal import RegentHTTPCodec
+
+/// Answers 503 to all requests while this node knows that its clock is wrong; other nodes serve meanwhile.
+///
+/// By a wrong clock, a valid refresh token, code or signature may look expired, and a client that is told so discards
+/// it. As a handler in front of all routes, it covers every route.
+package struct ClockGuard<Next: Handler>: Handler {
+  private let core: ServiceCore
+  private let page: @Sendable (Request) -> Response
+  private let next: Next
+
+  /// `page` makes the response for browsers.
+  package init(_ core: ServiceCore, page: @escaping @Sendable (Request) -> Response, before next: Next) {
+    self.core = core
+    self.page = page
+    self.next = next
+  }
+
+  package func handle(_ request: Request) -> Answer {
+    guard core.nodeNews.isOutvoted, !isTimeless(request) else { return next.handle(request) }
+    return .now(ServiceRoutes.unavailable(request, page: page))
+  }
+
+  /// Whether the response does not depend on the time: health checks, static files and preflight requests.
+  private func isTimeless(_ request: Request) -> Bool {
+    let path = request.path
+    return request.method == .options || path.elementsEqual("/healthz".utf8) || path.elementsEqual("/readyz".utf8)
+      || path.starts(with: "/static/".utf8)
+  }
+}
+
+extension ServiceCore {
+  /// Call this before deciding a request that was held or that needs the store.
+  ///
+  /// It throws when the change feed is stale, or when the node's clock was found wrong after the request arrived.
+  func requireToDecide() throws {
+    try requireNews()
+    if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: ClockGuardPause.span) }
+  }
+}
+
+/// The `Retry-After` of a node whose clock is wrong.
+///
+/// By then, the load balancer has taken it out of service.
+enum ClockGuardPause { static let span: Duration = .seconds(5) }

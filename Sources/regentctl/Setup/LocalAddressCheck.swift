@@ -1,0 +1,44 @@
+import CommandKit
+import RegentHTTPCodec
+import RegentPlatform
+
+/// Whether the address that phones open leads to this machine, as far as its numbers tell.
+enum LocalAddressCheck {
+  /// Addresses that this network alone has: where no interface of this machine has one, phones find nothing.
+  ///
+  /// One of the internet may be a router's that hands on, and a name is looked up by phones and not here.
+  private static let localNetworks = [
+    "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10",
+  ].compactMap { try? IPNetwork(parsing: $0) }
+
+  /// How many addresses are shown; more are no help.
+  private static let mostShown = 6
+
+  /// What is wrong with an address.
+  ///
+  /// - Parameters:
+  ///   - url: the address that phones are to open.
+  ///   - insisting: what to do when it is meant all the same.
+  /// - Returns: nil when nothing is wrong with it as far as its numbers tell.
+  static func objection(to url: AbsoluteURL, insisting: String) -> CommandError? {
+    guard case .address(let wanted) = url.host, !wanted.isLoopback,
+      wanted.isUnspecified || localNetworks.contains(where: { $0.contains(wanted) })
+    else { return nil }
+    let own = OwnAddress.all().compactMap(\.ip)
+    guard !own.contains(wanted) else { return nil }
+    let shown = own.filter { !$0.isLoopback && !($0.high >> 54 == 0x3FA) }.prefix(mostShown).map {
+      HostName.address($0)
+    }
+    let list = shown.map(\.description).joined(separator: ", ")
+    return .usage(
+      "\(url.host) is no address of this machine" + (shown.isEmpty ? "" : ", which has \(list)"),
+      hint: (shown.first.map { "write \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""); " } ?? "") + insisting)
+  }
+}
+
+extension OwnAddress {
+  fileprivate var ip: IPAddress? {
+    if let bits = address.ipv4?.bits { return IPAddress(ipv4: bits) }
+    return address.ipv6.map { IPAddress(high: $0.halves.high, low: $0.halves.low) }
+  }
+}
