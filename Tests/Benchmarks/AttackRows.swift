@@ -10,13 +10,13 @@ internal import TestSupport
 func attackRows() -> [Row] {
   let floods: [(name: String, begin: (Battlefield) throws -> Flood)] =
     [
-      ("signed headers dated ahead", headersDatedAhead), ("signed headers of now", headersOfNow),
-      ("replaced codes", replacedCodes), ("strangers who read records", strangers),
-      ("guesses from ever new networks", guesses), ("3,000 unfinished bodies", unfinishedBodies),
-      ("3,000 readers who never read", neverReading),
+      ("signed headers dated in the future", headersDatedAhead), ("signed headers with the current time", headersOfNow),
+      ("replaced codes", replacedCodes), ("reads of records by unauthenticated clients", strangers),
+      ("guesses, each from another network", guesses), ("3,000 unfinished bodies", unfinishedBodies),
+      ("3,000 clients that never read", neverReading),
     ] + oauthFloods()
   return floods.map { flood in
-    Row(name: "attack: p99 of polls beside \(flood.name)", unit: "µs", bar: .growth(atMost: 3)) {
+    Row(name: "attack: p99 of polls during \(flood.name)", unit: "µs", bar: .growth(atMost: 3)) {
       // Where the flood is signed, the honest box uses the same key as the flood.
       try measureFlood(
         flood.begin, isSigned: flood.name.hasPrefix("signed"), leastShare: flood.name.hasPrefix("3,000") ? 0 : 0.5)

@@ -5,7 +5,7 @@ internal import TestSupport
 // each poll.
 
 func glewlwydRow() -> Row {
-  Row(name: "oauth: pending poll beside glewlwyd's", unit: "µs cpu/request", bar: .referenceOverOurs(atLeast: 10)) {
+  Row(name: "oauth: pending poll against glewlwyd", unit: "µs cpu/request", bar: .referenceOverOurs(atLeast: 10)) {
     try withTemporaryFolder { folder in
       let ours = try startPairing(folder: folder, codes: 10)
       let client = try PairingClient(ours)

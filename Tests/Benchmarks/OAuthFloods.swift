@@ -10,8 +10,8 @@ internal import TestSupport
 
 func oauthFloods() -> [(name: String, begin: (Battlefield) throws -> Flood)] {
   [
-    ("codes of OAuth with proofs of keys", codesWithProofs), ("wrong secrets of a client", wrongSecrets),
-    ("assertions of a client by another key", wrongAssertions),
+    ("new OAuth codes with proofs of possession", codesWithProofs), ("wrong client secrets", wrongSecrets),
+    ("client assertions signed by another key", wrongAssertions),
   ]
 }
 

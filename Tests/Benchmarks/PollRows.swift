@@ -14,7 +14,7 @@ func pollRows() -> [Row] {
       bar: .referenceOverOurs(atLeast: 0.4)
     ) { try comparePolls(.signed) },
     Row(
-      name: "poll: a million live codes to a thousand", unit: "µs cpu/request",
+      name: "poll: a million live codes against 1,000", unit: "µs cpu/request",
       bar: .growth(atMost: 1.2), measure: compareManyCodes),
   ]
 }

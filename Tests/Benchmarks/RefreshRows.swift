@@ -23,10 +23,10 @@ func refreshRows() -> [Row] {
         BenchGrants(count: 20_000, client: BenchClients.rsa, scope: oneSignature), pinned: true
       ) { _, _ in try opensslSignatures() }
     },
-    Row(name: "oauth: refresh at a million grants to a thousand", unit: "µs cpu/refresh", bar: .growth(atMost: 1.2)) {
+    Row(name: "oauth: refresh at a million grants against 1,000", unit: "µs cpu/refresh", bar: .growth(atMost: 1.2)) {
       try compareManyGrants(\.cost)
     },
-    Row(name: "oauth: memory at a million grants to a thousand", unit: "MiB", bar: .growth(atMost: 1.1)) {
+    Row(name: "oauth: memory at a million grants against 1,000", unit: "MiB", bar: .growth(atMost: 1.1)) {
       try compareManyGrants(\.memory)
     },
   ]

@@ -15,7 +15,7 @@ func slowAttackRows() -> [Row] {
   ]
   return attacks.map { attack in
     Row(
-      name: "engine: p99 beside 2,000 slow \(attack.name)", unit: "µs", bar: .growth(atMost: 3)
+      name: "engine: p99 during 2,000 slow \(attack.name)", unit: "µs", bar: .growth(atMost: 3)
     ) {
       try measureAttack(attack.arguments)
     }

@@ -12,7 +12,7 @@ internal import TestSupport
 func verifierRows() -> [Row] {
   [
     Row(
-      name: "verifier: media tokens to openssl speed", unit: "/s cpu",
+      name: "verifier: media tokens against openssl speed", unit: "/s cpu",
       bar: .oursOverReference(atLeast: 0.8), measure: compareVerifying)
   ]
 }
