@@ -1,7 +1,7 @@
 import RegentEncodings
 import Testing
 
-@Suite struct `Base64` {
+@Suite struct `Base64 encoding and decoding` {
   @Test(arguments: [
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
     ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
