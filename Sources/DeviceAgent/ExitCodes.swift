@@ -18,7 +18,7 @@ extension ExitCode {
   /// What the exit codes of `regent` mean.
   static let agentMeanings: [(code: ExitCode, meaning: String)] =
     standardMeanings + [
-      (.notSignedIn, "nobody is signed in"), (.denied, "it was refused"),
+      (.notSignedIn, "the box is not signed in"), (.denied, "the request was refused"),
       (.expired, "the code expired"), (.unreachable, "the service cannot be reached"),
     ]
 }

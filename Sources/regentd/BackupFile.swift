@@ -56,7 +56,7 @@ struct BackupFile {
       }
       throw CommandError(
         error.description,
-        hint: "type the same as root, who may read it: what is restored stays the service's own")
+        hint: "run the command as root; the restored files still belong to the service's user")
     }
   }
 
@@ -79,7 +79,7 @@ struct BackupFile {
 
   private var damaged: CommandError {
     CommandError(
-      "\(path) is damaged: its content is not what was written", hint: "take an older backup")
+      "\(path) is damaged: its content has changed", hint: "use an older backup")
   }
 
   private func ending(of file: borrowing FileDescriptor) throws -> Ending {
@@ -95,14 +95,14 @@ struct BackupFile {
       // Nobody gets rid of a seal by writing the line as it was before there were any.
       guard try schemaVersion(of: file) <= SQLiteStore.newestUnsealedSchema else {
         throw CommandError(
-          "\(path) has no seal, and is newer than backups without one: somebody took it away",
-          hint: "take an older backup, and find out who can write this one")
+          "\(path) was changed: its seal is missing, although this version writes one",
+          hint: "use an older backup, and check who can write to this file")
       }
       return Ending(end: size - Int64(Self.oldLineLength), hash: hash, seal: nil)
     }
     throw CommandError(
-      "\(path) is no whole backup of regentctl: its last line is missing",
-      hint: "take a file that regentctl backup wrote, and all of it")
+      "\(path) is not a complete backup: its last line is missing",
+      hint: "use a complete file that regentctl backup wrote")
   }
 
   /// The words of the last line, if it begins with the mark.

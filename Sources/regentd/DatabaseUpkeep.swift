@@ -92,12 +92,12 @@ actor DatabaseUpkeep: AdminUpkeep {
       let problems = try await store.integrityProblems()
       findings.append(
         problems.isEmpty
-          ? Finding("database", .good, "\(paths.database) is sound")
+          ? Finding("database", .good, "\(paths.database) is intact")
           : Finding(
             "database", .bad, "\(paths.database) is damaged: \(problems[0])",
-            fix: "stop the service and type: regentctl restore BACKUP"))
+            fix: "stop the service, then run regentctl restore BACKUP"))
       findings += try await rowFindings(
-        of: store, whoWrote: "find out who can write \(paths.database); an earlier backup may hold what is missing")
+        of: store, whoWrote: "check who can write to \(paths.database); an earlier backup may have what is missing")
     } catch {
       let said = AdminError(copying: error)
       findings.append(Finding("database", .bad, said.message, fix: said.hint))
@@ -114,20 +114,23 @@ actor DatabaseUpkeep: AdminUpkeep {
       try await store.tryWriting()
     } catch {
       return Finding(
-        "disk", .bad, error == .diskFull ? "the disk of \(place) is full: nothing can be written" : "\(error)",
-        fix: "make room, writing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+        "disk", .bad, error == .diskFull ? "the disk of \(place) is full: the service can write nothing" : "\(error)",
+        fix:
+          "free space; the service then continues by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
     }
     do throws(SystemError) {
       let free = try DiskSpace.free(at: place)
       let said = "\(free >> 20) MiB are free in \(place)"
       if await store.isOnReserve {
         return Finding(
-          "disk", .bad, "\(said), which are kept for sign-outs and operators: nothing new is paired or permitted",
-          fix: "make room, pairing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+          "disk", .bad, "\(said), reserved for sign-outs and operators: no new sign-ins and permits",
+          fix:
+            "free space; sign-ins then continue by themselves: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))"
+        )
       }
       guard free < Self.scarce else { return Finding("disk", .good, said) }
       return Finding(
-        "disk", .warning, said, fix: "make room before writing ends: du -xh \(shellQuoted(place))")
+        "disk", .warning, said, fix: "free space before the disk is full: du -xh \(shellQuoted(place))")
     } catch {
       return Finding("disk", .warning, error.description, fix: error.hint)
     }
@@ -155,7 +158,8 @@ private func verify(_ path: String, _ paths: ServicePaths) async throws {
   guard bad == 0 else {
     throw StoreError.unavailable(
       reason:
-        "\(counted(bad, "row of the copy was", "rows of the copy were")) changed from outside: see regentctl doctor")
+        "\(counted(bad, "row of the copy was", "rows of the copy were")) changed by another program: run regentctl doctor"
+    )
   }
   guard try !PrivateFile.check("\(path)-wal") else {
     throw StoreError.unavailable(reason: "the copy was not closed cleanly")

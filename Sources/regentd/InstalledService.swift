@@ -27,10 +27,10 @@ enum InstalledService {
     let own = "\(ProcessEnvironment.value("HOME") ?? "/root")/.local/state/regent"
     guard !isThere("\(own)/regent.db") else {
       return say(
-        "the database in \(own) is taken, and not the installed service's",
-        "for that one type: STATE_DIRECTORY=\(state) regentd \(command) …")
+        "this uses the database in \(own), not the installed service's",
+        "for the installed service, run STATE_DIRECTORY=\(state) regentd \(command) …")
     }
-    var said = "the installed service is taken: data in \(state)"
+    var said = "using the installed service: data in \(state)"
     if let bytes = try? DurableFile.read(settings, limit: 1 << 20, widest: nil) {
       for (name, value) in EnvironmentFile(bytes).variables where !name.hasPrefix("LD_") { give(name, value) }
       said += ", settings of \(settings)"

@@ -97,9 +97,9 @@ struct MasterKeyFile {
   func refusePendingChange() throws {
     guard try PrivateFile.check(next, widest: paths.masterKeyMode) else { return }
     throw CommandError(
-      "a change of the master key was cut short: \(next) may be the key of the database that is there",
+      "a change of the master key was interrupted: \(next) may be the key of the current database",
       hint:
-        "settle it first: start the service and stop it; if that database is lost anyhow, move the file away"
+        "start the service once and stop it: that completes the change; if that database is lost, move the file away"
     )
   }
 
@@ -116,8 +116,8 @@ struct MasterKeyFile {
   func change(of store: any OpenedStore, _ held: HeldMasterKey) async throws -> String {
     guard paths.masterKeyMode == 0o600 else {
       throw CommandError(
-        "the master key is a credential of the service manager, which the service cannot write",
-        hint: "give the service a file of its own with --master-key, then change it")
+        "the master key is a systemd credential, which the service cannot change",
+        hint: "start the service with a key file (--master-key FILE), then change the key")
     }
     let new = Random.secret(32)
     try write(new, to: next)
@@ -128,8 +128,8 @@ struct MasterKeyFile {
       // Nothing was sealed with it.
       try? DurableFile.remove(next)
       throw CommandError(
-        "\(paths.masterKey) is not the key of this database, and the service has not the one that is",
-        hint: "another service on this database changed it: put that one's key there")
+        "\(paths.masterKey) is not the key of this database, and the service does not have the right one",
+        hint: "another node changed the key: copy that node's key file here")
     }
     held.hold(new)
     return try adopt(new, old: old)
@@ -198,16 +198,16 @@ struct MasterKeyFile {
     guard let bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
       throw CommandError(
         "the master key \(path) is neither 32 bytes nor 64 hexadecimal digits",
-        hint: "give the file that the service made at its first start")
+        hint: "use the file that the service created at its first start")
     }
     return Secret(wiping: bytes)
   }
 
   private var missing: CommandError {
     CommandError(
-      "the master key \(paths.masterKey) is missing, and the database \(paths.shownDatabase) is sealed with it",
+      "the master key \(paths.masterKey) is missing; without it, the database \(paths.shownDatabase) cannot be opened",
       hint: paths.server == nil
-        ? "put the key back, or move the database away to begin anew"
-        : "put the key there that the other services on this database have, or name it: --master-key FILE")
+        ? "put the key file back; to start with an empty database, move the old one away"
+        : "copy the key file of another node there, or name it: --master-key FILE")
   }
 }

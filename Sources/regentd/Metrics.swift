@@ -18,7 +18,7 @@ func metricsServer(
   routes.get("/metrics") { request, _ in
     guard hosts.accept(request.authority) else {
       return .now(
-        .text(.misdirectedRequest, "metrics are read at an address or a name of this machine, not at another's name\n"))
+        .text(.misdirectedRequest, "wrong Host header: use an address or a name of this machine\n"))
     }
     var response = Response(
       .ok, type: "text/plain; version=0.0.4; charset=utf-8",

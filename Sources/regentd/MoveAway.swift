@@ -26,14 +26,14 @@ extension Move {
       try refuseOtherPlace(note)
       let (server, mark) = (server, Self.mark(note.name))
       if try await onThread("move", { try ServerFilling.isThere(mark, on: server) }) {
-        console.print("everything had reached the server before the move was cut short")
+        console.print("the interrupted move had already copied everything to the server")
         try finish()
         return lock.release()
       }
       try marker.forget()
     }
     guard try PrivateFile.check(paths.database) else {
-      throw CommandError("there is no database \(paths.database)", hint: "name it with --database FILE")
+      throw CommandError("there is no database \(paths.database)", hint: "name it: --database FILE")
     }
     try await refuseUnfit(server)
     defer { copy.remove() }
@@ -45,7 +45,7 @@ extension Move {
       let arrived = try await fill(server, from: copy.path, paths, mark: Self.mark(note.name), console) {
         try marker.beginLeaving(note)
       }
-      console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, each as it was")
+      console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, all verified")
     } catch let failure as CopyFailure {
       // Nobody knows: the mark stays, and the next try asks the server.
       if case .unknown = failure { throw failure }
@@ -80,7 +80,7 @@ extension Move {
   }
 
   private func finish() throws {
-    if let kept = try marker.leave() { console.print("the file is \(kept) now, and of no use any more") }
+    if let kept = try marker.leave() { console.print("the old file is now \(kept); it is no longer used") }
     console.print("start the service with --database \(shellQuoted(place))")
   }
 }

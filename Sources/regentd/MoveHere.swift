@@ -23,14 +23,14 @@ extension Move {
     case .here, .left:
       guard try !PrivateFile.check(paths.database) else {
         throw CommandError(
-          "there is a database \(paths.database) already", hint: "move it away first, or name another with --database")
+          "the database \(paths.database) already exists", hint: "move it away, or name another: --database FILE")
       }
     case .leaving: try marker.refuseService()
     case .arriving(let note):
       try refuseOtherPlace(note)
       let server = server
       if try await onThread("move", { try ServerSnapshot.state(of: server) }).hasSuffix(Self.mark(note.name)) {
-        console.print("everything was in the file before the move was cut short")
+        console.print("the interrupted move had already copied everything to the file")
         try finish()
         return lock.release()
       }
@@ -68,7 +68,7 @@ extension Move {
       try marker.forget()
       throw error
     }
-    console.print("\(sent.rows) rows in \(sent.sums.count) tables are in \(paths.database), each as it was")
+    console.print("\(sent.rows) rows in \(sent.sums.count) tables are in \(paths.database), all verified")
     for remark in gapRemark(sent.gaps) { console.print(remark) }
     try finish()
     lock.release()
@@ -76,7 +76,7 @@ extension Move {
 
   private func finish() throws {
     try marker.arrive()
-    console.print("the database on the server is closed to services, and of no use any more")
+    console.print("services can no longer use the database on the server")
     console.print("start the service with --database \(shellQuoted(paths.database))")
   }
 }

@@ -42,17 +42,18 @@ struct MovedDatabase {
     case .here: return
     case .leaving(let note):
       throw CommandError(
-        "a move of \(database) to \(note.place) was cut short, and may have reached it",
+        "a move of \(database) to \(note.place) was interrupted, and may have finished copying",
         hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database))")
     case .arriving(let note):
       throw CommandError(
-        "a move to \(database) from \(note.place) was cut short",
+        "a move to \(database) from \(note.place) was interrupted",
         hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database))")
     case .left(let note):
       throw CommandError(
         "the database \(database) was moved to \(note.place)",
         hint: "start the service with --database \(shellQuoted(note.place)); "
-          + "regentd move --from brings it back, and to begin anew here remove \(shellQuoted(moved))")
+          + "to move it back, use regentd move --from; to start with an empty database here, remove \(shellQuoted(moved))"
+      )
     }
   }
 
@@ -72,24 +73,24 @@ struct MovedDatabase {
   /// Refuses to begin anew on a server that has nothing, as long as the one database is, or may be, in this file or on
   /// its way.
   func refuseBeginning(on server: String) throws {
-    let toBegin = "to begin anew on the server, remove"
+    let toBegin = "to start with an empty database on the server, remove"
     switch try state() {
     case .here: return
     case .leaving(let note):
       throw CommandError(
-        "a move of \(database) to \(note.place) was cut short, and \(server) has no rows",
+        "a move of \(database) to \(note.place) was interrupted, and \(server) has no rows",
         hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
           + "\(toBegin) \(shellQuoted(moving))")
     case .arriving(let note):
       throw CommandError(
-        "a move to \(database) from \(note.place) was cut short, and \(server) has no rows",
+        "a move to \(database) from \(note.place) was interrupted, and \(server) has no rows",
         hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
-          + "where that server has lost its rows the file has them, once \(shellQuoted(moving)) is removed")
+          + "if that server has lost its rows, remove \(shellQuoted(moving)) to use the file's rows")
     case .left(let note):
       throw CommandError(
         "the database \(database) was moved to \(note.place), and \(server) has no rows",
-        hint: "see which server has them (a standby that was promoted, another name); "
-          + "a backup goes into it with regentd restore; \(toBegin) \(shellQuoted(moved))")
+        hint: "check which server has them (a promoted standby, another host name); "
+          + "to restore a backup there, use regentd restore; \(toBegin) \(shellQuoted(moved))")
     }
   }
 
@@ -153,8 +154,8 @@ struct MovedDatabase {
     let lines = TextLines.texts(of: content).filter { !$0.isEmpty }
     guard lines.count == 4, lines[0] == Self.head, [Self.away, Self.here].contains(lines[1]) else {
       throw CommandError(
-        "\(path) says in no way we know where the database \(database) is",
-        hint: "a newer version may have written it: use that one")
+        "\(path) does not say in a known format where the database \(database) is",
+        hint: "a newer version may have written the file: use that version")
     }
     return (lines[1], Note(name: lines[2], place: lines[3]))
   }

@@ -74,10 +74,10 @@ final class HeldMasterKey: Sendable {
 private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) async -> Finding {
   func bad(_ detail: String) -> Finding {
     Finding(
-      "master-key", .bad, "\(detail): the service does not start again with it",
+      "master-key", .bad, "\(detail): the next start of the service will fail",
       fix: paths.masterKeyMode == 0o600
-        ? "put the key back, or type: regentctl master-key change (the running service has the key, and writes a new one)"
-        : "give the unit the key again (LoadCredential=), before the next restart")
+        ? "put the key file back, or run regentctl master-key change while the service runs: it writes a new key file"
+        : "before the next restart, give the unit the key again (LoadCredential=)")
   }
   do {
     guard let key = try MasterKeyFile(paths).stored() else { return bad("\(paths.masterKey) is missing") }
@@ -121,32 +121,33 @@ extension TLSFiles {
         known?.hint ?? (error as? FileError)?.hint)
     }
     let ends = CivilDate.text(epochMilliseconds: facts.ends * 1000, fraction: false)
-    let renew = "renew it, then: systemctl reload regentd"
+    let renew = "renew it, then run systemctl reload regentd"
     if facts.ends <= now {
       return found(.bad, "\(certificate) has expired at \(ends): phones and boxes refuse it", renew)
     }
     if facts.begins > now {
       let begins = CivilDate.text(epochMilliseconds: facts.begins * 1000, fraction: false)
       return found(
-        .bad, "\(certificate) counts from \(begins) only: phones and boxes refuse it", "check the clock: timedatectl")
+        .bad, "\(certificate) is not valid before \(begins): phones and boxes refuse it", "check the clock: timedatectl"
+      )
     }
     if facts.isForHost == false, let host {
       let names = facts.names.prefix(5).joined(separator: ", ")
       return found(
-        .bad, "\(certificate) is for \(names.isEmpty ? "no host" : names), and phones open \(host)",
+        .bad, "\(certificate) is for \(names.isEmpty ? "no host" : names), but phones open \(host)",
         "get a certificate for \(host), or correct --public-url")
     }
     if let loaded, loaded != facts.fingerprint {
       return found(
-        .warning, "\(certificate) was replaced, and the service still uses the one before", "systemctl reload regentd")
+        .warning, "\(certificate) was replaced, but the service still uses the old one", "systemctl reload regentd")
     }
     if facts.ends - now < Self.soon {
       return found(.warning, "\(certificate) expires at \(ends)", renew)
     }
     if let problem = facts.chainProblem {
       return found(
-        .warning, "\(certificate): this machine's authorities do not lead to it (\(problem))",
-        "give the file with the whole chain (fullchain.pem); an authority of your own must be on each phone and box (ca-file)"
+        .warning, "\(certificate) is not trusted by this machine's certificate authorities (\(problem))",
+        "use the file with the whole chain (fullchain.pem); install an authority of your own on each phone and box (ca-file)"
       )
     }
     return found(.good, "\(certificate) is good until \(ends)")

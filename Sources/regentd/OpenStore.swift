@@ -54,8 +54,8 @@ func storeSentence(_ error: any Error) -> CommandError? {
     return CommandError(
       "the database cannot be opened: \(error.description)",
       hint: error.code.primary == .full
-        ? "make room on the disk of the database, then start the service again"
-        : "see whether the disk is full or the file is damaged: regentd check")
+        ? "free space on the database's disk, then start the service again"
+        : "check for a full disk or a damaged file: regentd check")
   case let error as DatabaseFailure:
     return CommandError("the database cannot be used: \(error.description)")
   case let error as SchemaFailure: return CommandError(error.description, hint: error.hint)
@@ -71,5 +71,5 @@ func storeSentence(_ error: any Error) -> CommandError? {
 private func hint(about error: StoreKeyFailure) -> String? {
   guard case .wrongMasterKey = error else { return nil }
   return
-    "a key that was replaced lies beside the new one as master-key.until-TIME: --master-key names it, cp -p puts it back"
+    "a replaced key is kept as master-key.until-TIME: use it with --master-key, or put it back with cp -p"
 }

@@ -68,8 +68,8 @@ extension ServicePaths {
     guard let database, isServer(database) else {
       guard passwordFile == nil else {
         throw CommandError.usage(
-          "--database-password-file is for a database on a server",
-          hint: "give --database postgresql://…, or leave it out")
+          "--database-password-file works only with a database on a server",
+          hint: "add --database postgresql://…, or remove the option")
       }
       return nil
     }

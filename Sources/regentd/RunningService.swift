@@ -194,7 +194,7 @@ func pages(in folder: String, base: String = "") throws -> PhonePages {
   } catch let error as WebFileError {
     throw CommandError(
       error.description,
-      hint: "mend the file, or give the folder that came with this version: --web")
+      hint: "repair the file, or use the folder of this version: --web FOLDER")
   }
 }
 

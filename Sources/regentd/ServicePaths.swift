@@ -70,7 +70,7 @@ extension ServicePaths {
   init(ofFile call: Invocation) throws {
     guard try !Self.database(call).isEmpty else {
       throw CommandError.usage(
-        "--database names a server, and is the file here", hint: "leave it out, or name the file: --database FILE")
+        "--database must be a file for this command", hint: "remove the option, or use --database FILE")
     }
     try self.init(ofDatabase: call, server: nil)
   }
@@ -95,7 +95,8 @@ extension ServicePaths {
     else {
       throw CommandError(
         "the master key \(masterKey) is missing",
-        hint: "put the key there that belongs to the backup, or name it with --master-key")
+        hint: "copy the master key there, or add --master-key FILE; for the installed service set "
+          + "STATE_DIRECTORY=/var/lib/regentd")
     }
   }
 }
@@ -130,7 +131,7 @@ private func checkFolder(of path: String, _ option: String) throws {
     }
     throw CommandError(
       "\(option): there is no folder \(folder)",
-      hint: "type: mkdir -m 700 \(shellQuoted(folder))")
+      hint: "run mkdir -m 700 \(shellQuoted(folder))")
   }
 }
 
@@ -167,7 +168,7 @@ private struct DataDirectory {
     guard !folder.unicodeScalars.contains("\u{fffd}") else {
       throw CommandError(
         "the path of the data directory is not valid UTF-8",
-        hint: "set STATE_DIRECTORY to a folder with an ordinary name")
+        hint: "set STATE_DIRECTORY to a path in UTF-8")
     }
     return folder
   }
@@ -192,8 +193,8 @@ private struct DataDirectory {
       return "\(home)/.local/state/regent"
     }
     throw CommandError(
-      "there is no place for the data: this user has no home directory",
-      hint: "set STATE_DIRECTORY, or give --database, --master-key and --admin-socket")
+      "there is no data directory: this user has no home directory",
+      hint: "set STATE_DIRECTORY, or add --database, --master-key and --admin-socket")
   }
 }
 
@@ -212,7 +213,7 @@ private func groupNumber(_ name: String) throws -> UInt32 {
   guard let number = try Accounts.group(named: name) else {
     throw CommandError(
       "--admin-group: there is no group \(name)",
-      hint: "type: groupadd --system \(shellQuoted(name))")
+      hint: "run groupadd --system \(shellQuoted(name))")
   }
   return number
 }
@@ -222,8 +223,8 @@ private func webFolder(_ given: String?) throws -> String {
   if let given {
     guard isFolder(given) else {
       throw CommandError(
-        "--web: \(given) is not a folder that can be read",
-        hint: "see what is there: ls -ld \(shellQuoted(given))")
+        "--web: \(given) is not a readable folder",
+        hint: "check it: ls -ld \(shellQuoted(given))")
     }
     return given
   }
@@ -231,8 +232,8 @@ private func webFolder(_ given: String?) throws -> String {
   let paths = [installed, "./web"].compactMap(\.self)
   guard let found = paths.first(where: isFolder) else {
     throw CommandError(
-      "there is no folder with the phone's pages in \(paths.joined(separator: " or "))",
-      hint: "say where it is: --web FOLDER, or REGENT_WEB in the environment")
+      "the folder with the phone's pages was not found in \(paths.joined(separator: " or "))",
+      hint: "add --web FOLDER, or set REGENT_WEB")
   }
   return found
 }

@@ -20,9 +20,9 @@ extension ServiceSettings {
       let open = listen.first(where: \.isOnTheNetwork)
     else { return nil }
     return SettingRemark(
-      message: "--public-url says https, and the service speaks plain http on \(open) with no proxy named",
-      hint: "give --tls-certificate and --tls-key, or name the proxy in front: --trust-proxy ADDRESS; "
-        + "without TLS write --public-url http://…")
+      message: "--public-url has https, but the service has no certificate on \(open) and no proxy is named",
+      hint: "add --tls-certificate and --tls-key, or name the proxy: --trust-proxy ADDRESS; "
+        + "without TLS use --public-url http://…")
   }
 }
 
@@ -49,12 +49,12 @@ enum VariableNames {
       let near = nearest(to: parts[1], among: words).map { "did you mean \(prefix)\($0)?" }
       if name.hasPrefix(prefix) {
         return SettingRemark(
-          message: "regentd has no setting \(name): it has no effect",
-          hint: near ?? "regentd serve --help lists the settings")
+          message: "there is no setting \(name): it has no effect",
+          hint: near ?? "list the settings: regentd serve --help")
       }
       // Without a setting that is like it, it is another program's.
       guard let near else { return nil }
-      return SettingRemark(message: "regentd has no setting \(name): it has no effect", hint: near)
+      return SettingRemark(message: "there is no setting \(name): it has no effect", hint: near)
     }
   }
 

@@ -115,7 +115,7 @@ private func nodeName(_ call: Invocation) throws(CommandError) -> NodeID {
   let name = machineName()?.prefix { $0 != "." }
   guard let name, let node = NodeID(String(name)) else {
     throw CommandError(
-      "this machine has no name that can be a node's", hint: "give one: regentd serve --node NAME")
+      "this machine's host name is not a valid node name", hint: "choose one: regentd serve --node NAME")
   }
   return node
 }
@@ -125,7 +125,7 @@ extension ServiceSettings {
     guard let wakeups = call[ServeCommand.wakeups] else { return .bell }
     guard let database = call[ServeCommand.database], ServicePaths.isServer(database) else {
       throw .usage(
-        "--wakeups is for a database on a server", hint: "give --database postgresql://…, or leave it out")
+        "--wakeups works only with a database on a server", hint: "add --database postgresql://…, or remove it")
     }
     return wakeups
   }
@@ -173,8 +173,8 @@ private func checkAddresses(_ listen: [ListenAddress], _ metrics: ListenAddress?
   let fixed = (listen + [metrics].compactMap(\.self)).filter { !$0.picksPort }
   for (index, address) in fixed.enumerated() where fixed[..<index].contains(address) {
     throw CommandError.usage(
-      "\(address) is to be listened on twice",
-      hint: "give each --listen and --metrics-listen an address of its own")
+      "\(address) is given twice",
+      hint: "use a different address for each --listen and --metrics-listen")
   }
 }
 
@@ -185,24 +185,24 @@ private func checkPublicURL(
     // Nobody can open "http://0.0.0.0": it is the name of all addresses and of none.
     guard listen[0].isOpenable else {
       throw CommandError.usage(
-        "--public-url is missing, and \(listen[0]) is not an address that a phone can open",
-        hint: "write --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
+        "--public-url is missing, and phones cannot open \(listen[0])",
+        hint: "add --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
     }
     return
   }
   guard url.query == nil, url.fragment == nil else {
     throw CommandError.usage(
-      "--public-url \"\(url)\" has more than a path", hint: "leave out what begins with ? or #")
+      "--public-url \"\(url)\" has a query or a fragment", hint: "remove the part after ? or #")
   }
   guard url.path.isPlainPath else {
     throw CommandError.usage(
       "--public-url \"\(url)\" has a path that browsers or proxies could change",
-      hint: "use steps of letters, digits, - . _ and ~, like https://\(url.host)/tv")
+      hint: "use only letters, digits, - . _ and ~ between slashes, such as https://\(url.host)/tv")
   }
   if url.scheme == "http", isEncrypted {
     throw CommandError.usage(
-      "--public-url says http, and with --tls-certificate it is https",
-      hint: "write --public-url https://\(url.host)")
+      "--public-url has http, but the service uses TLS (--tls-certificate)",
+      hint: "use --public-url https://\(url.host)")
   }
 }
 

@@ -55,7 +55,7 @@ func copy(
 func backup(
   _ paths: ServicePaths, into room: DatabaseCopy, _ count: RowCount = RowCount()
 ) async throws -> (file: (size: Int64, hash: String), sent: StoreSurvey) {
-  guard let server = paths.server else { throw CommandError("the database is on no server") }
+  guard let server = paths.server else { throw CommandError("the database is not on a server") }
   try room.makeRoom()
   let snapshot = try await onThread("backup") {
     try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
@@ -119,8 +119,8 @@ func refuseUnfit(_ server: ConnectionSettings) async throws {
 func refuseChanged(_ found: StoreSurvey) throws {
   guard found.unverified == 0 else {
     throw CommandError(
-      "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed from outside, and nothing was copied",
-      hint: "regentd check and regentctl doctor look at it; the audit log says which (row.tampered)")
+      "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed by another program; nothing was copied",
+      hint: "the audit log names them (row.tampered); run regentd check or regentctl doctor")
   }
 }
 
@@ -128,8 +128,8 @@ private func compare(_ arrived: StoreSurvey, with sent: StoreSurvey) throws {
   let different = arrived.differences(from: sent)
   guard different.isEmpty, arrived.unverified == 0, arrived.gaps == sent.gaps else {
     throw CommandError(
-      "what arrived is not what was sent: \(different.isEmpty ? "rows do not verify" : different.joined(separator: ", "))",
-      hint: "nothing was changed: see that nobody else writes there, then try again")
+      "the copy differs from the original: \(different.isEmpty ? "invalid signatures" : different.joined(separator: ", "))",
+      hint: "nothing was changed; make sure that no other program writes there, then try again")
   }
 }
 

@@ -27,8 +27,8 @@ extension WaitingCopy? {
   func named(_ id: String) throws(AdminError) -> WaitingCopy {
     guard let copy = self, copy.entry.id == id else {
       throw AdminError(
-        .notFound, "there is no copy \(id) any more",
-        hint: "a newer one has taken its place, or the service was restarted: make one again")
+        .notFound, "the copy \(id) no longer exists",
+        hint: "a newer copy replaced it, or the service restarted; run the backup again")
     }
     return copy
   }
@@ -49,7 +49,7 @@ final class UpkeepTurn: Sendable {
     guard isOurs else {
       throw AdminError(
         .unavailable, "a copy is being made or the master key is being changed",
-        hint: "try again when that has ended")
+        hint: "try again when it has ended")
     }
     defer { isTaken.withLock { $0 = false } }
     return try await work()
@@ -62,13 +62,13 @@ extension AdminError {
 }
 
 private func copySentence(_ error: any Error) -> String {
-  if isFull(error) { return "the disk is full: there is no room for a copy, and none was kept" }
+  if isFull(error) { return "the disk is full: there is no space for the copy, and none was kept" }
   return explained(error)?.message ?? (error as? FileError)?.description
     ?? (error as? BackupFailure)?.description ?? "\(error)"
 }
 
 private func copyHint(_ error: any Error) -> String? {
-  if isFull(error) { return "make room for a file as large as the database, which is copied beside it" }
+  if isFull(error) { return "free as much space as the database uses; it is copied beside the original" }
   return explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
 }
 

@@ -17,7 +17,7 @@ struct `Root, beside the service's own user` {
       }
       // The second time the first one was kept.
       #expect(try shell.get("ls other | grep -c before-") == "1")
-      #expect(try shell.get("regentd check \(options)").contains("rows: every row is signed"))
+      #expect(try shell.get("regentd check \(options)").contains("rows: all signatures are valid"))
     }
   }
 
@@ -40,7 +40,7 @@ struct `Root, beside the service's own user` {
       let before = try shell.get(traces)
       #expect(
         try shell.get("STATE_DIRECTORY=$HOME/other regentd check").contains(
-          "database: \(shell.folder)/other/regent.db is sound"))
+          "database: \(shell.folder)/other/regent.db is intact"))
       #expect(try shell.get(traces) == before)
     }
   }

@@ -34,7 +34,7 @@ import Testing
       }
       let none = try start(from: folder)
       #expect(none.status == 1)
-      #expect(none.errorText.contains("there is no folder with the phone's pages"))
+      #expect(none.errorText.contains("the folder with the phone's pages was not found"))
       #expect(none.errorText.contains("--web FOLDER"))
 
       let copied = try run("cp", ["-r", packageFolder() + "/web", "\(folder)/web"])
@@ -129,7 +129,7 @@ import Testing
       #expect(second.outputText == "")
       #expect(
         second.errorText == """
-          regentd: something is already listening on 127.0.0.1:\(port)
+          regentd: another program is already listening on 127.0.0.1:\(port)
             hint: stop it, or choose another address with --listen
 
           """)

@@ -105,7 +105,7 @@ import Testing
       }
     }
     let none = try await backups().map(\.detail)
-    #expect(none == ["no backup was ever made of this service"])
+    #expect(none == ["this service has never been backed up"])
     let fresh = try await finding(after: 0).map(\.status)
     #expect(fresh == [.good])
     let recent = try await finding(after: 6).map(\.status)

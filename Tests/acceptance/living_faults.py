@@ -92,7 +92,7 @@ def certificate(folder, name, address, begins=None):
 # words of doctor.
 FAULTS = {
     "unknown authority":
-        ("good", "other", None, "certificateUntrusted", "certificate", "comes from nobody we trust", "--ca-file"),
+        ("good", "other", None, "certificateUntrusted", "certificate", "is from an unknown authority", "--ca-file"),
     "other name":
         ("elsewhere", "elsewhere", None, "certificateOtherName", "certificate", "for another host", "host name"),
     "no CA file":

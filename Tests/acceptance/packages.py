@@ -54,7 +54,7 @@ def setup_ends_green():
     settings = stage.machine.run("cat", "/etc/regent/regentd.env")
     assert "# Behind a proxy on this machine" in settings and f"\nREGENT_PUBLIC_URL={PUBLIC_URL}\n" in settings
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/regentd.env").strip() == "root:regentd 640"
-    assert "ok    nightly-backup: its timer runs" in said, said
+    assert "ok    nightly-backup: the timer is on" in said, said
     enrolment = re.search(r"regent setup --code '(\S+#\S+)'", said).group(1)
     assert enrolment.startswith(PUBLIC_URL + "#"), said
     again = stage.machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
@@ -85,7 +85,7 @@ def what_setup_says_counts_for_systemd():
 def a_box_pairs_and_plays():
     install(*files(names=("regent",)))
     said = stage.machine.run("regent", "setup", "--code", enrolment)
-    assert "BAD" not in said and "ok    daemon: it runs" in said and "sign in: regent pair" in said, said
+    assert "BAD" not in said and "ok    daemon: it runs" in said and "to sign in, run regent pair" in said, said
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/secret").strip() == "root:root 600"
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/agent.conf").strip() == "root:root 644"
     stage.machine.run("systemctl", "start", "regent.service")

@@ -36,7 +36,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   /// A record says all of itself: a member that is left out has its usual value.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Member(rawValue: member.name) == nil {
-      throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
+      throw JSONShapeError(name: member.name, expected: "removed: this member is unknown")
     }
     var seen: Set<[UInt8]> = []
     sections = Set(object.members.compactMap { Member(rawValue: $0.name) })
@@ -128,7 +128,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   ) throws(JSONShapeError) -> Record {
     let record = try Patch<Record>(object).record([:])
     guard seen.insert(Array(member.rawValue.utf8) + record.keyBytes).inserted else {
-      throw JSONShapeError(name: Record.key[0].rawValue, expected: "there once only")
+      throw JSONShapeError(name: Record.key[0].rawValue, expected: "unique: another entry has the same one")
     }
     return record
   }

@@ -18,7 +18,7 @@ extension Program {
   private var completionCommand: Command {
     let shell = Input.argument("SHELL", ValueKind<Shell>.cases, "bash, zsh or fish")
     return Command(
-      "completion", "print a script that completes commands in your shell", inputs: [shell],
+      "completion", "print a shell completion script", inputs: [shell],
       example: "\(name) completion bash > ~/.local/share/bash-completion/completions/\(name)"
     ) { call in
       call.console.draw(completionScript(for: call[shell]))
@@ -27,14 +27,14 @@ extension Program {
 
   /// What people type who know other programs; the same as `--version`.
   private var versionCommand: Command {
-    Command("version", "show the version", example: "\(name) version") { call in
+    Command("version", "print the version", example: "\(name) version") { call in
       call.show(["version": .string(version)], lines: ["\(name) \(version)"])
     }
   }
 
   private var manualCommand: Command {
     Command(
-      "manual", "print the page of the manual, for man", example: "\(name) manual | man -l -",
+      "manual", "print the manual page (roff)", example: "\(name) manual | man -l -",
       isHidden: true
     ) { call in
       call.console.draw(manualPage())

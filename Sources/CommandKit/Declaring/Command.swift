@@ -24,6 +24,8 @@ public struct Command: Sendable {
   /// The line on standard output that a failure is with `--json`, for a command whose answer is a line for each event;
   /// the others' failures are documents on standard error.
   public private(set) var failureEvent: (@Sendable (CommandError) -> JSONValue)?
+  /// How the command is called, without the program's name, when one line made of its inputs would be misleading.
+  public private(set) var usageForms: [String] = []
 
   enum Action: Sendable {
     case now(@Sendable (Invocation) throws -> Void)
@@ -85,6 +87,13 @@ public struct Command: Sendable {
   ) -> Command {
     var command = self
     command.failureEvent = event
+    return command
+  }
+
+  /// The same command with these usage lines in help and hints, instead of one line made of its inputs.
+  public func withUsage(_ forms: [String]) -> Command {
+    var command = self
+    command.usageForms = forms
     return command
   }
 

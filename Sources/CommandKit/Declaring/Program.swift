@@ -58,6 +58,6 @@ public struct Program: Sendable {
   public var commands: [Command] { offers.map { $0.make() } }
 
   static let json = Input.flag("json", "print one JSON document instead of text")
-  static let help = Input.flag("help", "show this help, also as -h")
-  static let versionFlag = Input.flag("version", "show the version")
+  static let help = Input.flag("help", "show this help (also -h)")
+  static let versionFlag = Input.flag("version", "print the version")
 }

@@ -25,7 +25,7 @@ extension ValueKind where Value == String {
     ValueKind(placeholder, completion: completion, show: { $0 }) { text throws(ValueProblem) in
       guard !text.isEmpty else { throw ValueProblem("is empty") }
       // The kernel would cut it there and open another file.
-      guard !text.utf8.contains(0) else { throw ValueProblem("has a NUL byte in it") }
+      guard !text.utf8.contains(0) else { throw ValueProblem("contains a NUL byte") }
       return text
     }
   }
@@ -81,7 +81,7 @@ extension ValueKind where Value == Int {
       guard digits.allSatisfy(\.isASCIIDigit), let number = Int(text) else {
         throw ValueProblem(
           "is not a whole number",
-          hint: "write a number from \(range.lowerBound) to \(range.upperBound)")
+          hint: "use a number from \(range.lowerBound) to \(range.upperBound)")
       }
       guard range.contains(number) else {
         throw ValueProblem("is not between \(range.lowerBound) and \(range.upperBound)")
@@ -94,7 +94,7 @@ extension ValueKind where Value == Int {
   public static func bytes(_ range: ClosedRange<Int>) -> ValueKind {
     ValueKind("SIZE", show: { shownBytes($0) }) { text throws(ValueProblem) in
       guard let bytes = parsedBytes(text) else {
-        throw ValueProblem("is not a size", hint: "write it as 512, 64k, 10M or 1G")
+        throw ValueProblem("is not a size", hint: "use a form such as 512, 64k, 10M or 1G")
       }
       guard range.contains(bytes) else {
         throw ValueProblem(
@@ -110,7 +110,7 @@ extension ValueKind where Value == Duration {
   public static func duration(_ range: ClosedRange<Duration>) -> ValueKind {
     ValueKind("DURATION", show: { shownDuration($0) }) { text throws(ValueProblem) in
       guard let duration = parsedDuration(text) else {
-        throw ValueProblem("is not a duration", hint: "write it as 250ms, 90s, 10m, 24h or 30d")
+        throw ValueProblem("is not a duration", hint: "use a form such as 250ms, 90s, 10m, 24h or 30d")
       }
       guard range.contains(duration) else {
         throw ValueProblem(

@@ -4,6 +4,7 @@
 private let widestHelp = 100
 private let helpIndent = 2
 private let widestLeftColumn = 30
+private let examplesOfNoun = 3
 
 extension Program {
   /// The help page of the program (empty path), of a noun or of a verb.
@@ -19,7 +20,8 @@ extension Program {
     }
     for note in page.notes { lines += [""] + wrapped(note, width) }
     if !path.isEmpty, !options.isEmpty { lines += [""] + wrapped(commonOptions, width) }
-    if !page.example.isEmpty { lines += ["", "example:", "  \(page.example)"] }
+    let examples = page.examples
+    if !examples.isEmpty { lines += ["", examples.count == 1 ? "example:" : "examples:"] + examples.map { "  \($0)" } }
     return lines
   }
 
@@ -35,7 +37,8 @@ struct HelpPage {
   let calledAs: String
   let summary: String
   let details: String
-  let example: String
+  /// The command's own example; for a program or a noun, those of its first commands.
+  let examples: [String]
   let usageLines: [String]
   let blocks: [(heading: String, rows: [(left: String, right: String)])]
   let notes: [String]
@@ -45,9 +48,15 @@ struct HelpPage {
     calledAs = ([program.name] + path.map(\.name)).joined(separator: " ")
     summary = command?.summary ?? program.summary
     details = command?.details ?? program.details
-    example = command?.example ?? ""
     let commands = (command.map(\.commands) ?? program.allCommands).filter { !$0.isHidden }
-    usageLines = ["usage: " + usageText(calledAs, command)]
+    examples =
+      commands.isEmpty
+      ? [command?.example ?? ""].filter { !$0.isEmpty } : commands.prefix(examplesOfNoun).map(firstExample)
+    let forms = command?.usageForms.map { "\(program.name) \($0)" } ?? []
+    usageLines =
+      forms.isEmpty
+      ? ["usage: " + usageText(calledAs, command)]
+      : forms.enumerated().map { ($0.offset == 0 ? "usage: " : "       ") + $0.element }
 
     let sections = command?.sections ?? []
     let arguments = sections.flatMap(\.inputs).filter { $0.specification.form == .argument }
@@ -67,21 +76,28 @@ struct HelpPage {
     if let prefix = command?.environmentPrefix, let option = sections.firstOption {
       let several = sections.flatMap(\.inputs).contains { $0.specification.isRepeated }
       notes.append(
-        "Each option may also be set in the environment: --\(option.name) as "
+        "Each option can also be set by an environment variable, for example --\(option.name) by "
           + "\(prefix)\(environmentName(option.name))"
-          + (several ? ", several values with spaces between them" : "")
-          + ". The command line comes first.")
+          + (several ? "; separate several values with spaces" : "")
+          + ". The command line takes precedence.")
     }
     if !commands.isEmpty {
-      notes.append("\"\(calledAs) COMMAND --help\" says more about one command.")
+      notes.append("Run \"\(calledAs) COMMAND --help\" for more about a command.")
     }
     self.notes = notes
   }
 }
 
+/// The example of a verb, or of the first verb below a noun.
+private func firstExample(_ command: Command) -> String {
+  command.commands.first { !$0.isHidden }.map(firstExample) ?? command.example
+}
+
 extension CommandLineWords {
   /// How the command is called, on one line, for hints.
-  var usage: String { usageText(calledAs, command) }
+  var usage: String {
+    command?.usageForms.first.map { "\(program.name) \($0)" } ?? usageText(calledAs, command)
+  }
 }
 
 func environmentName(_ option: String) -> String {

@@ -19,7 +19,7 @@ extension Program {
     let variables = environment
     if !variables.isEmpty {
       roff.heading("ENVIRONMENT")
-      for (name, label) in variables { roff.item(name, "stands in for \(label)") }
+      for (name, label) in variables { roff.item(name, "sets \(label)") }
     }
     roff.heading("EXIT STATUS")
     for (code, meaning) in exitCodes { roff.item(String(code.rawValue), meaning) }
@@ -53,7 +53,7 @@ extension Program {
     roff.subheading(page.calledAs)
     roff.text(sentence(command.summary))
     roff.paragraph()
-    roff.text(page.usageLines.joined(separator: "\n"))
+    roff.lines(page.usageLines)
     roff.paragraphs(of: command.details)
     for section in command.sections where !section.inputs.isEmpty {
       if !section.heading.isEmpty { roff.paragraph(italic: capitalised(section.heading)) }
@@ -63,10 +63,10 @@ extension Program {
       roff.paragraph()
       roff.text(note)
     }
-    if !command.example.isEmpty {
+    for example in page.examples {
       roff.paragraph()
       roff.text("Example:")
-      roff.example(command.example)
+      roff.example(example)
     }
   }
 }
@@ -95,6 +95,13 @@ private struct Roff {
 
   mutating func text(_ text: String, escapedAlready: Bool = false, then rest: String = "") {
     line((escapedAlready ? text : roffEscaped(text)) + roffEscaped(rest))
+  }
+
+  mutating func lines(_ lines: [String]) {
+    for (index, text) in lines.enumerated() {
+      if index > 0 { line(".br") }
+      self.text(text.trimmingPrefix { $0 == " " }.description)
+    }
   }
 
   mutating func paragraphs(of text: String) {

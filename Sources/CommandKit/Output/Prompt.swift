@@ -27,9 +27,10 @@ public enum Prompt {
       let first = try ask("\(harmless(prompt)): ")
       guard twice else { return first }
       if try ask("\(harmless(prompt)), again: ") == first { return first }
-      Console.system.note("the two passwords differ: once more")
+      Console.system.note("the two passwords differ; try again")
     }
-    throw CommandError("the two passwords differ", hint: "type it slowly, or give it by standard input")
+    throw CommandError(
+      "the two passwords differ", hint: "run the command again, or pass the password on standard input")
   }
 
   /// Asks for a line that may be seen; where nobody sits, the answer is the usual one.
@@ -46,7 +47,7 @@ public enum Prompt {
   ) throws(CommandError) -> String {
     guard call.canAsk else {
       if let usual { return usual }
-      throw CommandError.usage("\(question) is missing", hint: "give \(option)")
+      throw CommandError.usage("no answer to: \(question)", hint: "add \(option)")
     }
     return try text(of: try typed(question, usual, orGive: option, call), question, usual, option)
   }
@@ -95,12 +96,12 @@ public enum Prompt {
     if call[flag] { return }
     guard call.canAsk else {
       throw CommandError.usage(
-        "this would \(what)", hint: "add \(flag.specification.label) to do it without being asked")
+        "this would \(what)", hint: "add \(flag.specification.label) to confirm")
     }
-    call.console.drawNote("\(harmless(what))? Type yes to go on: ")
+    call.console.drawNote("\(harmless(what))? Type yes to continue: ")
     let answer = try firstLine(of: 0, "an answer")
     guard answer == Array("yes".utf8) else {
-      throw CommandError("nothing was done", hint: "the answer was not yes", code: "refused")
+      throw CommandError("cancelled: nothing was changed", hint: "type yes to confirm", code: "refused")
     }
   }
 
@@ -113,7 +114,7 @@ public enum Prompt {
     if let line = try someLine(of: 0) { return line }
     call.console.drawNote("\n")
     throw CommandError(
-      "the input ended at: \(question)", hint: "nothing more was done; type the same again, or give \(option)")
+      "no answer to: \(question)", hint: "nothing more was done; run the command again, or add \(option)")
   }
 
   private static func text(
@@ -121,10 +122,10 @@ public enum Prompt {
   ) throws(CommandError) -> String {
     guard !bytes.isEmpty else {
       if let usual { return usual }
-      throw CommandError("\(question) is missing", hint: "try again, or give \(option)")
+      throw CommandError("no answer to: \(question)", hint: "type an answer, or add \(option)")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError("\(question) is not valid UTF-8", hint: "set the terminal to UTF-8")
+      throw CommandError("the answer is not valid UTF-8", hint: "set the terminal to UTF-8")
     }
     return text
   }
@@ -146,7 +147,7 @@ public enum Prompt {
     guard let line = try someLine(of: input), !line.isEmpty else {
       throw CommandError(
         "\(prompt) is missing",
-        hint: "type it at a terminal, or give it as the first line of standard input")
+        hint: "type it at a terminal, or pass it as the first line of standard input")
     }
     return line
   }

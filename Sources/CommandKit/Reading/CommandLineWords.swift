@@ -15,7 +15,7 @@ struct CommandLineWords {
   /// The first thing that could not be understood; help is shown all the same when it is asked for.
   private(set) var problem: CommandError?
 
-  private let program: Program
+  let program: Program
 
   init(_ arguments: [String], of program: Program) {
     self.program = program
@@ -78,7 +78,7 @@ struct CommandLineWords {
     }
     switch (input.form, attached) {
     case (.flag, nil): options[label, default: []].append("on")
-    case (.flag, .some): note(.usage("\(label) takes no value", hint: "write \(label) alone"))
+    case (.flag, .some): note(.usage("\(label) takes no value", hint: "use \(label) without a value"))
     case (_, .some(let value)): options[label, default: []].append(value)
     case (_, nil):
       guard let value = rest.first, !value.hasPrefix("-") || value == "-" else {
@@ -108,7 +108,7 @@ extension CommandLineWords {
     let nearest = known ?? nearest(to: word, among: names)
     let hint = nearest.map { "did you mean \"\(calledAs) \($0)\"?" }
     return .usage(
-      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "\(calledAs) --help lists what it has"
+      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "list the commands: \(calledAs) --help"
     )
   }
 
@@ -117,7 +117,7 @@ extension CommandLineWords {
     if Self.secrets.contains(label) {
       return .usage(
         "\(calledAs) has no option \(label): other users could read it in the list of processes",
-        hint: "it is asked for at the terminal, or read as the first line of standard input")
+        hint: "type it when you are asked, or pass it as the first line of standard input")
     }
     // The opposite is never what was meant, however near it is by its letters.
     if let nearest = nearest(to: label, among: words.filter { !$0.isOpposite(of: label) }) {
@@ -127,21 +127,21 @@ extension CommandLineWords {
     let commands = path.last.map(\.commands) ?? program.allCommands
     if commands.contains(where: { $0.has(option: label) }) {
       return .usage(
-        "\(label) belongs to a command", hint: "write it behind the command: \(calledAs) … \(label)"
+        "\(label) is an option of a command", hint: "put it after the command: \(calledAs) … \(label)"
       )
     }
     return .usage(
-      "\(calledAs) has no option \(label)", hint: "\(calledAs) --help lists what it has")
+      "\(calledAs) has no option \(label)", hint: "list the options: \(calledAs) --help")
   }
 
   private static let secrets: Set<String> = ["--password", "--passphrase", "--secret"]
 
   private func missingValue(of input: InputSpecification, before next: String?) -> CommandError {
     let hint = next.map { next in
-      "a value that begins with a dash is written \(input.label)=\(next)"
+      "for a value that begins with a dash, use \(input.label)=\(next)"
     }
     return .usage(
-      "\(input.label) needs a value", hint: hint ?? "write \(input.label) \(input.placeholder)")
+      "\(input.label) needs a value", hint: hint ?? "use \(input.label) \(input.placeholder)")
   }
 }
 

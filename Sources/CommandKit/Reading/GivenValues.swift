@@ -32,10 +32,10 @@ struct GivenValues: Sendable {
   ) throws(CommandError) {
     let specification = input.specification
     if texts.isEmpty, specification.isRequired {
-      throw .usage("\(specification.label) is missing", hint: "write \(words.usage)")
+      throw .usage("\(specification.label) is missing", hint: "run \(words.usage)")
     }
     if texts.count > 1, !specification.isRepeated {
-      throw .usage("\(specification.label) is given twice", hint: "give it once")
+      throw .usage("\(specification.label) is given twice", hint: "remove one of the two")
     }
     if !texts.isEmpty { sources[specification.label] = source }
     do throws(ValueProblem) {
@@ -54,7 +54,7 @@ struct GivenValues: Sendable {
     switch rule {
     case .oneOf, .atMostOne:
       if given.count > 1 {
-        throw .usage("\(shown) contradict each other", hint: "give one of \(listed(labels))")
+        throw .usage("\(shown) cannot be combined", hint: "use one of \(listed(labels))")
       }
     case .someOf: break
     case .together:
@@ -62,12 +62,12 @@ struct GivenValues: Sendable {
       if !given.isEmpty, !missing.isEmpty {
         throw .usage(
           "\(shown) needs \(listed(missing, "and"))",
-          hint: "give \(labels.count == 2 ? "both" : "all") or none")
+          hint: "use \(labels.count == 2 ? "both" : "all") or none")
       }
       return
     }
     if given.isEmpty, rule.isRequired {
-      throw .usage("one of \(listed(labels)) is missing", hint: "write \(words.usage)")
+      throw .usage("one of \(listed(labels)) is missing", hint: "run \(words.usage)")
     }
   }
 }
@@ -108,7 +108,7 @@ extension CommandLineWords {
       rest = rest.dropFirst(count)
     }
     if let extra = rest.first {
-      throw .usage("\"\(extra)\" is one word too many", hint: "write \(usage)")
+      throw .usage("unexpected argument: \"\(extra)\"", hint: "run \(usage)")
     }
     return assigned
   }

@@ -42,7 +42,7 @@ extension CommandLine {
       }
     } catch {
       throw CommandError(
-        "what was typed cannot be read: \(error.description)", hint: "mount /proc here")
+        "the command line cannot be read: \(error.description)", hint: "mount /proc")
     }
     // Each word ends with a NUL, empty ones too.
     return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map(Array.init)

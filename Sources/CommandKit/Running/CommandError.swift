@@ -28,8 +28,8 @@ public struct CommandError: Error, Equatable, Sendable, CustomStringConvertible 
       return
     }
     self.init(
-      "\(what) is being set up by \(process.map { "process \($0)" } ?? "another program")",
-      hint: "wait until that is done, then type the same again", code: "busy")
+      "\(what) is being set up by \(process.map { "process \($0)" } ?? "another program") already",
+      hint: "wait until it ends, then run this command again", code: "busy")
   }
 
   /// What was typed is wrong.

@@ -15,7 +15,7 @@ public struct ExitCode: RawRepresentable, Hashable, Sendable {
 
   /// What the codes that every program has mean.
   public static let standardMeanings: [(code: ExitCode, meaning: String)] = [
-    (.done, "it worked"), (.failed, "it did not work"),
-    (.usage, "options or arguments are wrong"),
+    (.done, "the command succeeded"), (.failed, "the command failed"),
+    (.usage, "the options or arguments are wrong"),
   ]
 }

@@ -18,10 +18,10 @@ extension Program {
       // Swift's tasks need a few files of their own, and end the process with a signal when they get none.
       let files = OpenFiles.raiseLimit(to: 64)
       guard files >= 16 else {
-        let hint = "raise the limit of open files: ulimit -n 1024, or LimitNOFILE= of the unit"
+        let hint = "raise the limit of open files: ulimit -n 1024, or LimitNOFILE= in the unit"
         exit(
           perform(arguments, call) {
-            throw CommandError("only \(files) files may be open at a time", hint: hint)
+            throw CommandError("this process may open only \(files) files", hint: hint)
           }.rawValue)
       }
       do throws(SystemError) {
@@ -30,7 +30,7 @@ extension Program {
           exit(code.rawValue)
         }
       } catch {
-        let hint = "raise the limit of tasks (TasksMax= of the unit, ulimit -u) or of memory"
+        let hint = "raise the limit of tasks (TasksMax= in the unit, ulimit -u) or of memory"
         exit(
           perform(arguments, call) { throw CommandError(error.description, hint: hint) }.rawValue)
       }
@@ -79,7 +79,7 @@ extension Program {
           return .ended(finished(console, arguments))
         }
         throw .usage(
-          "\(words.calledAs) needs a command", hint: "\(words.calledAs) --help lists what it has")
+          "\(words.calledAs) needs a command", hint: "list the commands: \(words.calledAs) --help")
       }
       let given = try GivenValues(words, environment)
       let call = Invocation(given, console: console, environment: environment)

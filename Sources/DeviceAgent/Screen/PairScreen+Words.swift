@@ -78,13 +78,10 @@ extension PairScreen {
     panel.blocks.append(timeLeft(code, now))
   }
 
-  /// Why there is no QR code among the characters, and what to do about it.
+  /// What the viewer does when the screen is too small for a QR code, or where the code is drawn instead.
   private func pictureNote(_ view: PairView) -> String {
     switch view.picture {
-    case .characters:
-      capabilities.glyphs == .halfBlocks
-        ? "\(texts[.noRoomForCode]) \(texts[.useFile])"
-        : "\(texts[.noRoomForCode]) \(texts[.useFramebuffer])"
+    case .characters: texts[.noRoomForCode]
     case .framebuffer: texts[.pictureElsewhere]
     case .file(let path): texts[.pictureInFile, ["file": path]]
     case .none: ""

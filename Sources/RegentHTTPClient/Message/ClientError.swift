@@ -191,13 +191,13 @@ extension ClientError.TLSFault: CustomStringConvertible {
     switch self {
     case .expired: "its certificate has expired"
     case .notYetValid: "its certificate is not valid yet"
-    case .clockAhead: "this machine's clock is ahead of the server's, so that its certificate looks expired"
-    case .clockBehind: "this machine's clock is behind, so that its certificate looks not yet valid"
-    case .untrusted: "its certificate comes from nobody we trust"
+    case .clockAhead: "this machine's clock is ahead of the server's, so the certificate looks expired"
+    case .clockBehind: "this machine's clock is behind, so the certificate does not look valid yet"
+    case .untrusted: "its certificate is from an unknown authority"
     case .wrongHost: "its certificate is for another host"
     case .refusedCertificate: "its certificate was refused"
     case .handshake: "the TLS handshake failed"
-    case .noAuthorities: "the list of certificate authorities cannot be read"
+    case .noAuthorities: "this user cannot read the file with the certificate authorities"
     }
   }
 
@@ -207,13 +207,15 @@ extension ClientError.TLSFault: CustomStringConvertible {
     case .notYetValid: "the service needs a certificate that is valid now"
     case .clockAhead, .clockBehind: "set this machine's clock: timedatectl set-ntp true, or date -s"
     case .untrusted:
-      "name the authority of its certificate, a PEM file: --ca-file FILE, SSL_CERT_FILE=FILE, or for the whole machine "
-        + "/usr/local/share/ca-certificates/NAME.crt and update-ca-certificates"
+      "add its authority (PEM) with --ca-file FILE or SSL_CERT_FILE=FILE, or for the whole machine copy it to "
+        + "/usr/local/share/ca-certificates/NAME.crt and run update-ca-certificates"
     case .wrongHost: "use the host name that the certificate is for"
-    case .refusedCertificate: "look at it with: openssl s_client -connect HOST:PORT"
-    case .handshake: "if the service has no TLS there, write http://; else look: openssl s_client -connect HOST:PORT"
+    case .refusedCertificate: "check it: openssl s_client -connect HOST:PORT"
+    case .handshake:
+      "if the service has no TLS there, use http://; otherwise check: openssl s_client -connect HOST:PORT"
     case .noAuthorities:
-      "install the Debian package ca-certificates, or correct the path given as --ca-file or SSL_CERT_FILE"
+      "move the file of --ca-file or SSL_CERT_FILE to a folder that this user can read, such as /etc/regent; if there is "
+        + "none, install the package ca-certificates"
     }
   }
 }

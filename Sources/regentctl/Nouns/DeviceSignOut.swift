@@ -27,7 +27,7 @@ enum DeviceSignOut {
       return call.show(.object(document), lines: ["would sign out \(what)\(apps)"] + names + more)
     }
     guard !found.ids.isEmpty else {
-      return call.show(.object(document), lines: ["nobody is signed in there"])
+      return call.show(.object(document), lines: ["no box matches these options; nothing was signed out"])
     }
     try Prompt.confirm("sign out \(what)\(apps)", unless: yes, call)
     let ended = Atomic(0)
@@ -37,7 +37,7 @@ enum DeviceSignOut {
       }
     } catch {
       let done = counted(ended.load(ordering: .relaxed), "sign-in")
-      call.console.note("\(done) ended before that; the same command does the rest")
+      call.console.note("\(done) ended so far; run the same command again to sign out the rest")
       throw error
     }
     let count = ended.load(ordering: .relaxed)

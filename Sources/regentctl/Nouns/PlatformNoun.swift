@@ -5,13 +5,13 @@ import RegentPairing
 /// `regentctl platform`.
 enum PlatformNoun {
   static let command = Command(
-    "platform", "boxes that hold an account for their apps",
+    "platform", "TV provider accounts of boxes, and the apps that use them",
     details: """
-      A box is one where somebody is signed in at a requestor with --platform on. Apps that the viewer lets use that \
-      sign-in are in without a step of their own, and out with it.
+      A box has an account after it signed in at a requestor with --platform on. Apps that the viewer allows to use \
+      the account are signed in without a code, and signed out with it.
       """,
     commands: [
-      verb("list", "list the boxes", example: "platform list") { call, admin in
+      verb("list", "list boxes with an account", example: "platform list") { call, admin in
         call.show(
           list: try await admin.boxes(), id: \.id.text,
           [
@@ -22,14 +22,13 @@ enum PlatformNoun {
           [$0.id.text, $0.name ?? "-", shown($0.provider, $0.account), apps(of: $0), shown($0.expires)]
         }
       },
-      verb("show", "show a box, its apps and what its viewer decided", inputs: [id], example: "platform show 4f2a9c01")
-      {
+      verb("show", "show a box, its apps and the viewer's decisions", inputs: [id], example: "platform show 4f2a9c01") {
         call, admin in
         let box = try await admin.box(call[id])
         call.show(box.json, lines: lines(of: box))
       },
       verb(
-        "sign-out", "end a box's account, and the sign-ins of its apps", inputs: [id, yes],
+        "sign-out", "sign out a box's account and the apps that use it", inputs: [id, yes],
         example: "platform sign-out 4f2a9c01 --yes"
       ) { call, admin in
         let found = try await admin.box(call[id])

@@ -5,12 +5,11 @@ import RegentPairing
 /// `regentctl stats`.
 enum StatsVerb {
   static let command = verb(
-    "stats", "how sign-ins go today, and what waits now",
+    "stats", "show today's codes and sign-ins",
     details: """
-      Today is the day in UTC: counting begins anew at midnight. When the service ran for the first time today, the first \
-      line says since when. A restart keeps the numbers; a crash may cost those of the last minute. The picture beside the \
-      hours has a bar for each hour since then, as high as the codes that boxes asked for in it. Providers are those with \
-      most sign-ins, with a code or, as temporary passes, without. With --watch it goes on until Ctrl-C.
+      Counts from midnight UTC, or from the first start if that was today. A restart keeps the numbers; a crash may \
+      lose those of the last minute. "codes by hour" has one bar per hour; its height is the number of codes that \
+      boxes requested. "providers" lists those with the most sign-ins, temporary passes included.
       """,
     inputs: [watch],
     example: "stats --watch"
@@ -26,7 +25,7 @@ enum StatsVerb {
         call.console.print(lines: lines)
         if call[watch], call.console.output.isTerminal {
           call.console.print()
-          call.console.print("Ctrl-C ends this")
+          call.console.print("press Ctrl-C to end")
         }
       }
       guard call[watch] else { return }
@@ -35,7 +34,7 @@ enum StatsVerb {
     }
   }
 
-  private static let watch = Input.flag("watch", "show them anew every two seconds, until Ctrl-C")
+  private static let watch = Input.flag("watch", "refresh every two seconds, until Ctrl-C")
 
   static func lines(of stats: Stats) -> [String] {
     let top = stats.providers.prefix(5).map { "\($0.provider) \($0.signIns)" }

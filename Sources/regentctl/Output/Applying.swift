@@ -22,10 +22,10 @@ extension ProvisioningFile {
     let providers = Set(providers.map(\.id) + (prunesProviders ? [] : there.providers.map(\.id)))
     func refuse(_ place: String, _ what: String, _ name: String) -> CommandError {
       let isPruned = what == "provider" ? prunesProviders : prunesRequestors
-      let who = isPruned ? "the file itself does not have" : "neither the file nor the service has"
+      let who = isPruned ? "is not in the file" : "is neither in the file nor in the service"
       return CommandError(
         "\(path): \(place) names the \(what) \(name), which \(who)",
-        hint: "add it to \(what)s, or check the spelling: regentctl \(what) list")
+        hint: "add it to the section \(what)s, or check the spelling: regentctl \(what) list")
     }
     for (place, one) in integrations.enumerated() {
       guard requestors.contains(one.requestor) else {
@@ -56,7 +56,7 @@ extension ProvisioningFile {
       CommandError(
         "\(path) has no section \(section.rawValue), and removing the \(what) \(name) would remove "
           + counted(count, record),
-        hint: "write \"\(section.rawValue)\": [] into the file if they are to go, or keep the \(what)")
+        hint: "to remove them, add \"\(section.rawValue)\": [] to the file; otherwise keep the \(what)")
     }
     let keptProviders = Set(providers.map(\.id))
     for provider in there.providers.map(\.id)
@@ -106,11 +106,11 @@ enum EmptyHousehold {
   static func note(
     _ household: HouseholdID, at provider: ProviderID, among others: Set<HouseholdID>, _ console: Console
   ) {
-    console.note("regentctl: warning: no account at \(provider) has the household \(household)")
+    console.note("regentctl: warning: no account at \(provider) belongs to the household \(household)")
     if let near = nearest(to: household.text, among: others.map(\.text).sorted()) {
-      console.note("  hint: did you mean \(near)? regentctl entitle remove ID takes the rule away")
+      console.note("  hint: did you mean \(near)? To remove the rule, run regentctl entitle remove ID")
     } else {
-      console.note("  hint: regentctl account set \(provider) NAME --household \(household)")
+      console.note("  hint: run regentctl account set \(provider) NAME --household \(household)")
     }
   }
 }
@@ -164,9 +164,9 @@ extension Plan {
         let names =
           accounts.count > 1 ? "\(step.kind)s \(step.name) and \(accounts.count - 1) more" : "\(step.kind) \(step.name)"
         throw CommandError(
-          "\(names): \(inner.message) (\(place) of \(steps.count) changes were made, and stay)",
+          "\(names): \(inner.message) (\(place) of \(steps.count) changes are done and stay)",
           hint: inner.hint.map { "\($0); then apply the file again" }
-            ?? "apply the file again when that is mended: it goes on where it stopped",
+            ?? "correct this, then apply the file again; it continues where it stopped",
           code: inner.code)
       }
       let end = place + max(1, accounts.count)
@@ -196,8 +196,8 @@ extension Plan {
     guard let first = steps.first else { return }
     let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
     throw CommandError(
-      "somebody else changed records at the same time: \(first.kind) \(first.name)\(others) are not as \(path) says",
-      hint: "see what is different: regentctl apply \(path) --dry-run; then apply it again",
+      "another command changed records at the same time: \(first.kind) \(first.name)\(others) differ from \(path)",
+      hint: "see the difference with regentctl apply \(path) --dry-run, then apply the file again",
       code: AdminError.Code.changedMeanwhile.rawValue)
   }
 }

@@ -6,7 +6,7 @@ import RegentPlatform
 /// How the running service is found.
 enum Connection {
   static let socket = Input.option(
-    "socket", .file, "the service's admin socket; by default where regentd puts it")
+    "socket", .file, "the service's admin socket (default: where regentd creates it)")
 
   private static let machineSocket = "/run/regentd/admin.sock"
 

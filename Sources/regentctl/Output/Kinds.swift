@@ -13,10 +13,10 @@ func identifier<Kind: IdentifierKind>(
     // "." and ".." are steps in a path, and no call would arrive.
     guard let identifier = Identifier<Kind>(text), text != ".", text != ".." else {
       throw ValueProblem(
-        "cannot be a name here",
+        "is not a valid name",
         hint: Kind.allows(" ")
-          ? "write 1 to \(Kind.longest) bytes without invisible or control characters"
-          : "write 1 to \(Kind.longest) letters, digits, dots, dashes and underscores")
+          ? "use 1 to \(Kind.longest) bytes, without invisible or control characters"
+          : "use 1 to \(Kind.longest) letters, digits, dots, dashes or underscores, without spaces")
     }
     return identifier
   }
@@ -47,7 +47,7 @@ extension ValueKind where Value == JSONValue {
       do throws(JSONShapeError) {
         _ = try Record(object)
       } catch {
-        throw ValueProblem("cannot be used", hint: "write \(error.expected)")
+        throw ValueProblem("is not a valid value", hint: "use \(error.expected)")
       }
       return .string(text)
     }
@@ -81,7 +81,7 @@ extension ValueKind where Value == JSONValue {
       guard !text.isEmpty else { return .null }
       let parts = text.split(separator: "=", maxSplits: 1)
       guard parts.count == 2 else {
-        throw ValueProblem("is not a rating", hint: "write it as MPAA=PG-13 or VCHIP=TV-PG")
+        throw ValueProblem("is not a rating", hint: "use a scheme and a value, such as MPAA=PG-13 or VCHIP=TV-PG")
       }
       return ["scheme": .string(String(parts[0])), "value": .string(String(parts[1]))]
     }

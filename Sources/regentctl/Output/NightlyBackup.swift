@@ -15,16 +15,16 @@ enum NightlyBackup {
     if ask("is-failed", "regentd-backup.service") == 0 {
       return [
         Finding(
-          "nightly-backup", .warning, "the last one failed",
-          fix: "see why: journalctl -u regentd-backup -n 20; then: systemctl start regentd-backup")
+          "nightly-backup", .warning, "the last nightly backup failed",
+          fix: "find the reason: journalctl -u regentd-backup -n 20; then run systemctl start regentd-backup")
       ]
     }
     guard ask("is-active", timer) == 0 else {
       return [
-        Finding("nightly-backup", .warning, "its timer is off", fix: "systemctl enable --now \(timer)")
+        Finding("nightly-backup", .warning, "the timer is off", fix: "systemctl enable --now \(timer)")
       ]
     }
-    return [Finding("nightly-backup", .good, "its timer runs")]
+    return [Finding("nightly-backup", .good, "the timer is on")]
   }
 
   /// The exit code of a question to systemd, whose words nobody needs.

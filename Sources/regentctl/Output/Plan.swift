@@ -206,7 +206,7 @@ extension Plan {
       patch.set(.name, .string(account.name.text))
       if withoutPassword.contains(key) {
         // The hash itself is on nobody's terminal.
-        differences.append(Difference(member: "password", stored: nil, wanted: "as given"))
+        differences.append(Difference(member: "password", stored: nil, wanted: "(from the file)"))
       }
       guard !differences.isEmpty else {
         unchanged += 1

@@ -106,11 +106,11 @@ extension Invocation {
 }
 
 /// The flag that says yes beforehand.
-let yes = Input.flag("yes", "do it without being asked")
+let yes = Input.flag("yes", "do not ask for confirmation")
 
 /// Whose entries a list shows; all of them when it is left out.
 let optionalRequestor = Input.optionalArgument(
-  "REQUESTOR", identifier("ID", Names.Requestor.self), "of one requestor only"
+  "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id; all requestors if left out"
 ).completedByRequestors()
 
 extension AdminClient {

@@ -23,11 +23,11 @@ enum FirstBox: String, CaseIterable {
     }
     let isInvited = try await admin.invitations().contains { $0.requestor == requestor }
     self = try Prompt.answer(
-      "for the first box: code (regent setup asks for it there), key (a pair to write down), or none",
+      "connect the first box: code (type a one-time code there; recommended), key (copy a key pair), or none (later)",
       usual: (canCall || isInvited ? Self.none : .code).rawValue, orGive: "--invite", call
     ) { word throws(CommandError) in
       guard let wanted = Self(rawValue: word) else {
-        throw .usage("\(word) is none of code, key and none", hint: "type one of them")
+        throw .usage("\(word) is not one of the answers", hint: "type code, key or none")
       }
       return wanted
     }

@@ -15,11 +15,11 @@ struct ListenPlace: CustomStringConvertible {
       if isSocket(text) || ListenPlace(text) != nil { return text }
       guard !text.hasSuffix(":0") else {
         throw ValueProblem(
-          "has port 0, which is another port at each start", hint: "give --listen a port of 1 to 65535")
+          "has port 0, which means a different port at each start", hint: "use a port from 1 to 65535")
       }
       throw ValueProblem(
-        "is no place to listen",
-        hint: "write it as --listen 127.0.0.1:8788, [::1]:8788, *:8788 for every address, or unix:/run/regent.sock")
+        "is not an address to listen on",
+        hint: "use --listen 127.0.0.1:8788, [::1]:8788, *:8788 for every address, or unix:/run/regent.sock")
     }
   }
 
@@ -79,7 +79,7 @@ struct ListenPlace: CustomStringConvertible {
     }
     guard !isOwn else { return nil }
     let who = holder.name.flatMap { name in holder.process.map { "\(name) (process \($0))" } } ?? "another program"
-    return "\(description) is taken by \(who)"
+    return "\(description) is already used by \(who)"
   }
 }
 

@@ -31,8 +31,8 @@ enum OwnMachine {
     }
     let list = shown.map(\.description).joined(separator: ", ")
     return .usage(
-      "\(url.host) is no address of this machine" + (shown.isEmpty ? "" : ", which has \(list)"),
-      hint: (shown.first.map { "write \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""); " } ?? "") + insisting)
+      "\(url.host) is not an address of this machine" + (shown.isEmpty ? "" : ", which has \(list)"),
+      hint: (shown.first.map { "use \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""); " } ?? "") + insisting)
   }
 }
 

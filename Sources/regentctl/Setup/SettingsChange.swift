@@ -45,7 +45,7 @@ struct SettingsChange {
     } catch {
       throw CommandError(
         "the settings in \(path) cannot be changed: \(error.description)",
-        hint: "as root type: regentctl setup, or start the service with: regentd serve "
+        hint: "run regentctl setup as root, or start the service with: regentd serve "
           + settings.compactMap { name, value in value.map { "\(Self.option(name)) '\($0)'" } }.joined(separator: " "))
     }
     var file = EnvironmentFile(old)
@@ -62,9 +62,9 @@ struct SettingsChange {
     guard isOfMachine, NightlyBackup.hasSystemd else {
       guard isRunning else {
         throw CommandError(
-          "the service does not run yet", hint: "start it with these settings; then type regentctl setup again")
+          "the service is not running", hint: "start it with these settings, then run regentctl setup again")
       }
-      call.console.note("restart the service with these settings; then type regentctl setup again")
+      call.console.note("restart the service with these settings, then run regentctl setup again")
       return
     }
     guard try ChildProgram.run("systemctl", ["restart", "regentd"]) != 0 else { return }
@@ -72,8 +72,8 @@ struct SettingsChange {
     try DurableFile.replace(old, of: path, whichSays: file.bytes)
     _ = try ChildProgram.run("systemctl", ["restart", "regentd"])
     throw CommandError(
-      "the service does not start with these settings; the old ones are back",
-      hint: "see why: journalctl -u regentd -n 20")
+      "the service does not start with these settings, so the old ones were restored",
+      hint: "find the reason: journalctl -u regentd -n 20")
   }
 
   /// `REGENT_PUBLIC_URL` as it is typed.
