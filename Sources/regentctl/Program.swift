@@ -2,7 +2,6 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// The whole command line.
 let regentctl = Program(
   name: "regentctl", version: regentVersion,
   summary: "manage the service that signs TV screens in with a phone",

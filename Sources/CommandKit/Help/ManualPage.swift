@@ -1,5 +1,5 @@
 extension Program {
-  /// The page of the manual, as roff: everything that help says, in one place.
+  /// The manual page in roff, with everything that the help pages have.
   public func manualPage() -> String {
     var roff = Roff()
     roff.line(".TH \(name.uppercased()) \(manualSection) \"\" \"\(name) \(version)\" \"\"")
@@ -30,7 +30,7 @@ extension Program {
     return roff.source
   }
 
-  /// Every variable once, in the order of the options, and which option it stands in for.
+  /// Each environment variable once with its option, in the order of the options.
   private var environment: [(name: String, label: String)] {
     let inputs = options + verbs(allCommands, below: []).compactMap(\.last).flatMap(\.inputs)
     var seen: Set<String> = []
@@ -76,7 +76,7 @@ private func capitalised(_ text: String) -> String {
 }
 private func sentence(_ text: String) -> String { capitalised(text) + "." }
 
-/// The little of roff that pages of ours need.
+/// Writes the few roff requests that the manual page needs.
 private struct Roff {
   private(set) var source = ""
 
@@ -132,7 +132,7 @@ private struct Roff {
   }
 }
 
-/// Text in which roff sees no commands: no backslashes, no dots or quotes at the start of a line.
+/// Escapes a text so that roff reads no requests in it: backslashes, and dots or quotes at the start of a line.
 private func roffEscaped(_ text: String) -> String {
   text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
     var result = line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" : ""

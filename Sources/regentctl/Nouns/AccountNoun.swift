@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl account`.
+/// The commands of `regentctl account`.
 enum AccountNoun {
   static let command = Command(
     "account", "viewers' accounts at a local provider",
@@ -85,7 +85,7 @@ enum AccountNoun {
         "password", "change an account's password and sign out its browsers",
         inputs: [provider, name], example: "account password cable anna"
       ) { call, admin in
-        // Asked first, so that nobody types a password for an account that is not there.
+        // Checked first, so that the user does not type a password for an account that does not exist.
         _ = try await admin.account(call[provider], call[name])
         let password = try newPassword("new password of \(call[name])")
         try await admin.setPassword(password, of: call[name], at: call[provider])
@@ -120,7 +120,7 @@ enum AccountNoun {
   private static let name = Input.argument(
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[provider] }
-  // Lists name an account cable/anna, which is one word: no provider's id has a slash.
+  // Lists print accounts as cable/anna, so the commands accept that form. Provider ids contain no slash.
   private static let providerOrWhole = Input.argument(
     "PROVIDER", .text("ID"), "the provider's id, or PROVIDER/NAME as one argument"
   ).completedByProviders { $0.hasAccounts }
@@ -208,7 +208,9 @@ enum AccountNoun {
     return password
   }
 
-  /// Operators may have their reasons; viewers who choose one themselves need more.
+  /// Warns about a short password.
+  ///
+  /// Operators may set one; the limit applies to viewers who choose their own.
   private static func noteShortness(of password: String, _ call: Invocation) {
     guard password.unicodeScalars.count < PasswordRule.least else { return }
     call.console.note(

@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl announce`.
+/// The command `regentctl announce`.
 enum AnnounceVerb {
   static let command = verb(
     "announce", "advertise the service on the local network (DNS-SD) while this command runs",
@@ -28,7 +28,7 @@ enum AnnounceVerb {
 
   static let program = "avahi-publish-service"
 
-  /// What there is to say; an error when other machines could do nothing with it.
+  /// The announcement to publish; throws if other machines could not use the address.
   static func announcement(_ admin: AdminClient) async throws -> ServiceAnnouncement {
     guard let text = try await admin.service().publicURL, let url = try? AbsoluteURL(parsing: text),
       let port = url.effectivePort.flatMap({ UInt16(exactly: $0) }), !url.host.isLoopback
@@ -44,7 +44,7 @@ enum AnnounceVerb {
   private static let name = Input.option(
     "name", .text("NAME"), "the name that boxes show beside the address (default: Regent on HOST)")
 
-  /// A label of DNS has 63 bytes.
+  /// A DNS label has at most 63 bytes.
   private static func usableName(_ given: String?) -> String {
     var name = given ?? "Regent on \(machineName() ?? "this machine")"
     while name.utf8.count > 63 { name.removeLast() }

@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentJSON
 
-/// `regentctl audit`.
+/// The commands of `regentctl audit`.
 enum AuditNoun {
   static let command = Command(
     "audit", "the audit log: who did what, when, with what result",
@@ -49,7 +49,7 @@ enum AuditNoun {
     "visitor", .text("ID"), "print only lines with this visitor id of an app")
   private static let follow = Input.flag("follow", "keep printing new lines, until Ctrl-C")
 
-  /// Everything behind a line, in order.
+  /// Reads all lines after a number, in order.
   private static func read(
     _ admin: AdminClient, after last: inout Int64, _ take: (AuditLine) -> Void
   ) async throws(AdminError) {
@@ -77,7 +77,7 @@ enum AuditNoun {
     return "\(shown(line.at))  \(line.actor)  \(line.action) \(subject)\(outcome)\(detail)"
   }
 
-  /// A long id by its beginning, which commands take, too; names stay whole.
+  /// The subject with a long id shortened to its beginning, which commands accept; names are not shortened.
   private static func shortSubject(_ line: AuditLine) -> String {
     let parts = line.subject.split(separator: "-", omittingEmptySubsequences: false)
     let isDrawn = parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
@@ -86,7 +86,7 @@ enum AuditNoun {
       ? String(line.subject.prefix(IDPrefix.shortest)) : withShortDevices(line.subject)
   }
 
-  /// A text in which boxes are named by the beginnings of their short ids, which commands take, too.
+  /// The text with device ids shortened to their beginning, which commands accept.
   private static func withShortDevices(_ text: String) -> String {
     text.split(separator: " ", omittingEmptySubsequences: false).map { word in
       let isDevice = word.utf8.count == 16 && word.utf8.allSatisfy("0123456789abcdef".utf8.contains)

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// The verbs of `regentctl client` about tokens with which clients register themselves.
+/// The commands of `regentctl client` about registration tokens.
 enum ClientInvitations {
   static let commands = [invite, list, revoke]
 

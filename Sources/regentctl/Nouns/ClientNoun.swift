@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl client`.
+/// The commands of `regentctl client`.
 enum ClientNoun {
   static let command = Command(
     "client", "API clients (OAuth)",
@@ -89,7 +89,7 @@ enum ClientNoun {
     ])
   }
 
-  /// The key set in a file; the service looks at what is in it.
+  /// Reads a key set from a file; the service validates the keys.
   private static func keySet(_ path: String) throws -> JSONValue {
     let bytes = try readSmallFile(path, for: "--keys")
     guard let value = try? JSONValue(reading: bytes), value.object != nil else {
@@ -116,7 +116,7 @@ enum ClientNoun {
     "audience", .text("URL"), "the API that its access tokens are for (default: this service; \"\" resets it)")
 }
 
-/// `regentctl grant`.
+/// The commands of `regentctl grant`.
 enum GrantNoun {
   static let command = Command(
     "grant", "OAuth grants, one for each device that paired with a client",

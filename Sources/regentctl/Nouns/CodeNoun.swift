@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl code`.
+/// The commands of `regentctl code`.
 enum CodeNoun {
   static let command = Command(
     "code", "codes shown on boxes that wait for a phone",
@@ -74,7 +74,9 @@ enum CodeNoun {
     "the viewer's account; leave it out for a temporary provider"
   ).completedByAccounts { $0[provider] }
 
-  /// `Living room TV (acme, 192.0.2.7)`: what it says of itself is no proof, whose it is and where it is help.
+  /// `Living room TV (acme, 192.
+  ///
+  /// 0.2.7)`. The device chose its own name; the requestor and the address help to identify it.
   private static func box(of code: CodeEntry) -> String {
     let facts = [code.requestor.text, code.address].compactMap(\.self).joined(separator: ", ")
     return "\(code.device ?? "the box") (\(facts))"

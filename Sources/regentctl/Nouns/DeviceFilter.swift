@@ -3,7 +3,7 @@ import CommandKit
 import RegentPairing
 import RegentPlatform
 
-/// Which boxes a command is about, where a service has a hundred thousand.
+/// The options that select boxes, for services with up to 100,000 of them.
 enum DeviceFilter {
   static let requestor = Input.option(
     "requestor", identifier("ID", Names.Requestor.self), "select sign-ins of this requestor"
@@ -24,7 +24,7 @@ enum DeviceFilter {
 
   static let inputs: [any InputDeclaration] = [requestor, provider, account, visitor, since, before]
 
-  /// What a command's options say.
+  /// The filter that the options describe.
   static func chosen(_ call: Invocation, requestor other: RequestorID? = nil) -> SignInFilter {
     let now = Instant(milliseconds: Clocks.wallMilliseconds())
     var filter = SignInFilter()

@@ -4,7 +4,7 @@ import RegentJSON
 import RegentPairing
 import Synchronization
 
-/// `regentctl device`.
+/// The commands of `regentctl device`.
 enum DeviceNoun {
   static let command = Command(
     "device", "boxes that are signed in",
@@ -115,7 +115,7 @@ enum DeviceNoun {
         "ID cannot be combined with options that select boxes", hint: "give the ID or the options")
     }
     let signIns = try await admin.device(id)
-    // The box that was found and asked about: what was typed may be another one's by now.
+    // Uses the id of the box that was confirmed: by now the typed prefix may match another box.
     let device = signIns.first?.device ?? id
     let what = signIns.first.map(title) ?? device
     let apps = PlatformNoun.ending(with: signIns, "; with it: ")
@@ -129,7 +129,7 @@ enum DeviceNoun {
     call.show(ended.json, lines: [line + apps])
   }
 
-  /// Every sign-in there is, the newest last.
+  /// All sign-ins, the newest last.
   static func allSignIns(
     _ call: Invocation, _ admin: AdminClient, of requestor: RequestorID? = nil
   ) async throws(AdminError) -> [SignIn] {
@@ -144,7 +144,7 @@ enum DeviceNoun {
     return all
   }
 
-  /// `Living room (3f9a0c21d4e5b687)`: many boxes are called the same.
+  /// `Living room (3f9a0c21d4e5b687)`; names are not unique.
   static func title(of signIn: SignIn) -> String {
     (signIn.givenName ?? signIn.name).map { "\($0) (\(signIn.device))" } ?? signIn.device
   }
@@ -169,7 +169,7 @@ enum DeviceNoun {
       }
   }
 
-  /// What the app says besides.
+  /// The lines of `device show` about the data that the app sends.
   static func report(of app: AppReport?) -> [String] {
     details([
       "visitor": app?.visitorID, "profile": app?.profile, "data": app?.data, "options": app?.options,
@@ -177,7 +177,7 @@ enum DeviceNoun {
   }
 }
 
-/// `regentctl session`.
+/// The commands of `regentctl session`.
 enum SessionNoun {
   static let command = Command(
     "session", "phone browsers that are signed in",

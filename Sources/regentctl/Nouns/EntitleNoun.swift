@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl entitle`.
+/// The commands of `regentctl entitle`.
 enum EntitleNoun {
   static let command = Command(
     "entitle", "rules: which titles the viewers of a provider may watch",

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl integrate`.
+/// The command `regentctl integrate`.
 enum IntegrateVerb {
   static let command = verb(
     "integrate", "allow a requestor's apps to sign in with a provider",
@@ -41,7 +41,7 @@ enum IntegrateVerb {
     "integrate remove REQUESTOR PROVIDER [--yes]",
   ])
 
-  // Also two verbs, which is why no requestor can be called so.
+  // The words "list" and "remove" also stand here, so requestors cannot have these ids.
   private static let requestor = Input.argument(
     "REQUESTOR", .text("ID"), "the requestor's id, or list, or remove"
   ).completedByRequestors(also: [
@@ -109,7 +109,7 @@ enum IntegrateVerb {
       if let name = Integration.Member(rawValue: member.name) { patch.set(name, member.value) }
     }
     patch.set(.degradation, call[degrade])
-    // Whoever changes something else of an integration that is off has not said that it shall be on.
+    // A command that changes only other values must not switch on an integration that is off.
     if call[on] || call[off] || patch.members.isEmpty { patch.set(.enabled, .bool(!call[off])) }
     return patch
   }

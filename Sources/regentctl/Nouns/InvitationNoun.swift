@@ -4,7 +4,7 @@ import QRCode
 import RegentJSON
 import RegentPairing
 
-/// `regentctl invitation`, and the verb of `regentctl requestor` that makes one.
+/// The commands of `regentctl invitation`, and `regentctl requestor invite`.
 enum InvitationNoun {
   static let command = Command(
     "invitation", "enrolment codes for new boxes",
@@ -51,7 +51,7 @@ enum InvitationNoun {
     draw(made, call)
   }
 
-  /// One for one box and an hour.
+  /// Creates an enrolment code for one box, valid for one hour.
   static func first(of requestor: RequestorID, _ admin: AdminClient) async throws(AdminError) -> IssuedInvitation {
     try await admin.invite(requestor, uses: 1, seconds: InvitationEntry.usualSeconds)
   }
@@ -63,10 +63,10 @@ enum InvitationNoun {
     ])
   }
 
-  /// Draws what `regent setup --code` takes as a QR code where somebody sees it.
+  /// Draws the argument of `regent setup --code` as a QR code, if there is a terminal.
   ///
-  /// A phone beside the screen keeps it from being copied by hand; opened in a browser it is the service's address, and
-  /// what stands behind the # stays on the phone. A terminal that is too narrow has the letters alone.
+  /// A phone next to the box can then show the code, so that it need not be copied by hand. If a browser opens it, the
+  /// part after # stays on the phone. Nothing is drawn on a terminal that is too narrow.
   static func draw(_ made: IssuedInvitation, _ call: Invocation) {
     let facts = TerminalFacts(of: 1, call.environment)
     guard !call.wantsJSON, call.console.output.isTerminal, facts.canBeDrawnOn, let code = try? QRCode(made.whole)
@@ -91,6 +91,6 @@ enum InvitationNoun {
 }
 
 extension IssuedInvitation {
-  /// Address and code in one, as `regent setup --code` takes them.
+  /// The service's address and the code in one, as `regent setup --code` accepts them.
   fileprivate var whole: String { "\(service)#\(code)" }
 }

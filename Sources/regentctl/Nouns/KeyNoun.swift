@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl key`.
+/// The commands of `regentctl key`.
 enum KeyNoun {
   static let command = Command(
     "key", "key pairs that sign the calls of a requestor's apps",
@@ -74,8 +74,8 @@ enum KeyNoun {
         inputs: [revoked, rows, yes],
         example: "key revoke 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P --yes"
       ) { call, admin in
-        // Nobody is asked about a key that is not there, and what was typed may be another one's beginning by the time
-        // it is answered.
+        // Looked up first, so that the question is about an existing key, and so that the same key is revoked even if
+        // the typed prefix matches another one by then.
         let found = try await admin.key(call[revoked])
         let what = "revoke key \(found.publicKey) of \(found.requestor)"
         try Prompt.confirm(
@@ -103,7 +103,7 @@ enum KeyNoun {
   private static let rows = Input.flag("rows", "also sign out every box of the requestor")
 }
 
-/// `regentctl statement`.
+/// The commands of `regentctl statement`.
 enum StatementNoun {
   static let command = Command(
     "statement", "software statements, which let apps register themselves",

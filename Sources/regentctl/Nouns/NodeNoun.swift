@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl node`.
+/// The commands of `regentctl node`.
 enum NodeNoun {
   static let command = Command(
     "node", "nodes: services that share one database",

@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl platform`.
+/// The commands of `regentctl platform`.
 enum PlatformNoun {
   static let command = Command(
     "platform", "TV provider accounts of boxes, and the apps that use them",
@@ -50,16 +50,16 @@ enum PlatformNoun {
 
   private static func titles(of apps: [BoxEntry.App]) -> String {
     var titles: [String] = []
-    // An app may be in for several devices.
+    // One app may be signed in on several devices.
     for app in apps.map({ "\($0.name) (\($0.requestor))" }) where !titles.contains(app) { titles.append(app) }
     let more = titles.count > most ? " and \(titles.count - most) more" : ""
     return titles.prefix(most).joined(separator: ", ") + more
   }
 
-  /// A sentence with more names is read by nobody.
+  /// The most apps named in one sentence.
   private static let most = 20
 
-  /// `, and with it kodi (acme)`: the apps that end with sign-ins, if there are any.
+  /// `, and with it kodi (acme)`: the apps that are signed out together with these sign-ins; empty if there are none.
   static func ending(with signIns: [SignIn], _ joint: String) -> String {
     ending(signIns.flatMap { $0.apps ?? [] }, joint)
   }

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl provider`.
+/// The commands of `regentctl provider`.
 enum ProviderNoun {
   static let command = Command(
     "provider", "providers: directories of viewers' accounts",
@@ -121,7 +121,7 @@ enum ProviderNoun {
     return patch
   }
 
-  /// What a local provider has no use for.
+  /// Rejects options of temporary passes for a local provider.
   private static func refusePass(_ call: Invocation) throws {
     let pass: [any InputDeclaration] = [lifetime, promotional, resourceLimit]
     guard let source = pass.compactMap(call.source).first else { return }

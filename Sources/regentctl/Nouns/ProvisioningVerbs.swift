@@ -5,7 +5,7 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl export` and `regentctl apply`.
+/// The commands `regentctl export` and `regentctl apply`.
 enum ProvisioningVerbs {
   static let export = verb(
     "export", "print the configuration records as one JSON document",
@@ -21,7 +21,7 @@ enum ProvisioningVerbs {
       for line in state.file.lines { call.console.print(json: .object(line)) }
       return
     }
-    // Names may come from anywhere, and this may be a terminal.
+    // Escaped: names come from outside, and the output may be a terminal.
     call.console.draw(harmlessJSON(.object(state.file.object), isPretty: true) + "\n")
   }
 
@@ -120,10 +120,10 @@ enum ProvisioningVerbs {
   }
 }
 
-/// How messages call a file that people name.
+/// The name of the file in messages.
 private func title(of path: String) -> String { path == "-" ? "standard input" : path }
 
-/// The content of a file that people name, be it a link or a pipe; `-` is standard input.
+/// Reads a file, a link or a pipe; `-` is standard input.
 private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   let file: FileDescriptor
   do throws(SystemError) {
@@ -150,13 +150,14 @@ private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
     hint: "check that this is the file you meant")
 }
 
-/// The lines of a file with a record on each.
+/// Reads a file with one record per line.
 private final class JSONLines {
   private let bytes: [UInt8]
   private var rest: Range<Int>
   private var number = 0
 
-  /// - Parameter bytes: a file; nil when its first line is no record, and the file is one document.
+  /// - Parameter bytes: the file; the result is nil if the first line is not a record, because the file is then one
+  ///   document.
   init?(_ bytes: [UInt8]) {
     self.bytes = bytes
     rest = bytes.indices
@@ -185,7 +186,8 @@ private final class JSONLines {
 }
 
 extension Invocation {
-  /// A step: as lines for people, as a line for programs that want one for each, else at the end.
+  /// Prints one step: as lines for people, or as one JSON line with `--lines`; without `--lines` the JSON is printed at
+  /// the end.
   fileprivate func show(_ step: Plan.Step) {
     if !wantsJSON {
       console.print(lines: step.lines)
@@ -194,7 +196,7 @@ extension Invocation {
     }
   }
 
-  /// The plan as a document, or how many records it is about.
+  /// Prints the plan as a JSON document, or the number of changes.
   fileprivate func sum(_ plan: Plan, _ verb: String) {
     if self[ProvisioningVerbs.asLines] { return }
     var lines = ["\(verb): \(plan.steps.count), unchanged: \(plan.unchanged)"]

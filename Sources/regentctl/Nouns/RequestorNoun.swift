@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl requestor`.
+/// The commands of `regentctl requestor`.
 enum RequestorNoun {
   static let command = Command(
     "requestor", "app publishers and their apps",
@@ -57,7 +57,7 @@ enum RequestorNoun {
       },
     ])
 
-  /// A requestor that is there.
+  /// The id of an existing requestor.
   static let id = Input.argument("ID", identifier("ID", Names.Requestor.self), "the requestor's id")
     .completedByRequestors()
 

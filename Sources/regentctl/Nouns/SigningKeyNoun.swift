@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl signing-key`.
+/// The commands of `regentctl signing-key`.
 enum SigningKeyNoun {
   static let command = Command(
     "signing-key", "keys that sign media tokens and OAuth tokens",
@@ -72,7 +72,7 @@ enum SigningKeyNoun {
   }
 }
 
-/// `regentctl master-key`.
+/// The commands of `regentctl master-key`.
 enum MasterKeyNoun {
   static let command = Command(
     "master-key", "the key that encrypts all other keys",

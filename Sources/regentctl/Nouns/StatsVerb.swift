@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl stats`.
+/// The command `regentctl stats`.
 enum StatsVerb {
   static let command = verb(
     "stats", "show today's codes and sign-ins",
@@ -20,7 +20,8 @@ enum StatsVerb {
         call.console.print(json: stats.json)
       } else {
         let lines = lines(of: stats)
-        // Home and clear what is below: nothing flickers, and what was longer before is gone.
+        // Moves the cursor home and clears the rest of the screen, so that nothing flickers and longer old lines
+        // disappear.
         if call[watch], call.console.output.isTerminal { call.console.draw("\u{1b}[H\u{1b}[J") }
         call.console.print(lines: lines)
         if call[watch], call.console.output.isTerminal {
@@ -55,7 +56,7 @@ enum StatsVerb {
     ])
   }
 
-  /// What the numbers are about: all of the day, or the part of it that the service has seen.
+  /// The period of the numbers: the whole day, or the part since the service first ran.
   private static func counted(since start: Instant) -> String {
     guard start.milliseconds % 86_400_000 != 0 else { return "since 00:00 UTC" }
     return "since \(shownClock(start)) UTC, when the service first ran today"
@@ -66,14 +67,14 @@ enum StatsVerb {
     return "\(part)  \((part * 100 + whole / 2) / whole) %"
   }
 
-  /// Tenths of a second are enough for people.
+  /// Rounded to tenths of a second.
   private static func roughly(_ duration: Duration) -> String {
     let tenths = duration.wholeMilliseconds / 100
     if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
     return "\(tenths / 600) min \(tenths % 600 / 10) s"
   }
 
-  /// A bar for each hour, and when the first one began.
+  /// A bar for each hour, with the time of the first one.
   private static func hours(_ hours: [HourCount]) -> String? {
     guard let first = hours.first else { return nil }
     return sparkline(hours.map(\.started)).map {
@@ -81,7 +82,7 @@ enum StatsVerb {
     }
   }
 
-  /// Eight heights, the highest for the largest number; none without numbers.
+  /// Draws one of eight heights for each count; nil without counts.
   static func sparkline(_ counts: [Int]) -> String? {
     let heights = Array("▁▂▃▄▅▆▇█")
     guard let largest = counts.max(), largest > 0 else { return nil }

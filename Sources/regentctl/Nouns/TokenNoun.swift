@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl token`.
+/// The commands of `regentctl token`.
 enum TokenNoun {
   static let command = Command(
     "token", "sign-ins of boxes; check media tokens",
@@ -89,7 +89,7 @@ enum TokenNoun {
   }
 }
 
-/// `regentctl temporary-pass`.
+/// The commands of `regentctl temporary-pass`.
 enum TemporaryPassNoun {
   static let command = Command(
     "temporary-pass", "temporary passes in use or used up",
@@ -157,7 +157,7 @@ enum TemporaryPassNoun {
 
   private static func sentence(on reset: PassReset, _ begun: Int) -> String {
     let place = "\(reset.requestor) at \(reset.provider)"
-    // The app's own key says who somebody is: it is not said again.
+    // The identity is not printed, because it may identify a person.
     let owner = reset.device.map { "device \($0)" } ?? reset.identity.map { _ in "that identity" }
     guard begun > 0 else {
       let who = owner.map { "\($0) has used no pass" } ?? "no box has used a pass"

@@ -5,7 +5,7 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl backup` and `doctor`.
+/// The commands `regentctl backup`, `restore` and `doctor`.
 enum UpkeepVerbs {
   static let backup = verb(
     "backup", "back up the database of the running service to a file",
@@ -32,15 +32,15 @@ enum UpkeepVerbs {
     show(try await copy(into: call[file], call, admin), call)
   }
 
-  /// A copy that is in its place.
+  /// A complete backup.
   struct Copy {
     let path: String
     let entry: BackupEntry
   }
 
-  /// Has the service copy its database into a file that must not be there yet.
+  /// Makes the service copy its database, and stores the copy in a new file.
   static func copy(into path: String, _ call: Invocation, _ admin: AdminClient) async throws -> Copy {
-    // First of all: a copy that has no place to go is not worth making.
+    // Opened first, so that no copy is made that cannot be stored.
     let place = try newFile(path)
     let entry = try await call.console.progress("copying the database") {
       try await admin.makeBackup()
@@ -91,7 +91,7 @@ enum UpkeepVerbs {
     if findings.contains(where: { $0.status == .bad }) { throw QuietExit(.failed) }
   }
 
-  /// What the checks find; a service that does not answer is a finding, too.
+  /// Runs the checks; a service that does not answer is a finding, too.
   static func findings(_ call: Invocation, _ admin: AdminClient) async -> [Finding] {
     do throws(AdminError) {
       let service = try await admin.service()
@@ -123,7 +123,7 @@ enum UpkeepVerbs {
     return Finding("service", .good, "version \(service.version), since \(shown(service.started))")
   }
 
-  /// A finding as people read it.
+  /// A finding as lines of text.
   static func lines(_ finding: Finding) -> [String] {
     let mark =
       switch finding.status {
@@ -143,7 +143,7 @@ enum UpkeepVerbs {
     }
   }
 
-  /// Fetches the copy part by part; the file gets its name when all of it is there and on disk.
+  /// Downloads the copy in parts; the file gets its name when it is complete and on disk.
   private static func fetch(
     _ entry: BackupEntry, into file: consuming NewFile, _ admin: AdminClient
   ) async throws {

@@ -3,14 +3,14 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-// What can be typed, as the values that travel. An option that is given as an empty word takes a value away.
+// Types of option values, converted to the JSON values of the admin protocol. An empty value removes the setting.
 
-/// An identifier of a kind.
+/// An identifier of the kind `Kind`.
 func identifier<Kind: IdentifierKind>(
   _ placeholder: String, _: Kind.Type = Kind.self
 ) -> ValueKind<Identifier<Kind>> {
   ValueKind(placeholder, show: { $0.text }) { text throws(ValueProblem) in
-    // "." and ".." are steps in a path, and no call would arrive.
+    // "." and ".." would be resolved as steps of the path.
     guard let identifier = Identifier<Kind>(text), text != ".", text != ".." else {
       throw ValueProblem(
         "is not a valid name",
@@ -23,16 +23,16 @@ func identifier<Kind: IdentifierKind>(
 }
 
 extension ValueKind where Value == JSONValue {
-  /// A text, or nothing for an empty word.
+  /// Any text; an empty value removes the setting.
   static func member(_ placeholder: String) -> ValueKind {
     ValueKind(placeholder, show: { $0.string ?? "" }) { text throws(ValueProblem) in
       text.isEmpty ? .null : .string(text)
     }
   }
 
-  /// A text that a member of a record must take, alone or as an element of a list.
+  /// A text that is valid for a member of a record, alone or as an element of a list.
   ///
-  /// An empty one takes the value away, unless the record is only just being made.
+  /// An empty value removes the setting, except when the record is being created.
   static func member<Record: OperatorRecord>(
     _ placeholder: String, of _: Record.Type, _ member: Record.Member, isList: Bool = false,
     mayBeEmpty: Bool = true, _ key: JSONObject
@@ -56,21 +56,19 @@ extension ValueKind where Value == JSONValue {
   /// `on` or `off`.
   static var switched: ValueKind { converted(.onOff, JSONValue.bool) }
 
-  /// One of a type's words.
   static func word<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
     _: Word.Type
   ) -> ValueKind where Word.RawValue == String {
     converted(ValueKind<Word>.cases) { .string($0.rawValue) }
   }
 
-  /// A length of time from a second to ten years.
+  /// A duration from one second to ten years.
   static var span: ValueKind {
     converted(.duration(.seconds(1)...(.seconds(3_650 * 86_400)))) {
       .integer($0.wholeMilliseconds)
     }
   }
 
-  /// A whole number in a range.
   static func number(_ range: ClosedRange<Int>) -> ValueKind {
     converted(.integer(range)) { .integer(Int64($0)) }
   }
@@ -97,7 +95,7 @@ extension ValueKind where Value == JSONValue {
 }
 
 extension Patch {
-  /// Names a list if anything was said of it; a single empty word empties it.
+  /// Sets a list if any value was given; a single empty value empties it.
   mutating func set(_ member: Record.Member, list values: [JSONValue]) {
     guard !values.isEmpty else { return }
     set(member, .array(values.filter { !$0.isNull }))
@@ -105,14 +103,14 @@ extension Patch {
 }
 
 extension ValueKind where Value == String {
-  /// The path of a file, or an empty word.
+  /// The path of a file, or an empty value.
   static var fileOrNone: ValueKind {
     ValueKind("PEMFILE", completion: .files, show: { $0 }) { text throws(ValueProblem) in text }
   }
 }
 
 extension ValueKind where Value == JSONValue {
-  /// One of a type's words, or nothing for an empty word.
+  /// One of the type's words, or an empty value.
   static func wordOrNone<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
     _: Word.Type
   ) -> ValueKind where Word.RawValue == String {

@@ -2,14 +2,15 @@ import Administration
 import CommandKit
 import RegentPlatform
 
-/// What `doctor` says of the timer that makes a backup every night: the service knows how old the last one is, and
-/// systemd alone whether there will be another.
+/// The doctor's check of the nightly backup timer.
+///
+/// The service knows the age of the last backup; only systemd knows whether the timer will start another.
 enum NightlyBackup {
   private static let timer = "regentd-backup.timer"
 
   static var hasSystemd: Bool { (try? PrivateDirectory.check("/run/systemd/system", widest: 0o755)) == true }
 
-  /// Nothing where the service is none of systemd's, or came without the timer.
+  /// Empty if the service is not a systemd unit, or was installed without the timer.
   static func findings(_ call: Invocation) -> [Finding] {
     guard hasSystemd, Connection.isOfMachine(call), ask("cat", timer) == 0 else { return [] }
     if ask("is-failed", "regentd-backup.service") == 0 {
@@ -27,7 +28,7 @@ enum NightlyBackup {
     return [Finding("nightly-backup", .good, "the timer is on")]
   }
 
-  /// The exit code of a question to systemd, whose words nobody needs.
+  /// The exit code of a systemctl command, whose output is discarded.
   static func ask(_ verb: String, _ unit: String) -> Int32? {
     try? ChildProgram.run("sh", ["-c", "exec systemctl \(verb) \(unit) >/dev/null 2>&1"])
   }

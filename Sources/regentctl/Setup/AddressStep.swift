@@ -3,7 +3,7 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// The first step of setup: what phones open, and where the service listens for that.
+/// The first step of setup: the public address, and the address on which the service listens.
 struct AddressStep {
   private let report: SetupReport
   private let admin: AdminClient
@@ -16,12 +16,12 @@ struct AddressStep {
     settings = SettingsChange(report)
   }
 
-  /// What is known of the service when the questions begin.
+  /// What is known about the service before the first question.
   private struct FoundService {
     var isRunning = true
-    /// The address that phones open now.
+    /// The current public address.
     var publicURL: String?
-    /// Where the settings have it listen.
+    /// The address to listen on in the settings.
     var listens: ListenPlace?
   }
 
@@ -30,7 +30,7 @@ struct AddressStep {
     do throws(AdminError) {
       found.publicURL = try await admin.service().publicURL
     } catch {
-      // A service whose port somebody else has cannot be asked, and is led elsewhere.
+      // The service cannot run, because another program has its port: setup offers another port.
       guard error.code == .notRunning, settings.text != nil, let place = found.listens,
         let taken = place.objection(isRunning: false, ownPort: nil)
       else { throw error }
@@ -45,7 +45,7 @@ struct AddressStep {
     try ask(found)
   }
 
-  /// Has a service that could not start listen elsewhere.
+  /// Moves a service that could not start to another port.
   private func move(from place: ListenPlace, _ taken: String, _ found: FoundService) throws {
     let next = place.nextFree?.description
     let listen: String
@@ -77,13 +77,13 @@ struct AddressStep {
     }
     let url =
       try call[SetupVerb.publicURL].map { given throws(CommandError) in try notAPlaceholder(given) } ?? askURL(found)
-    // Nobody changed anything: what is set by hand stays as it is.
+    // The answer is the current address, so settings made by hand stay.
     guard call[SetupVerb.publicURL] != nil || url.description != found.publicURL else { return try listenAlone(found) }
     var address = ServiceAddress(publicURL: url, encryption: try encryption(of: url), listen: call[SetupVerb.listen])
     if case .proxy = address.encryption, address.listen == nil, let text = settings.text,
       let trusted = text.value(of: "REGENT_TRUST_PROXY")
     {
-      // The proxy of this service asks there already.
+      // The settings already trust a proxy on that address.
       (address.trusted, address.listen) = (trusted, text.value(of: "REGENT_LISTEN"))
     }
     if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
@@ -104,7 +104,7 @@ struct AddressStep {
     try settings.write(address.settings, isRunning: found.isRunning)
   }
 
-  /// `--listen` without an address for phones: that one setting is another.
+  /// Changes only the address to listen on (`--listen` without a public address).
   private func listenAlone(_ found: FoundService) throws {
     guard let given = call[SetupVerb.listen], found.listens?.description != given else { return }
     let listen = try free(given, found)
@@ -119,28 +119,28 @@ struct AddressStep {
     try settings.write([("REGENT_LISTEN", listen)], isRunning: found.isRunning)
   }
 
-  /// A place to listen that nobody else has.
+  /// Checks that no other program listens on the address.
   private func free(_ listen: String, _ found: FoundService) throws(CommandError) -> String {
     do throws(ValueProblem) {
       _ = try ListenPlace.kind.value(of: listen)
     } catch {
       throw .usage("\(listen) \(error.problem)", hint: error.hint)
     }
-    // What it makes of the rest the service says itself when it starts with it.
+    // The service itself validates the rest when it starts with the setting.
     guard let place = ListenPlace(listen),
       let taken = place.objection(isRunning: found.isRunning, ownPort: found.listens?.port)
     else { return listen }
     throw .usage(taken, hint: "choose another: --listen \(place.nextFree?.description ?? "ADDRESS:PORT")")
   }
 
-  /// What keeps the service from listening where an address wants it to.
+  /// Why the service cannot listen on the address; nil if it can.
   private func objection(to address: ServiceAddress, _ found: FoundService) -> CommandError? {
     guard let place = address.listening,
       let taken = place.objection(isRunning: found.isRunning, ownPort: found.listens?.port)
     else { return nil }
     let next = place.nextFree
     if address.listen == nil, address.publicURL.scheme == "http" {
-      // Without anybody between, phones come to the very port.
+      // Without a proxy, phones connect to this port directly.
       let port = next.map { "\($0.port)" } ?? "PORT"
       return .usage(taken, hint: "choose another port: --public-url http://\(address.publicURL.host):\(port)")
     }
@@ -175,7 +175,7 @@ struct AddressStep {
 
   private func webAddress(_ text: String) throws(CommandError) -> AbsoluteURL {
     guard let url = try? AbsoluteURL(parsing: text), url.scheme == "https" || url.scheme == "http" else {
-      // Somebody at home has the numbers of this machine, and no certificate for them.
+      // At home, addresses are numbers without a certificate, so the hint proposes http.
       let isNumbers = text.utf8.first.map { (0x30...0x39).contains($0) || $0 == 0x5B } ?? false
       throw .usage(
         "\(text) is not a web address",
@@ -206,7 +206,7 @@ struct AddressStep {
     }
     if call[SetupVerb.proxy] { return .proxy }
     guard call.canAsk else {
-      // Nothing speaks TLS at the very port that is the service's own, and hardly at bare numbers.
+      // Port 8787 is the service's own, which has no TLS here, and certificates for bare addresses are rare.
       let isNumbers = if case .address = url.host { true } else { false }
       guard !isNumbers, url.effectivePort != 8787 else {
         throw CommandError.usage(
@@ -229,7 +229,9 @@ struct AddressStep {
       })
   }
 
-  /// A file that is there; whether the service can use it, it says itself.
+  /// Checks that a file exists.
+  ///
+  /// The service itself checks whether it can use the file.
   private func file(_ path: String) throws(CommandError) -> String {
     guard path.hasPrefix("/"), (try? DurableFile.read(path, limit: 1 << 20, widest: nil)) != nil else {
       throw .usage("there is no file \(path)", hint: "give the full path, such as /etc/regent/fullchain.pem")

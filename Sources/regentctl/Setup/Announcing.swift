@@ -3,14 +3,14 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// The unit that says on the local network where the service is: off until somebody wants it.
+/// The systemd unit that announces the service on the local network; off by default.
 enum Announcing {
   private static let unit = "regentd-announce.service"
 
-  /// Switches it on or off, now and for every start.
+  /// Switches the unit on or off, now and at boot.
   static func set(_ isOn: Bool, _ report: SetupReport, _ admin: AdminClient) async throws {
     if isOn {
-      // What cannot be said is told now, and not by a unit that fails.
+      // Checked here, so that the operator sees the error, and not only the unit's log.
       _ = try await AnnounceVerb.announcement(admin)
       guard try ChildProgram.run("sh", ["-c", "command -v \(AnnounceVerb.program) >/dev/null"]) == 0 else {
         throw CommandError(
@@ -34,7 +34,7 @@ enum Announcing {
       lines: [isOn ? "announced on the local network: \(unit)" : "not announced on the local network"])
   }
 
-  /// Nothing where nobody wants it.
+  /// Checks an enabled unit; empty if it is off.
   static func findings(_ call: Invocation) -> [Finding] {
     guard NightlyBackup.hasSystemd, Connection.isOfMachine(call), NightlyBackup.ask("is-enabled", unit) == 0 else {
       return []

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// The records without which nobody can sign in; those that are there stay as they are.
+/// Adds the records that the first sign-in needs; existing records are not changed.
 struct FirstRecords {
   let report: SetupReport
   let admin: AdminClient

@@ -2,14 +2,14 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// Where the service listens on the network, as its settings write it.
+/// An address in the setting REGENT_LISTEN.
 struct ListenPlace: CustomStringConvertible {
   let description: String
   let port: UInt16
   private let host: String
   private let address: SocketAddress
 
-  /// What `setup` takes: where the service itself would listen, but for a port that is another at each start.
+  /// The addresses that the service accepts, except port 0, which would be another port at each start.
   static var kind: ValueKind<String> {
     ValueKind("ADDRESS", show: { $0 }) { text throws(ValueProblem) in
       if isSocket(text) || ListenPlace(text) != nil { return text }
@@ -23,7 +23,7 @@ struct ListenPlace: CustomStringConvertible {
     }
   }
 
-  /// `unix:/path`, of no more bytes than the kernel takes.
+  /// Whether the text is `unix:/path` with at most the bytes that the kernel allows.
   private static func isSocket(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.starts(with: "unix:/".utf8) && (2...longestSocket).contains(bytes.count - 5)
@@ -32,7 +32,7 @@ struct ListenPlace: CustomStringConvertible {
 
   private static let longestSocket = 107
 
-  /// `127.0.0.1:8787`, `[::1]:8787` or `*:8787`; nil for a Unix socket, and for what the service itself refuses.
+  /// Parses `127.0.0.1:8787`, `[::1]:8787` or `*:8787`; nil for a Unix socket, and for what the service would reject.
   init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -55,20 +55,20 @@ struct ListenPlace: CustomStringConvertible {
     }
   }
 
-  /// The next place with a port that is free.
+  /// The same address with the next free port.
   var nextFree: ListenPlace? {
     (port..<port.addingClamped(100)).lazy.compactMap { ListenPlace("\(host):\($0 + 1)") }
       .first { PortHolder.isFree($0.address) }
   }
 
-  /// Who else listens there, as a sentence.
+  /// The program that already listens on the address, as a sentence.
   ///
-  /// What the service has itself is free once it is restarted.
+  /// A port that the service itself uses counts as free, because setup restarts the service.
   ///
   /// - Parameters:
   ///   - isRunning: whether the service answers.
-  ///   - ownPort: the port that its settings give it.
-  /// - Returns: nil when the service may listen there.
+  ///   - ownPort: the port in the service's settings.
+  /// - Returns: nil if the service can listen there.
   func objection(isRunning: Bool, ownPort: UInt16?) -> String? {
     guard let holder = PortHolder.of(address) else { return nil }
     let isOwn: Bool

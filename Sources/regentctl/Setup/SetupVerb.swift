@@ -5,7 +5,7 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl setup`.
+/// The command `regentctl setup`.
 enum SetupVerb {
   static let command = verb(
     "setup", "configure a new service and its first records",
@@ -42,7 +42,7 @@ enum SetupVerb {
     if !isWell { throw QuietExit(.failed) }
   }
 
-  /// - Returns: whether doctor finds nothing bad.
+  /// - Returns: whether doctor found nothing bad.
   private static func perform(_ report: SetupReport, _ admin: AdminClient) async throws -> Bool {
     let call = report.call
     try await AddressStep(report, admin).perform()
@@ -55,7 +55,7 @@ enum SetupVerb {
     let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
     if box == .key { try await records.issueKey(to: requestor) }
     try await backUp(report, admin)
-    // Made before doctor looks and shown last: it is what somebody goes to the box with.
+    // Created before doctor runs and printed last, because the operator needs it at the box.
     let invitation = box == .code ? try await InvitationNoun.first(of: requestor, admin) : nil
     let findings = await UpkeepVerbs.findings(call, admin)
     report.add("doctor", .array(findings.map(\.json)), lines: findings.flatMap(UpkeepVerbs.lines))
@@ -66,7 +66,7 @@ enum SetupVerb {
     return !findings.contains { $0.status == .bad }
   }
 
-  /// Addresses with more make QR codes that no phone reads from a screen.
+  /// Longer addresses make QR codes that phones cannot read from a screen.
   static let longestAddress = 255
 
   private static let phoneAddress = ValueKind<AbsoluteURL>("URL", show: { $0.description }) {
@@ -76,7 +76,7 @@ enum SetupVerb {
     return url
   }
 
-  /// What is wrong with an address for phones that is one of the web.
+  /// The problem with a web address as the public address; nil if there is none.
   static func problem(of url: AbsoluteURL) -> ValueProblem? {
     guard url.description.utf8.count > longestAddress else { return nil }
     return ValueProblem(
