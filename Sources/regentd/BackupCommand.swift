@@ -7,7 +7,7 @@ import PostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// `regentd backup`: copies a database on a server into a file, beside the services that use it.
+/// `regentd backup`: copies a database on a server into a file while services use it.
 enum BackupCommand {
   static let command = Command(
     "backup", "back up a database on a PostgreSQL server to a file",
@@ -32,7 +32,7 @@ enum BackupCommand {
         "--database is not on a server",
         hint: "for a database in a file, use regentctl backup \(shellQuoted(call[file]))")
     }
-    // First of all: a copy that has no place to go is not worth making.
+    // Checked first, so that no copy is made that cannot be stored.
     let target = try place(call[file])
     let draft = DatabaseCopy(call)
     defer { draft.remove() }
@@ -46,7 +46,7 @@ enum BackupCommand {
     do {
       try await note(on: server, paths, by: person)
     } catch {
-      // It is no worse for it.
+      // The backup itself is complete.
       call.console.print(
         "warning: the backup could not be recorded in the audit log: \(explained(error)?.message ?? "\(error)")")
     }
@@ -79,7 +79,7 @@ enum BackupCommand {
     try target.finish()
   }
 
-  /// Writes down that there is a copy of everything, and when it was made.
+  /// Records in the audit log that a backup was made, and when.
   private static func note(on server: ConnectionSettings, _ paths: ServicePaths, by person: UInt32) async throws {
     let store = try await onThread("backup") {
       try MasterKeyFile(paths).look { key in

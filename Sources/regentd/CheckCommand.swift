@@ -9,7 +9,7 @@ import PostgreSQL
 import RegentPlatform
 import RegentSQL
 
-/// `regentd check`: what `serve` would find, without serving.
+/// `regentd check`: performs the checks of `serve` without serving.
 enum CheckCommand {
   static let command = Command(
     "check", "check the settings and the database before a start",
@@ -75,7 +75,7 @@ private func note(_ message: String, _ hint: String, _ console: Console) {
   console.note("  hint: \(hint)")
 }
 
-/// Reads the certificate and its key as the service would; the port is any that is free, and is given back at once.
+/// Loads the certificate and its key as the service would; the listener uses any free port and is closed at once.
 private func load(_ tls: TLSFiles) throws {
   var engine = ServerConfiguration()
   engine.loops = 1
@@ -110,7 +110,9 @@ private func close(_ store: SQLiteStore) async {
   try? await onThread("check") { store.close() }
 }
 
-/// Looks at a database on a server as it is at one moment: nothing is written, and services go on.
+/// Checks a snapshot of a database on a server.
+///
+/// Nothing is written, and services continue.
 private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ console: Console) async throws {
   let isMade = try await onThread("check") { try PostgreSQLStore.isMade(on: server) }
   try await onThread("check") { try refuseBeginning(on: server, paths) }
@@ -130,7 +132,7 @@ private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ 
   try report(found, console)
 }
 
-/// Says what is good, up to the first thing that is not.
+/// Prints the results; throws at the first problem.
 private func report(_ found: StoreSurvey, _ console: Console) throws {
   guard found.loose.isEmpty else {
     throw CommandError(

@@ -10,7 +10,7 @@ import PairingStoreSQLite
 import RegentPlatform
 import SQLite
 
-/// What the admin socket does below the store: copies of the database, the master key, checks of files.
+/// Administrative work on a database in a file: backups, the master key, checks.
 actor DatabaseUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: SQLiteStore
@@ -22,13 +22,13 @@ actor DatabaseUpkeep: AdminUpkeep {
     self.paths = paths
     self.store = store
     self.nextStart = nextStart
-    // Of a service that was killed while it made one; nobody can fetch it any more.
+    // A copy that a killed service left; it can no longer be fetched.
     removeCopy(copyPath)
   }
 
   // MARK: - Copies
 
-  /// All copies are made in the same place, so that the next start finds and removes what a crash left.
+  /// All copies use the same path, so that the next start removes what a crash left.
   private nonisolated var copyPath: String { "\(paths.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {
@@ -107,7 +107,7 @@ actor DatabaseUpkeep: AdminUpkeep {
     return findings
   }
 
-  /// A backup is as large as the database, and a full disk ends all writing.
+  /// Checks the free disk space: a backup needs as much as the database, and no change is possible on a full disk.
   private func diskFinding() async -> Finding {
     let place = folder(of: paths.database)
     do throws(StoreError) {
@@ -139,7 +139,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   private static let scarce: Int64 = 256 << 20
 }
 
-/// Opens the copy as the service would and looks at the signature of every row.
+/// Opens the copy and verifies the signature of every row.
 private func verify(_ path: String, _ paths: ServicePaths) async throws {
   let store = try await onThread("backup") {
     var copied = paths
@@ -166,17 +166,17 @@ private func verify(_ path: String, _ paths: ServicePaths) async throws {
   }
 }
 
-/// Removes a copy and whatever lies beside it.
+/// Removes a copy and the files beside it.
 func removeCopy(_ path: String) {
   for draft in ["", ".partial"] {
     for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
-      // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.
+      // A failure is ignored here: the next copy removes the rest, or fails.
       try? DurableFile.remove(path + draft + suffix)
     }
   }
 }
 
-/// Runs what blocks on a thread of its own: the pool has only as many threads as cores.
+/// Runs blocking work on its own thread, because Swift's thread pool has only one thread per core.
 func onThread<Value: Sendable>(_ name: String, _ work: @escaping @Sendable () throws -> Value)
   async throws -> Value
 {

@@ -1,7 +1,7 @@
 import CommandKit
 import HTTPServer
 
-/// Errors of the tools as a sentence and what to type.
+/// Messages and hints for the errors that the tools throw.
 func explained(_ error: any Error) -> CommandError? {
   (error as? CommandError) ?? (error as? ServerError).map(sentence) ?? storeSentence(error)
 }

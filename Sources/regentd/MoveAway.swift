@@ -12,9 +12,9 @@ extension Move {
     CopyMark(action: "database.move", detail: "to a server (\(name))")
   }
 
-  /// Takes the file's database to the server.
+  /// Moves the database from the file to the server.
   ///
-  /// A copy of it is sent, from a place for what may go: the file itself stays as it is until everything has arrived.
+  /// Sends a temporary copy; the file itself is not changed until all rows have arrived.
   func away(_ copy: DatabaseCopy) async throws {
     try RestoredDatabase(of: paths.database).finish()
     let lock = try lock()
@@ -47,7 +47,7 @@ extension Move {
       }
       console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, all verified")
     } catch let failure as CopyFailure {
-      // Nobody knows: the mark stays, and the next try asks the server.
+      // The outcome is unknown: the mark stays, and the next attempt asks the server.
       if case .unknown = failure { throw failure }
       try marker.forget()
       throw failure
@@ -60,7 +60,7 @@ extension Move {
     lock.release()
   }
 
-  /// Brings a copy to this version's form and checks it; writes down in it that it moves.
+  /// Migrates and checks the copy, and records the move in its audit log.
   private func prepare(_ path: String, _ mark: CopyMark) async throws -> [String] {
     let paths = paths
     let store = try await onThread("move") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }

@@ -2,7 +2,7 @@ import CommandKit
 import PostgreSQL
 import RegentPlatform
 
-/// `regentd move`: takes everything from a file to a server, or back, while no service runs.
+/// `regentd move`: moves the database from a file to a server, or back, while no service runs.
 enum MoveCommand {
   static let command = Command(
     "move", "move the database from a file to a PostgreSQL server, or back",
@@ -46,14 +46,16 @@ enum MoveCommand {
 /// One move, in either direction.
 struct Move {
   let server: ConnectionSettings
-  /// The server as it was given.
+  /// The server as the user typed it.
   let place: String
-  /// The file and the key to both.
+  /// The paths of the file and of the master key.
   let paths: ServicePaths
   let console: Console
   let person: UInt32
 
-  /// Keeps every service from the file; the server is kept from them by the copy itself.
+  /// Locks the file against services.
+  ///
+  /// The copy itself locks the database on the server.
   func lock() throws -> FileLock {
     do throws(FileError) {
       return try FileLock(beside: paths.database)
@@ -64,7 +66,7 @@ struct Move {
     }
   }
 
-  /// Refuses to finish a move that went elsewhere.
+  /// Rejects another server than that of an interrupted move.
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(

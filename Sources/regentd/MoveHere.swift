@@ -8,14 +8,14 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  /// What the server says of itself when everything is in the file: where that is, for whoever looks for it.
+  /// The text stored on the server when all rows are in the file; it names the new place.
   private func state(_ name: String) -> String {
     "moved to a file, \(paths.database)\(machineName().map { " on \($0)" } ?? "") \(Self.mark(name))"
   }
 
   private static func mark(_ name: String) -> String { "(\(name))" }
 
-  /// Takes the server's database into the file.
+  /// Moves the database from the server into the file.
   func here() async throws {
     let lock = try lock()
     try MasterKeyFile(paths).refusePendingChange()
@@ -34,7 +34,7 @@ extension Move {
         try finish()
         return lock.release()
       }
-      // It is of a move that was not decided, and services may have gone on with the server since.
+      // The file is from a move that was not completed; services may have changed the server's database since.
       for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(paths.database + suffix) }
       try marker.forget()
     }
@@ -63,7 +63,7 @@ extension Move {
     } catch let failure as CopyFailure {
       throw failure
     } catch {
-      // Certainly it was not closed: the server's is the database still.
+      // The server's database was not closed, so it is still the valid one.
       try DurableFile.remove(paths.database)
       try marker.forget()
       throw error

@@ -9,7 +9,7 @@ import PostgreSQL
 import RegentPlatform
 import SQLite
 
-/// Opens the database with its master key; the first start makes both.
+/// Opens the database with its master key; the first start creates both.
 func openStore(
   _ paths: ServicePaths, holding held: HeldMasterKey? = nil,
   onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
@@ -24,7 +24,7 @@ func openStore(
   }
 }
 
-/// Opens a database with a key.
+/// Opens a database with a given key.
 func openStore(
   at path: String, _ key: Secret, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
   onFailStop: @escaping @Sendable (SQLiteError) -> Void = { _ in }
@@ -37,14 +37,14 @@ func openStore(
   return try SQLiteStore(options)
 }
 
-/// Refuses a file in which pages do not fit together.
+/// Throws if SQLite's integrity check fails.
 func refuseDamage(of store: SQLiteStore, _ paths: ServicePaths) async throws {
   guard let problem = try await store.integrityProblems().first else { return }
   throw CommandError(
     "the database \(paths.database) is damaged: \(problem)", hint: "restore the last backup: regentctl restore BACKUP")
 }
 
-/// What is wrong with the store's files, as a sentence and what to type.
+/// Messages and hints for the errors of the store.
 func storeSentence(_ error: any Error) -> CommandError? {
   switch error {
   case let error as StoreKeyFailure:

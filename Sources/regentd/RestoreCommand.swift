@@ -8,7 +8,7 @@ import PairingStoreSQLite
 import PostgreSQL
 import RegentPlatform
 
-/// `regentd restore`: puts a backup in the place of the database while no service runs.
+/// `regentd restore`: replaces the database with a backup while no service runs.
 enum RestoreCommand {
   static let command = Command(
     "restore", "replace the database with a backup",
@@ -65,7 +65,7 @@ enum RestoreCommand {
   private static let yes = Input.flag("yes", "do not ask for confirmation").saidEachTime()
 }
 
-/// A backup that was opened before this process became another user.
+/// A backup that was opened before this process changed its user.
 private final class OpenBackup: Sendable {
   let file: FileDescriptor
   let path: String
@@ -76,16 +76,16 @@ private final class OpenBackup: Sendable {
   }
 }
 
-/// What is to be said of a restore.
+/// The result of a restore.
 private struct Restored {
-  /// Where the database that was there is kept.
+  /// The path where the previous database is kept.
   var kept: String?
-  /// What became of the day's numbers.
+  /// A sentence about today's numbers.
   let numbers: String
   let remarks: [String]
 }
 
-/// Puts a backup into an empty database on a server.
+/// Restores a backup to an empty database on a server.
 private func restore(
   _ backup: OpenBackup, to server: ConnectionSettings, _ room: DatabaseCopy, _ paths: ServicePaths,
   _ console: Console, by person: UInt32
@@ -141,7 +141,7 @@ private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UIn
   }
 }
 
-/// What somebody else would make in the folder of the service's own user the service could not open.
+/// Throws if the folder belongs to another user, because the service could not open files that this user creates there.
 private func checkOwner(of folder: String) throws {
   do throws(FileError) {
     try PrivateDirectory.ensure(folder, widest: 0o7777)
@@ -154,13 +154,13 @@ private func checkOwner(of folder: String) throws {
   }
 }
 
-/// A copy beside the database, so that a backup on another disk is read once and the exchange is one step.
+/// Copies the backup beside the database, so that a backup on another disk is read once and the exchange is a rename.
 private func prepare(_ draft: String, of backup: OpenBackup) throws -> BackupFile.Ending {
   for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(draft + suffix) }
   return try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
 }
 
-/// What `regentctl stats` shows of today when the service runs again.
+/// A sentence about today's numbers in `regentctl stats` after the restore.
 private func fate(of numbers: String?, at now: Instant) -> String {
   let taken = numbers.flatMap(DayNumbers.keptTime).map {
     ", taken at \(CivilDate.text(epochMilliseconds: $0.milliseconds, fraction: false))"
@@ -171,9 +171,9 @@ private func fate(of numbers: String?, at now: Instant) -> String {
   return "today's numbers are those of the backup\(taken ?? "")"
 }
 
-/// Refuses a backup that is damaged, sealed with another key or changed by anybody; marks the new epoch in it.
+/// Rejects a backup that is damaged, sealed with another key or changed, and starts a new epoch in it.
 ///
-/// - Returns: the day's numbers in it, and what is missing in its audit log.
+/// - Returns: today's numbers in it, and the gaps in its audit log.
 private func check(
   _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, _ entry: AuditEntry,
   isForFile: Bool
@@ -201,7 +201,7 @@ private func check(
       hint: "use an older backup")
   }
   do {
-    // Here, because the key for it is in the database, sealed with the master key.
+    // Checked here, because the seal's key is in the database, encrypted with the master key.
     if let seal = ending.seal, try !store.isSeal(seal, ofBackup: ending.hash) {
       throw CommandError(
         "\(backup) is damaged: its content has changed, or another service made its seal",
@@ -220,12 +220,13 @@ private func check(
     gaps = try await store.auditProblems()
     numbers = try await dayNumbers(in: store)
     try await store.beginEpoch(audit: entry)
-    // One of a server has in it when it was made. One of a file cannot: its numbers were written down just before.
+    // A backup of a server contains the time when it was made. For one of a file, the time of its day numbers is used,
+    // which are stored just before.
     let noted = try await store.keptNumbers(.backup).flatMap(Int64.init).map(Instant.init(milliseconds:))
     if let made = [noted, numbers.flatMap(DayNumbers.keptTime)].compactMap(\.self).filter({ $0 <= now }).max() {
       try await store.keepNumbers(String(made.milliseconds), as: .backup)
     }
-    // Nodes have their own on a server; whoever goes on with a file has those of the whole service.
+    // On a server each node has its own numbers; a file gets the sum of all nodes.
     if isForFile, let numbers { try await keepDayNumbers(numbers, in: store) }
     try await onThread("restore") { store.close() }
   } catch {

@@ -5,7 +5,7 @@ import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// The options of `regentd serve`, each also `REGENT_…` in the environment.
+/// The options of `regentd serve`; each is also an environment variable `REGENT_…`.
 enum ServeCommand {
   static let listen = Input.repeated(
     "listen", .listenAddress, default: [.network(.loopback, port: 8787)],
@@ -104,7 +104,7 @@ enum ServeCommand {
 
   private static let deadline = ValueKind.duration(.milliseconds(100)...(.seconds(3_600)))
 
-  /// What `regentd check` reads as well.
+  /// All inputs, which `regentd check` has, too.
   static var inputs: [any InputDeclaration] {
     [
       listen, publicURL, database, databasePasswordFile, node, wakeups, adminSocket, adminGroup,

@@ -6,7 +6,7 @@ import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// What the admin socket does below a store on a server: copies of everything in it, the master key, checks.
+/// Administrative work on a database on a server: backups, the master key, checks.
 actor ServerUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: PostgreSQLStore
@@ -87,11 +87,11 @@ actor ServerUpkeep: AdminUpkeep {
     return findings
   }
 
-  /// Whether anything can be written, and how long that takes.
+  /// Whether changes can be written, and how long that takes.
   private func writingFindings() async throws(StoreError) -> [Finding] {
     do throws(StoreError) {
       try await store.lookForRoom()
-      // A trial would wait as well, and be told after seconds that nobody knows.
+      // A trial write would also wait for the standby, and time out with an unknown outcome.
       guard !store.awaitsStandby, let span = try await trial() else { return standbyFindings() }
       return Self.findings(ofWritingIn: span)
     } catch .diskFull {
@@ -103,7 +103,7 @@ actor ServerUpkeep: AdminUpkeep {
     }
   }
 
-  /// How long a change takes; nothing when it waits for the standby.
+  /// The duration of a trial write; nil if it waits for the standby.
   private func trial() async throws(StoreError) -> Duration? {
     let outcome = Locked<Result<Duration, StoreError>?>(nil)
     Task { [store] in
@@ -122,7 +122,7 @@ actor ServerUpkeep: AdminUpkeep {
     }
   }
 
-  /// Whether changes get through to the standby.
+  /// Findings about changes that wait for the standby.
   private func standbyFindings() -> [Finding] {
     guard store.awaitsStandby else { return [] }
     return [
@@ -132,7 +132,7 @@ actor ServerUpkeep: AdminUpkeep {
     ]
   }
 
-  /// What is to be said of how long a change took.
+  /// Findings about the duration of a trial write.
   static func findings(ofWritingIn span: Duration) -> [Finding] {
     guard span >= slow else { return [] }
     return [
@@ -143,12 +143,12 @@ actor ServerUpkeep: AdminUpkeep {
     ]
   }
 
-  /// What a disk is slow from on, too: every new code, approval and permit waits for so long.
+  /// A slow write: every new code, approval and permit waits as long.
   private static let slow: Duration = .milliseconds(250)
-  /// A service's transactions are over in milliseconds, and given up after ten seconds.
+  /// Transactions of the service take milliseconds and are abandoned after ten seconds.
   private static let standing: Duration = .seconds(10)
 
-  /// Whether this node hears the others in time.
+  /// Findings about notifications from other nodes.
   private func hearingFindings() -> [Finding] {
     guard !store.isFlooded else {
       return [
@@ -176,7 +176,7 @@ actor ServerUpkeep: AdminUpkeep {
     ]
   }
 
-  /// What is to be said of the server.
+  /// Findings about the server.
   static func findings(of server: ServerFacts) -> [Finding] {
     var found = [Finding("database", .good, "PostgreSQL \(server.version) answers")]
     if !server.isDurable {
@@ -227,10 +227,11 @@ actor ServerUpkeep: AdminUpkeep {
     return found
   }
 
-  /// Signatures are good for minutes, and codes, leases and permits end by the clock of whoever looks.
+  /// Signed calls are valid for minutes, and codes, leases and permits expire by the clock of the node that checks
+  /// them.
   private static let apart: Duration = .seconds(1)
 
-  /// Whether another server has what is acknowledged, as far as this role may see.
+  /// Whether a standby has all acknowledged changes, as far as this role may see.
   private static func standbyFindings(of server: ServerFacts) -> [Finding] {
     let name = "standby"
     func names(_ standbys: [ServerFacts.Standby]) -> String {
@@ -277,14 +278,14 @@ actor ServerUpkeep: AdminUpkeep {
   }
 }
 
-/// What is said of rows whose signature is not theirs.
+/// A sentence about rows with invalid signatures.
 func changedRows(_ count: Int) -> String {
   count == 1
     ? "1 row was changed by another program and is ignored"
     : "\(count) rows were changed by another program and are ignored"
 }
 
-/// What is to be said of rows and log, whatever the database is.
+/// Findings about rows and the audit log, for both kinds of databases.
 func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(StoreError) -> [Finding] {
   let bad = try await store.verifyRows(step: rowsInStep)
   let gaps = try await store.auditProblems(step: rowsInStep)
@@ -302,7 +303,7 @@ func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(Store
   ]
 }
 
-/// What is said after a change of the master key.
+/// The finding after a change of the master key.
 func masterKeyChanged(_ paths: ServicePaths, kept: String) -> Finding {
   Finding(
     "master-key", .good,

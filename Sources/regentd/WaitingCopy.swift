@@ -6,12 +6,12 @@ import PairingStore
 import RegentPlatform
 import SQLite
 
-/// A copy of the database that waits to be fetched through the admin socket.
+/// A copy of the database that waits to be downloaded over the admin socket.
 struct WaitingCopy {
   let entry: BackupEntry
   let path: String
 
-  /// A part of it, at most so many bytes; empty behind its end.
+  /// A part of the copy, at most `limit` bytes; empty after the end.
   func part(from offset: Int64, limit: Int) throws(AdminError) -> [UInt8] {
     do throws(SystemError) {
       let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
@@ -23,7 +23,7 @@ struct WaitingCopy {
 }
 
 extension WaitingCopy? {
-  /// The copy, if it is the one that is asked for.
+  /// The copy, if it has this id.
   func named(_ id: String) throws(AdminError) -> WaitingCopy {
     guard let copy = self, copy.entry.id == id else {
       throw AdminError(
@@ -34,11 +34,11 @@ extension WaitingCopy? {
   }
 }
 
-/// One copy or one new key at a time: two copies at once would fight over the disk, two new keys over the file.
+/// Allows one copy or one key change at a time: two copies would compete for the disk, two key changes for the file.
 final class UpkeepTurn: Sendable {
   private let isTaken = Locked(false)
 
-  /// Works, unless somebody else does; actors let others in while they wait.
+  /// Runs `work` unless another call is running: an actor admits other calls while it awaits.
   func take<Value>(
     isolation: isolated (any Actor)? = #isolation, _ work: () async throws(AdminError) -> Value
   ) async throws(AdminError) -> Value {
@@ -57,7 +57,7 @@ final class UpkeepTurn: Sendable {
 }
 
 extension AdminError {
-  /// Why a copy was not made.
+  /// Explains why a copy failed.
   init(copying error: any Error) { self.init(.failed, copySentence(error), hint: copyHint(error)) }
 }
 

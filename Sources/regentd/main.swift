@@ -1,6 +1,6 @@
-// regentd: reads the settings, builds the service and runs it, and does what an operator wants of a database: copies,
-// moves, checks, restores it, changes its master key. Decides nothing about codes or tokens.
-// What is served is decided by the service targets, how commands look by CommandKit.
+// regentd: reads the settings and runs the service, and copies, moves, checks and restores its database and changes its
+// master key. It decides nothing about codes or tokens.
+// The service targets decide what is served, CommandKit how commands look.
 
 import CommandKit
 import RegentCryptography
@@ -8,7 +8,7 @@ import RegentPairing
 import RegentPlatform
 
 StandardStreams.fill()
-// Before any thread exists: a thread that started without the mask would take the signal and end the program.
+// Before any thread exists: a thread without this signal mask would receive the signal and end the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
 Random.serveOpenSSL()
