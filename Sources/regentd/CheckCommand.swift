@@ -136,7 +136,7 @@ private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ 
 private func report(_ found: StoreSurvey, _ console: Console) throws {
   guard found.loose.isEmpty else {
     throw CommandError(
-      "rows were deleted by another program than Regent: \(found.loose.prefix(3).joined(separator: ", "))",
+      "rows were deleted by another program: \(found.loose.prefix(3).joined(separator: ", "))",
       hint: "check who can write to the database; an earlier backup may have what is missing")
   }
   guard found.unverified == 0 else {
@@ -147,7 +147,7 @@ private func report(_ found: StoreSurvey, _ console: Console) throws {
   console.print("rows: all signatures are valid")
   guard found.gaps.isEmpty else {
     throw CommandError(
-      "the audit log was changed by another program than Regent: \(found.gaps.prefix(3).joined(separator: ", "))",
+      "the audit log was changed by another program: \(found.gaps.prefix(3).joined(separator: ", "))",
       hint: "check who can write to the database; an earlier backup may have what is missing")
   }
   console.print("audit: the log is complete")

@@ -156,21 +156,22 @@ private func openDatabase(
       }
       options.onStandby = log.trouble(
         "standby-awaited", over: "standby-back",
-        hint: "no change is acknowledged until the standby has it; never cancel them: "
+        hint: "no change is acknowledged until the standby has it; never cancel waiting commits: "
           + "bring it back, or empty synchronous_standby_names")
       options.onHearing = log.trouble(
         "bell-unheard", over: "bell-heard",
-        hint: "what other nodes write is looked for every 20 ms; behind a pooler: session mode, or the "
-          + "port of the server itself; where LISTEN cannot work: --wakeups poll")
+        hint: "polling for other nodes' changes every 20 ms; behind a pooler use session mode or the "
+          + "server's own port; if LISTEN cannot work, use --wakeups poll")
       options.onFlood = log.trouble(
         "bell-flooded", over: "bell-heard",
-        hint: "somebody rings the nodes' bell (NOTIFY) more often than nodes do; for a minute what other nodes write "
-          + "is looked for every 20 ms, then it is listened to again: let nobody else connect to the database")
+        hint:
+          "another program sends NOTIFY on the nodes' channel; for a minute this node polls for other nodes' changes "
+          + "every 20 ms, then it listens again: allow only the service to connect to the database")
       options.onMuteness = log.trouble(
         "bell-unrung", over: "bell-rung",
         hint:
-          "the server's queue for NOTIFY is full; what other nodes write is looked for every 20 ms: end the session "
-          + "that listens and is in a transaction for hours (pg_stat_activity, xact_start)")
+          "the server's NOTIFY queue is full; polling for other nodes' changes every 20 ms: end the session "
+          + "whose transaction is hours old (pg_stat_activity, xact_start)")
     }
     return (
       store, ServerUpkeep(paths, store, nextStart),
@@ -205,14 +206,14 @@ private func reportTamperedRows(_ store: any OpenedStore, _ log: Log) async {
   if let bad = try? await store.verifyRows(step: rowsInStep), bad > 0 {
     log.error(
       "rows-changed",
-      ["count": .number(Int64(bad)), "hint": "rows were changed from outside: see the audit log"])
+      ["count": .number(Int64(bad)), "hint": "another program changed rows: see the audit log"])
   }
   if let gaps = try? await store.auditProblems(step: rowsInStep), let first = gaps.first {
     log.error(
       "audit-broken",
       [
         "reason": .text(first), "count": .number(Int64(gaps.count)),
-        "hint": "lines were removed from outside: compare with the last backup",
+        "hint": "another program removed lines: compare with the last backup",
       ])
   }
 }

@@ -37,7 +37,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     ])
   let publicURL = settings.publicURL?.description ?? addresses[0]
   if settings.isPlainOnTheNetwork {
-    log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
+    log.warning("plain-http", ["url": .text(publicURL), "hint": "passwords are not encrypted on the network"])
   }
   let remarks = settings.remarks(variables: variables.keys)
   for remark in remarks { log.warning("setting", ["reason": .text(remark.message), "hint": .text(remark.hint)]) }
@@ -85,8 +85,8 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
       // The old certificate stays in use; ending the service would not help.
       let reason = explained(error)?.message ?? "\(error)"
       log.error(
-        "not-reloaded", ["reason": .text(reason), "hint": "the certificate that was loaded before stays in use"])
-      status += "; reload failed, the certificate before stays in use: \(reason)"
+        "not-reloaded", ["reason": .text(reason), "hint": "the old certificate stays in use"])
+      status += "; reload failed, the old certificate stays in use: \(reason)"
     }
     manager.ready(status)
   }
@@ -113,7 +113,8 @@ private func end(_ service: RunningService, of server: Server, _ manager: Servic
       "stopped",
       [
         "requests": requests,
-        "hint": "the database did not answer and was left: what was acknowledged is there, and the name is free in 5 s",
+        "hint":
+          "the database did not answer and was abandoned: acknowledged changes are stored, the name is free in 5 s",
       ])
     // Threads still wait in the database library, so its destructors must not run.
     Glibc._exit(0)
@@ -136,7 +137,7 @@ private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> Ser
       "open-files",
       [
         "limit": .number(Int64(limit)), "connections": .number(Int64(engine.connections)),
-        "hint": "raise LimitNOFILE= of the unit or ulimit -n, or lower --connections",
+        "hint": "raise LimitNOFILE= in the unit or ulimit -n, or lower --connections",
       ])
   } else {
     // With a very low limit, a quarter of it: otherwise idle connections could take the last descriptor.
@@ -168,12 +169,12 @@ private struct ServiceManager: Sendable {
         "migrating",
         [
           "step": .text(progress.step), "parts": .number(Int64(progress.parts)),
-          "hint": "the database of an earlier version is brought to this one",
+          "hint": "migrating the database of an earlier version",
         ])
     }
     tell { n throws(SystemError) in
       try n.extendTimeout(by: .seconds(300))
-      try n.status("bringing the database to this version: \(progress.step)")
+      try n.status("migrating the database: \(progress.step)")
     }
   }
 

@@ -52,9 +52,9 @@ import Testing
       options:
         --title TEXT                    the title
         --author NAME                   who wrote it (may be repeated)
-        --genre novel|poetry|technical  what it is (default novel)
+        --genre novel|poetry|technical  what it is (default: novel)
         --lent on|off                   whether it may be lent
-        --period DURATION               how long it may be kept (default 28d)
+        --period DURATION               how long it may be kept (default: 28d)
         --cover FILE                    a picture of the cover
 
       Common options: --shelf, --json, --help; see "library --help".
@@ -70,7 +70,7 @@ import Testing
 
   @Test func `has headings, a note on the environment, and fits the terminal`() async {
     let answer = await library("open --help", columns: 50)
-    #expect(answer.output.contains("\nlimits:\n  --upload SIZE        largest upload (default\n"))
+    #expect(answer.output.contains("\nlimits:\n  --upload SIZE        largest upload (default:\n"))
     #expect(answer.output.contains("\nvariable, for example --port by LIBRARY_PORT;\n"))
     #expect(answer.output.split(separator: "\n").allSatisfy { displayWidth(String($0)) <= 50 })
   }

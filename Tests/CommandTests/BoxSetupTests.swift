@@ -35,7 +35,7 @@ import Testing
     try withInvitation { shell, service, code in
       let setup = "regent setup --config box/agent.conf --state state --code -"
       for (typed, said) in [
-        ("", "no answer to: enrolment code"), ("ABC", "this is not an enrolment code"),
+        ("", "enrolment code is missing"), ("ABC", "this is not an enrolment code"),
         ("\(service)#\(code)", "this box is enrolled for acme"),
       ] {
         let heard = try shell.type("printf '\(typed)' | \(setup) 2>&1").outputText

@@ -70,7 +70,7 @@ import Testing
           #expect(rest.contains("[]"), "a mixture, and nobody was told: \(rest)")
         } else {
           #expect(said.contains("hint: "))
-          #expect(said.contains("at the same time") || said.contains("is there already"), "\(said)")
+          #expect(said.contains("at the same time") || said.contains("already exists"), "\(said)")
         }
       }
     }

@@ -135,9 +135,7 @@ import Testing
   private func makeExpired(_ folder: String) throws {
     try Operator(folder: folder).get(
       """
-      printf \
-      '[ca]\\ndefault_ca=d\\n[d]\\ndatabase=idx\\nserial=ser\\nnew_certs_dir=.\\ndefault_md=sha256\\npolicy=p\\n[p]\\n' \
-      > ca.cnf
+      printf '[ca]\\ndefault_ca=d\\n[d]\\ndatabase=idx\\nserial=ser\\nnew_certs_dir=.\\ndefault_md=sha256\\npolicy=p\\n[p]\\n' > ca.cnf
       echo commonName=supplied >> ca.cnf; touch idx; echo 01 > ser
       openssl req -new -key key -subj /CN=tv.example.org -out csr
       openssl ca -batch -notext -config ca.cnf -selfsign -keyfile key -in csr -out pem \

@@ -70,8 +70,7 @@ import Testing
       def address_string(self): return "somebody"
       def do_GET(self):
         status, body = {"/v1/service": (200, b'{"version":"9.9.9","started":0}'), "/v1/doctor": (200, b"[]"),
-          "/v1/stats": (200, \
-          b'{"since":-9223372036854775808,"started":9223372036854775807,"opened":9223372036854775807}'),
+          "/v1/stats": (200, b'{"since":-9223372036854775808,"started":9223372036854775807,"opened":9223372036854775807}'),
           "/v1/providers": (200, b'{"a":1}'), "/v1/statements": (200, b"<html>")}.get(self.path, (500, b"oh"))
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))

@@ -130,7 +130,7 @@ import Testing
       #expect(
         second.errorText == """
           regentd: another program is already listening on 127.0.0.1:\(port)
-            hint: stop it, or choose another address with --listen
+            hint: stop that program, or choose another address with --listen
 
           """)
       #expect(try fetch("\(service.url)/healthz").status == 200)
@@ -195,7 +195,7 @@ import Testing
       let log = try service.log
       #expect(
         log.contains(
-          #" warning plain-http url=http://tv.example.org hint="sign-in is not encrypted""#))
+          #" warning plain-http url=http://tv.example.org hint="passwords are not encrypted on the network""#))
     }
   }
 
@@ -290,7 +290,7 @@ import Testing
           for (place, message) in said.enumerated() {
             let wanted =
               place.isMultiple(of: 2)
-              ? "EXTEND_TIMEOUT_USEC=300000000" : "STATUS=bringing the database to this version: "
+              ? "EXTEND_TIMEOUT_USEC=300000000" : "STATUS=migrating the database: "
             #expect(message.hasPrefix(wanted), "\(said)")
           }
           let requestors = try shell.get("regentctl requestor list")

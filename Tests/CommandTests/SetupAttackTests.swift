@@ -176,7 +176,6 @@ import Testing
   }
 
   private static let holding = """
-    import fcntl, os, signal, sys; os.umask(63); one = open(sys.argv[1], "w"); fcntl.flock(one, fcntl.LOCK_EX); \
-    signal.pause()
+    import fcntl, os, signal, sys; os.umask(63); one = open(sys.argv[1], "w"); fcntl.flock(one, fcntl.LOCK_EX); signal.pause()
     """
 }

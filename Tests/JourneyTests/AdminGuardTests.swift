@@ -112,7 +112,7 @@ import Testing
     #expect(recent == [.good])
     let old = try #require(try await finding(after: 8).first)
     #expect(old.status == .warning && old.detail.contains("8 days old"), "\(old)")
-    #expect(old.fix?.hasPrefix("regentctl backup") == true)
+    #expect(old.fix?.hasPrefix("run regentctl backup") == true)
   }
 
   @Test func `tells a waiting box at once what an operator did`() async throws {

@@ -59,7 +59,7 @@ import Testing
       },
       Denial(
         "the account was disabled", .authenticationSessionInvalidated,
-        details: "the account is disabled: ask whoever runs the service", message: nobody
+        details: "the account is disabled at the provider: signing in again will not help", message: nobody
       ) { service, _ in
         try await service.account { $0.isDisabled = true }
       },

@@ -27,7 +27,7 @@ import Testing
         service.clock.pass(.seconds(31))
         let full = try await ready()
         #expect(full.status == 503)
-        #expect(full.text.contains("the disk is full: the service can write nothing"))
+        #expect(full.text.contains("the disk is full: nothing can be written"))
         let refusals = store.statistics.diskFull
         for _ in 1...20 { #expect(try await ready().status == 503) }
         // Whoever asks often does not wear the disk out.

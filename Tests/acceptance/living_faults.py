@@ -96,7 +96,7 @@ FAULTS = {
     "other name":
         ("elsewhere", "elsewhere", None, "certificateOtherName", "certificate", "for another host", "host name"),
     "no CA file":
-        ("good", "missing", None, "noAuthorities", "certificate", "authorities cannot be read", "ca-certificates"),
+        ("good", "missing", None, "noAuthorities", "certificate", "cannot read the file with the certificate authorities", "ca-certificates"),
     "expired": ("expired", "expired", None, "certificateExpired", "certificate", "has expired", "must be renewed"),
     "not yet valid":
         ("future", "future", None, "certificateNotYetValid", "certificate", "is not valid yet", "valid now"),

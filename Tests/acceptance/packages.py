@@ -85,7 +85,7 @@ def what_setup_says_counts_for_systemd():
 def a_box_pairs_and_plays():
     install(*files(names=("regent",)))
     said = stage.machine.run("regent", "setup", "--code", enrolment)
-    assert "BAD" not in said and "ok    daemon: it runs" in said and "to sign in, run regent pair" in said, said
+    assert "BAD" not in said and "ok    daemon: the daemon runs" in said and "to sign in, run regent pair" in said, said
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/secret").strip() == "root:root 600"
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/agent.conf").strip() == "root:root 644"
     stage.machine.run("systemctl", "start", "regent.service")
@@ -112,7 +112,7 @@ def the_nightly_backup_can_be_put_back():
     stage.machine.run("regentctl", "requestor", "add", "later")
     stage.machine.run("systemctl", "stop", "regentd")
     said = stage.machine.run("regentctl", "restore", newest, "--yes")
-    assert "what was there before is" in said, said
+    assert "the previous database is kept as" in said, said
     stage.machine.run("systemctl", "start", "regentd")
     running()
     assert requestors() == {"acme"}

@@ -77,7 +77,7 @@ def from_nothing_to_a_code_on_the_screen():
         keyboard.prompt()
         keyboard.type("regentctl setup")
         for question, name in (
-                ("address that phones open", PUBLIC_URL), ("requestor ", ""), ("provider ", ""), ("first account ", "anna"),
+                ("address that phones open", PUBLIC_URL), ("requestor: ", ""), ("provider: ", ""), ("account: ", "anna"),
                 ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
             keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
             keyboard.type("", name)
@@ -122,7 +122,7 @@ def a_service_whose_port_is_taken_is_led_elsewhere():
             keyboard.type("")
             for question, name in (
                     ("address that phones open", PUBLIC_URL), ("address that phones open", PUBLIC_URL.replace("8787", "8788")),
-                    ("requestor ", ""), ("provider ", ""), ("first account ", "anna"),
+                    ("requestor: ", ""), ("provider: ", ""), ("account: ", "anna"),
                     ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
                 keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
                 keyboard.type("", name)

@@ -24,7 +24,7 @@ __all__ = ["Regent", "RegentError"]
 class RegentError(Exception):
     """A refusal: `code` is a word for programs, `message` a sentence, `hint` what to do (or None).
 
-    `exit` is the exit code that the `regent` command has for it: 3 nobody is signed in, 6 the service is unreachable, …
+    `exit` is the exit code that the `regent` command has for it: 3 the box is not signed in, 6 the service is unreachable, …
     """
 
     def __init__(self, code, message, hint=None, exit=1):
@@ -90,7 +90,7 @@ class Regent:
         return self._call("POST", "platform/status", {"requestor": requestor})
 
     def platform_access(self, requestor, prompt=False, wait=55):
-        """The same; with `prompt` the viewer is asked on the box when nobody has decided, and the answer awaited."""
+        """The same; with `prompt` the viewer is asked on the box if the viewer has not decided, and the answer is awaited."""
         prefer = {"Prefer": f"wait={int(wait)}"} if prompt else {}
         return self._call("POST", "platform/access", {"requestor": requestor, "prompt": prompt}, prefer)
 
@@ -110,7 +110,7 @@ class Regent:
         return self._call("POST", "platform/picker", {"requestor": requestor})
 
     def logout(self):
-        """Signs the box out; whether somebody was signed in."""
+        """Signs the box out; returns whether it was signed in."""
         return self._call("POST", "logout", {})["wasSignedIn"]
 
     def pair(self, provider=None, force=False, number_matching=False, lifetime=None, wait=None, oauth=None):

@@ -110,7 +110,7 @@ extension EntitlementError: CustomStringConvertible {
 extension EntitlementError.Kind {
   var words: String {
     switch self {
-    case .notAuthenticated: "nobody is signed in"
+    case .notAuthenticated: "not signed in"
     case .cancelled: "signing in was cancelled"
     case .denied: "signing in was denied on the phone"
     case .codeExpired: "the registration code has expired"
@@ -127,7 +127,7 @@ extension EntitlementError.Kind {
     case .unreachable: "the service cannot be reached"
     case .unsafeConnection: "there is no safe connection to the service"
     case .clockWrong: "this device's clock is wrong"
-    case .captivePortal: "this network wants somebody to sign in to it first"
+    case .captivePortal: "this network requires you to sign in to it first"
     case .throttled: "the service is busy"
     case .service: "the service failed"
     case .superseded: "another requestor was set meanwhile"

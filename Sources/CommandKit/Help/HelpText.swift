@@ -177,7 +177,7 @@ private func row(_ input: any InputDeclaration) -> (left: String, right: String)
     case .argument: specification.name
     }
   var asides: [String] = []
-  if let text = specification.defaultText, !text.isEmpty { asides.append("default \(text)") }
+  if let text = specification.defaultText, !text.isEmpty { asides.append("default: \(text)") }
   if specification.isRepeated, specification.form == .option { asides.append("may be repeated") }
   let aside = asides.isEmpty ? "" : " (\(asides.joined(separator: "; ")))"
   return (left, specification.help + aside)

@@ -75,7 +75,7 @@ struct CodeRedemption: Sendable {
           + "regentctl requestor invite REQUESTOR")
     case 429:
       throw CommandError("too many wrong codes from this address", hint: "wait ten minutes, then try again")
-    case 503: throw CommandError("the service is busy", hint: "type the same again in a minute")
+    case 503: throw CommandError("the service is busy", hint: "run the command again in a minute")
     default:
       throw CommandError(
         "unexpected answer from \(service.host): \(response.status)",

@@ -31,7 +31,7 @@ enum DatabaseUseLock {
       // Services that come meanwhile would not notice a copy without it.
       return PostgreSQLError(
         .refused, "\(stranger.words), which may not write here, holds the lock that keeps services from a copy",
-        hint: "end it: \(stranger.ending); and let nobody else connect to the database")
+        hint: "end it: \(stranger.ending); then allow only the service to connect to the database")
     }
     guard try hasNode(connection, by: deadline) else { return }
     connection.close()

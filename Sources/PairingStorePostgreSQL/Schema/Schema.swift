@@ -135,7 +135,7 @@ public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
     guard case .closed(let state) = self, state.hasPrefix(Self.moved) else { return nil }
     return
       "start the service there, without --database postgresql://…; regentd move --to takes it to a database that is "
-      + "empty (createdb), and what is in this one stays until somebody drops it"
+      + "empty (createdb), and this one stays until you drop it"
   }
 
   /// How a database begins that says where its rows went.

@@ -145,13 +145,13 @@ extension ClientError: CustomStringConvertible {
 extension ClientError.Obstacle {
   fileprivate var words: String {
     switch self {
-    case .refused: "nobody listens there"
+    case .refused: "no program listens there"
     case .unknownName: "the name is unknown"
     case .lookUpFailed: "the name cannot be looked up now"
     case .noRoute: "there is no route to it"
     case .noSocket: "the socket does not exist"
     case .notAllowed: "this user may not use the socket"
-    case .notTrusted: "whoever listens there is not the box's agent"
+    case .notTrusted: "the program that listens there is not the box's agent"
     case .silent: "no address of it answers"
     }
   }

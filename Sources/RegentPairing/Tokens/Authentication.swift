@@ -148,7 +148,7 @@ extension AuthenticationRefusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .expired: "the sign-in has expired: sign in again"
-    case .accountDisabled: "the account is disabled: ask whoever runs the service"
+    case .accountDisabled: "the account is disabled at the provider: signing in again will not help"
     // A sign-in without an account ends as well: with the emergency that let everybody in, or with its temporary pass.
     case .accountGone:
       "the account or pass of this sign-in does not exist any more: sign in again"

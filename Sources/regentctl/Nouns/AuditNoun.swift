@@ -5,7 +5,7 @@ import RegentJSON
 /// The commands of `regentctl audit`.
 enum AuditNoun {
   static let command = Command(
-    "audit", "the audit log: who did what, when, with what result",
+    "audit", "the audit log: who did what, when and with what result",
     commands: [
       verb(
         "tail", "show the newest lines", inputs: [count, follow], example: "audit tail --follow"

@@ -6,7 +6,7 @@ import RegentPairing
 /// The commands of `regentctl entitle`.
 enum EntitleNoun {
   static let command = Command(
-    "entitle", "rules: which titles the viewers of a provider may watch",
+    "entitle", "rules about which titles the viewers of a provider may watch",
     details: """
       The most specific pattern that matches a title decides. Among equal patterns, a rule for an account comes before \
       one for a household, and that before one for everybody; deny comes before allow. A title that no rule matches \

@@ -5,7 +5,7 @@ import RegentPairing
 /// The commands of `regentctl node`.
 enum NodeNoun {
   static let command = Command(
-    "node", "nodes: services that share one database",
+    "node", "services that share one database",
     details: """
       Several regentd on one PostgreSQL database are nodes of one service (regentd serve --node NAME). Drain a node \
       before you stop it: its /readyz answers 503, and it ends its long polls within ten seconds, so that boxes \

@@ -6,7 +6,7 @@ import RegentPairing
 /// The commands of `regentctl provider`.
 enum ProviderNoun {
   static let command = Command(
-    "provider", "providers: directories of viewers' accounts",
+    "provider", "directories that hold viewers' accounts",
     details: """
       A local provider has accounts with passwords in this service. A temporary provider admits any viewer without a \
       password, for a limited time that starts with the first title (a temporary pass).

@@ -35,8 +35,8 @@ enum ProvisioningVerbs {
 
       A new account has no password, or the one in its member passwordHash: argon2id ($argon2id$v=19$…), bcrypt \
       ($2b$12$…), PBKDF2 with SHA-256 or SHA-512 ($pbkdf2-sha256$…, pbkdf2_sha256$…). The service hashes it anew at \
-      the first sign-in. apply never changes an existing password. Accounts are written in batches of 100, each in \
-      one transaction. After a failure apply the file again; it continues where it stopped.
+      the first sign-in. apply never changes an existing password. Accounts are written in batches of up to 500, each \
+      in one transaction. After a failure apply the file again; it continues where it stopped.
       """,
     inputs: [file, dryRun, prune, yes, asLines], example: "apply regent.json --dry-run"
   ) { call, admin in

@@ -96,7 +96,8 @@ enum RequestorNoun {
     "platform", .switched, "whether to share its sign-in with all apps on the box (default: off)")
 
   private static let registration = Input.option(
-    "registration", .word(ClientRegistration.self), "which programs may register themselves as OAuth clients")
+    "registration", .word(ClientRegistration.self),
+    "which programs may register themselves as OAuth clients (default: statement)")
 
   private static let options: [any InputDeclaration] = [
     domains, redirects, logo, color, contact, certificate, policy, enhanced, matching, deviceID,
