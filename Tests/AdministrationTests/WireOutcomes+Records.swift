@@ -196,7 +196,7 @@ extension WireRecord {
       #"""
       none null: member "allow" must be given if "deny" is not, and only then
       -1 true [1] {}: must be a string
-      "": must be a pattern of 1 to 256 bytes; * stands for anything
+      "": must be a pattern of 1 to 256 bytes; * matches any text
       "x y": is kept
       """#),
     WireOutcome(
@@ -204,7 +204,7 @@ extension WireRecord {
       #"""
       none null: must be given if "deny" is not, and only then
       -1 true [1] {}: must be a string
-      "": must be a pattern of 1 to 256 bytes; * stands for anything
+      "": must be a pattern of 1 to 256 bytes; * matches any text
       "x y": is kept
       """#),
     WireOutcome(

@@ -83,7 +83,7 @@ struct AddressStep {
     if case .proxy = address.encryption, address.listen == nil, let text = settings.text,
       let trusted = text.value(of: "REGENT_TRUST_PROXY")
     {
-      // The settings already trust a proxy on that address.
+      // A proxy already connects to that address, so both settings stay.
       (address.trusted, address.listen) = (trusted, text.value(of: "REGENT_LISTEN"))
     }
     if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
