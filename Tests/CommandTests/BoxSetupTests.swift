@@ -100,7 +100,7 @@ import Testing
       let end = try #require(text.split(separator: "end ").last).split(separator: " ")
       #expect(end.first == "6", "\(text)")
       #expect(try #require(Int(end[1].prefix { $0.isNumber })) < 15, "\(text)")
-      #expect(text.contains("check the address and its port, and that no firewall is between"), "\(text)")
+      #expect(text.contains("check the address and its port, and for a firewall in between"), "\(text)")
 
       // The commands that ask the same way.
       try shell.get("printf 'a-secret\\n' > secret && chmod 600 secret")

@@ -69,7 +69,7 @@ import Testing
       },
       Denial(
         "the integration was switched off", .authenticationSessionInvalidated,
-        details: "this app does not work with that provider (any more)", message: nobody
+        details: "this app may not use this provider: the integration is off or was removed", message: nobody
       ) { service, _ in
         try await service.integrate { $0.enabled = false }
       },

@@ -68,7 +68,7 @@ import Testing
       let full = try await ask("e")
       #expect(full.status == 503)
       #expect(full.header("retry-after") == "30")
-      #expect(full.text.contains("as many codes are waiting for an answer as may (4)"))
+      #expect(full.text.contains("the limit of 4 waiting codes is reached"))
       #expect(service.core.codes.pending == 4)
       // With two of them the share is two: whoever has more is turned away, whoever has less is not.
       try await service.change(.requestor(Requestor(id: try named("OTHER"), name: "Other")))

@@ -199,7 +199,7 @@ class Faults:
             with contextlib.closing(Server(self.service)) as server:
                 environment = self.environment(server, name, "good", None) | {"REGENT_STATE": state}
                 doctor = self.doctor(environment)
-                words = "is full" if phrase == "problemStorage" else "is read-only"
+                words = "on a full disk" if phrase == "problemStorage" else "on a read-only disk"
                 problems = [] if words in doctor else [f"regent doctor says {doctor}"]
                 mended = lambda: subprocess.run(["sh", "-c", mend.format(state)], check=True, timeout=PATIENCE)
                 return problems + self.screen(environment, [phrase, "problemPortal"], (15, 40), "en", state, mended)

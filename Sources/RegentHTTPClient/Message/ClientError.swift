@@ -131,11 +131,11 @@ extension ClientError: CustomStringConvertible {
     case .tooLarge, .malformed:
       "check that the address is the service's own, not a sign-in page of the network"
     case .connectionLost where origin?.scheme == .http:
-      "if the service has TLS there, write https://; else try again, it may have been restarting"
+      "if the service has TLS there, use https://; otherwise try again, it may have been restarting"
     case .connectionLost: "try again; the service may have been restarting"
     case .redirectRefused where origin?.scheme == .http:
-      "write the address that it redirects to: https:// if the service has TLS"
-    case .redirectRefused: "use the address that the service really has"
+      "use the address that it redirects to: https:// if the service has TLS"
+    case .redirectRefused: "use the service's own address"
     case .libraryMissing: "install the Debian package libcurl4: apt install libcurl4"
     case .system: nil
     }
@@ -162,10 +162,10 @@ extension ClientError.Obstacle {
     case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
     case .lookUpFailed: "check the network connection and /etc/resolv.conf"
     case .noRoute: "check the network connection: ip route"
-    case .silent: "check the address and its port, and that no firewall is between"
+    case .silent: "check the address and its port, and for a firewall in between"
     case .noSocket:
       "check that the service runs and its socket path: ls -l \(origin?.host ?? "SOCKET")"
-    case .notTrusted: "look who it is: ss -xlp; the agent runs as the owner of the socket's folder"
+    case .notTrusted: "find the program: ss -xlp; the agent runs as the owner of the socket's folder"
     case .notAllowed: "join the group of the socket, or use sudo: ls -l \(origin?.host ?? "SOCKET")"
     }
   }
