@@ -24,7 +24,7 @@ __all__ = ["Regent", "RegentError"]
 class RegentError(Exception):
     """A refused call: `code` is an identifier for programs, `message` a sentence, `hint` what to do (or None).
 
-    `exit` is the exit code of the `regent` command for the same error: 3 not not signed in, 6 service unreachable, …
+    `exit` is the exit code of the `regent` command for the same error: 3 not signed in, 6 service unreachable, …
     """
 
     def __init__(self, code, message, hint=None, exit=1):
