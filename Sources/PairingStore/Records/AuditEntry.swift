@@ -5,17 +5,19 @@ public import RegentPairing
 /// It never holds a secret.
 public struct AuditEntry: Hashable, Sendable {
   public enum Actor: Hashable, Sendable {
-    /// An operator who is connected to the admin socket.
+    /// The audited action was taken by an operator who is connected to the admin socket.
     case `operator`(OperatorName)
-    /// A viewer in a phone's browser.
+    /// The audited action was taken by a viewer in a phone's browser.
     case viewer(Viewer)
-    /// A device, named by the requestor whose key signed its request.
+    /// The audited action was taken by a device.
+    ///
+    /// The requestor is the one whose key signed the device's request.
     case device(RequestorID)
-    /// The service itself, without a request from an operator, viewer or device.
+    /// The service itself took the audited action, without a request from an operator, viewer or device.
     case service
   }
 
-  /// The result of the action.
+  /// How the audited action ended.
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case done
     /// The service refused the action.
@@ -28,7 +30,7 @@ public struct AuditEntry: Hashable, Sendable {
   public let actor: Actor
   /// The action's stable name, such as `code.approve`, `key.revoke` or `row.tampered`.
   public let action: String
-  /// The id of the record that the action was about.
+  /// The id of the record that the audited action was about.
   public let subject: String
   public let outcome: Outcome
   /// Further facts for the reader of the log, as plain text.

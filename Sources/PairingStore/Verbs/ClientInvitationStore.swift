@@ -1,8 +1,8 @@
 public import RegentPairing
 
-/// Invitations, with whose tokens programs register themselves as OAuth clients.
+/// The part of the store for invitations: tokens with which programs register themselves as OAuth clients.
 public protocol ClientInvitationStore: Sendable {
-  /// Stores a new invitation.
+  /// Stores a new invitation for OAuth clients.
   ///
   /// - Throws: `notFound` when there is no such requestor, `codeTaken` when the id is in use, `tooManyLiveCodes` when
   ///   the requestor has ``ClientInvitationRecord/mostOfRequestor`` valid invitations.
@@ -12,7 +12,7 @@ public protocol ClientInvitationStore: Sendable {
   /// The invitation with this token, if it has not expired and is not used up.
   func clientInvitation(_ token: TokenHash, at now: Instant) async throws(StoreError) -> ClientInvitationRecord?
 
-  /// All valid invitations, oldest first.
+  /// All valid invitations for OAuth clients, oldest first.
   func clientInvitations(at now: Instant) async throws(StoreError) -> [ClientInvitationRecord]
 
   /// Stores a new client and counts the use of its invitation, in one transaction.
@@ -22,7 +22,7 @@ public protocol ClientInvitationStore: Sendable {
     _ client: OAuthClientRecord, invitedBy token: TokenHash, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError)
 
-  /// Ends an invitation.
+  /// Ends an invitation for OAuth clients.
   ///
   /// Clients that registered with it stay.
   ///

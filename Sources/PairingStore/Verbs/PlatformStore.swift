@@ -1,8 +1,8 @@
 public import RegentPairing
 
-/// Boxes whose account signs their apps in (single sign-on).
+/// The part of the store for boxes whose signed-in account signs their apps in (single sign-on).
 public protocol PlatformStore: Sendable {
-  /// Stores the key of a box.
+  /// Stores the public key that a box enrols for single sign-on.
   ///
   /// It replaces an earlier key of the same sign-in, so that a box that lost its key can enrol again.
   ///
@@ -10,7 +10,7 @@ public protocol PlatformStore: Sendable {
   /// - Throws: `notInForce`, `notFound`.
   func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError)
 
-  /// A box whose sign-in has not ended.
+  /// Reads a box whose sign-in has not ended.
   ///
   /// Account, integration and row key are not checked.
   func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord?
@@ -25,17 +25,18 @@ public protocol PlatformStore: Sendable {
   /// - Throws: `exchange`, `notInForce`, `notFound`.
   func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn
 
-  /// Stores a viewer's decision, or the question of an app, by the rules of ``PermissionChange``.
+  /// Stores a viewer's decision about an app on a box, or the question of the app, by the rules of
+  /// ``PermissionChange``.
   ///
   /// The audit line is written only when the decision changes.
   ///
   /// - Returns: whether this decision is the valid one now.
-  /// - Throws: `notFound` when the box has as many decisions as are kept.
+  /// - Throws: `notFound` when the box already has the maximum number of decisions.
   func decide(
     _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool
 
-  /// The decisions about the apps of a box.
+  /// The viewer's decisions about the apps of a box.
   func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord]
 
   /// The boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.

@@ -29,7 +29,7 @@ extension RowStore {
     async throws(StoreError) -> Int
   {
     let thinning = thinning
-    // A read transaction checks first, because there is nearly always nothing to delete.
+    // A read transaction first checks whether lines must be deleted, because that is rarely the case.
     let due = try await read { context, rows -> (isOld: Bool, surplus: Int64) in
       guard let head = try rows.storedHead(context)?.record else { return (false, 0) }
       let isOld = try !rows.oldLines(context, head, limit: 1) { retention.isOld($0, newer: $1, at: now) }.isEmpty
@@ -44,7 +44,7 @@ extension RowStore {
       if gone > 0 { return gone }
     }
     guard due.surplus > 0 else { return 0 }
-    // Deletes 1 % more than necessary, so that a million lines need not be counted again soon.
+    // Deletes more lines than necessary, by 1 % of the maximum, so that a million lines need not be counted again soon.
     let wanted = Int(clamping: due.surplus + retention.most / 100)
     let dropped = try await dropLinesOfStrangers(min(limit, wanted))
     if dropped > 0 { return dropped }
@@ -69,7 +69,7 @@ extension RowStore {
     }
   }
 
-  /// Messages about lines that are missing from the audit log; empty when it is complete.
+  /// Messages about lines that are missing from the audit log; empty when the log is complete.
   ///
   /// It reads the whole log, at most `step` lines in one transaction.
   public func auditProblems(step: Int = 500) async throws(StoreError) -> [String] {
@@ -85,7 +85,7 @@ extension RowStore {
           try rows.lines(context, after: last, upTo: head.newest, limit: step)
         )
       }
-      // Lines that were deleted regularly meanwhile are no gap.
+      // Lines that the store itself deleted meanwhile are no gap.
       if let floor, floor.floor > last { walk.skip(to: floor) }
       for line in lines where line.record.number > walk.reached { walk.take(line) }
       if lines.count < step { break }
@@ -94,19 +94,20 @@ extension RowStore {
   }
 }
 
-/// A walk over the lines of the audit log that notes missing lines.
+/// The state of a reader that goes through the audit log line by line and notes missing lines.
 struct AuditWalk {
   static let noHead = "what says how far it reaches was removed or changed"
 
   private(set) var reached: Int64
   private(set) var chain: [UInt8]
-  /// Whether a summary of dropped lines (``DroppedLines``) does not fit the lines before it.
+  /// Whether a summary of dropped lines (``DroppedLines``) states another hash than the one that was computed from the
+  /// lines before it.
   private(set) var hasMismatch = false
   private var gaps: [String] = []
 
   init(from head: AuditHead) { (reached, chain) = (head.floor, head.floorChain) }
 
-  /// The same position without the gaps found so far, for a walk that is continued later.
+  /// A copy at the same position in the audit log without the gaps found so far, to continue from later.
   ///
   /// Reporting gaps is the task of ``RowStore/auditProblems(step:)``.
   var forgettingGaps: AuditWalk {
@@ -141,7 +142,7 @@ struct AuditWalk {
 }
 
 extension SignedRows {
-  /// The oldest lines, up to the first that is not due.
+  /// The oldest audit lines, up to the first that need not be deleted yet.
   fileprivate func oldLines<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ head: AuditHead, limit: Int, _ isOver: (Instant, Int64) -> Bool
   ) throws -> [Stored<NumberedAuditEntry>] {
@@ -156,7 +157,7 @@ extension SignedRows {
     return old
   }
 
-  /// The valid lines behind a number, in order.
+  /// The audit lines after a number whose signatures verify, in order.
   func lines<Context: Querying & ~Copyable>(
     _ context: borrowing Context, after number: Int64, upTo newest: Int64, limit: Int
   ) throws -> [Stored<NumberedAuditEntry>] {

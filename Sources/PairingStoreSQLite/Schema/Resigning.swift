@@ -14,7 +14,7 @@ struct Resigning: Sendable {
 
   let old: RawTable
   let new: RawTable
-  /// The form that rows of key pairs have when this migration runs.
+  /// The encoding that rows of key pairs have when this migration runs.
   let keyPairs: Table<KeyPair>
   /// Converts a row's values to the new form.
   let convert: @Sendable (_ old: [SQLValue], Vault) throws -> [SQLValue]
@@ -28,7 +28,7 @@ struct Resigning: Sendable {
   ) -> Migration {
     Migration(name) { context in
       try schema(context)
-      // Opened here, before the first step is committed, so that a wrong master key leaves the file unchanged.
+      // The keys are opened before the first step is committed, so that a wrong master key leaves the file unchanged.
       _ = try keys.vault(in: context)
     } inParts: { context, place in
       try resignPart(context, keys, from: place)
