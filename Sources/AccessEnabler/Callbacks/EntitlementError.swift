@@ -14,11 +14,11 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case authentication
     /// The viewer is signed in but may not watch this resource.
     ///
-    /// The app says so.
+    /// The app tells the viewer.
     case authorization
     /// The network, the service or the set-up is at fault.
     ///
-    /// The app says so and tries later.
+    /// The app tells the viewer and tries later.
     case other
   }
 
@@ -36,7 +36,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case temporaryPassExpired
     /// The provider is a promotional pass and needs data about the viewer, for example `email`.
     ///
-    /// Pass it to `getAuthentication`.
+    /// Pass the data to `getAuthentication`.
     case dataNeeded(provider: String)
     case unknownProvider(String)
     /// The provider does not allow the viewer to watch this resource.
@@ -54,11 +54,11 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case unreachable
     /// No secure connection: a certificate is invalid, or the TLS handshake failed.
     ///
-    /// ``fault`` says which.
+    /// ``fault`` has the exact reason.
     case unsafeConnection
     /// This device's clock is wrong, so certificates seem invalid.
     ///
-    /// The service's clock confirmed it.
+    /// Earlier responses of a service had another time.
     case clockWrong
     /// A captive portal, the sign-in page of a guest network, answers instead of the service.
     case captivePortal
@@ -105,7 +105,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
 }
 
 extension EntitlementError: CustomStringConvertible {
-  /// One sentence that is safe to show to the viewer.
+  /// The error in one sentence that is safe to show to the viewer.
   public var description: String {
     message.isEmpty || ErrorMessage.isPlain(message) ? kind.words : "\(kind.words): \(message)"
   }

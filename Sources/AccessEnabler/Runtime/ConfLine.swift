@@ -24,6 +24,6 @@ package enum ConfLine: Equatable {
       value: TextLines.trimmed(text[text.index(after: sign)...]))
   }
 
-  /// The setting's name; nil for other lines.
+  /// The name of the setting on this line; nil if the line contains none.
   package var name: String? { if case .setting(let name, _) = self { name } else { nil } }
 }

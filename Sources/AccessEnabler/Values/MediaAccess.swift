@@ -10,7 +10,7 @@ public struct MediaAccess: Hashable, Sendable {
   public var serialized: String
   /// When the token expires.
   public var expires: Instant
-  /// The id of the provider that allowed it.
+  /// The id of the provider that allowed the viewer to play the resource.
   public var provider: String
 
   public init(

@@ -10,7 +10,7 @@ public enum OptionValue: Hashable, Sendable {
   case decimal(Double)
   case flag(Bool)
 
-  /// The value as a query parameter.
+  /// The value as text, as a query parameter contains it.
   var text: String {
     switch self {
     case .text(let text): text

@@ -1,6 +1,6 @@
 /// The enhanced error codes of the V1 protocol.
 public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
-  // Codes with the action `none`: the app cannot do anything.
+  // MARK: Codes with the action `none`: the app cannot do anything.
   case invalidRequestor = "invalid_requestor"
   case invalidDeviceInfo = "invalid_device_info"
   case invalidDeviceID = "invalid_device_id"
@@ -42,7 +42,7 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
     case configuration
     /// The app must register its client again.
     case applicationRegistration = "application-registration"
-    /// The viewer must sign in.
+    /// The viewer must sign in again.
     case authentication
     /// The app must request authorization again.
     case authorization
