@@ -1,7 +1,7 @@
 import RegentHTTPCodec
 import RegentJSON
 
-// Imports of thousands of accounts, in batches of one transaction each.
+// Calls of the admin client that import thousands of accounts, in batches of one transaction each.
 
 extension AdminClient {
   /// Adds or changes up to ``AdminPaths/page`` accounts in one transaction.
@@ -9,7 +9,8 @@ extension AdminClient {
     try await document(.post, AdminPaths.manyAccounts, AccountBatch(changes).object)
   }
 
-  /// Checks up to ``AdminPaths/page`` password hashes of another program, without writing anything.
+  /// Checks whether the service accepts up to ``AdminPaths/page`` password hashes of another program, without writing
+  /// anything.
   public func look(at questions: [HashQuestion]) async throws(AdminError) -> [HashAnswer] {
     try await list(AdminPaths.hashes, method: .post, HashQuestions(questions).object)
   }

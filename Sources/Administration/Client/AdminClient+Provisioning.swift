@@ -93,9 +93,8 @@ extension AdminClient {
 
   /// Adds an account.
   ///
-  /// An equal existing one stays unchanged; one with another password is refused.
-  ///
-  /// An account without a password cannot sign in.
+  /// If an equal account exists, it stays unchanged. If one with another password exists, the call is refused. An
+  /// account without a password cannot sign in.
   public func add(
     _ provider: ProviderID, _ name: AccountName, _ patch: Patch<Account>, password: String?
   ) async throws(AdminError) -> Saved<Account> {

@@ -7,7 +7,9 @@ import RegentPairing
 ///
 /// A type that is also `Codable` needs no further code. The others check or convert their members.
 public protocol AdminDocument: Sendable {
-  /// Reads the members. An optional member that is missing gets its default; unknown members are ignored.
+  /// Reads the document's members.
+  ///
+  /// An optional member that is missing gets its default. Unknown members are ignored.
   init(_ object: JSONObject) throws(JSONShapeError)
 
   /// The document as JSON, without members that have no value.
@@ -38,7 +40,7 @@ extension JSONObject {
     try (optionalArray(name) ?? []).map { value throws(JSONShapeError) in try Document(value: value, named: name) }
   }
 
-  /// Reads an identifier and checks it against the rule of its kind.
+  /// Reads an optional identifier and checks it against the rule of its kind; nil when it is missing.
   func identifier<Kind>(_ name: String) throws(JSONShapeError) -> Identifier<Kind> {
     guard let identifier = try optionalIdentifier(name) as Identifier<Kind>? else {
       throw JSONShapeError(name: name, expected: "a name", isMissing: true)
@@ -74,7 +76,7 @@ extension JSONObject {
     return number
   }
 
-  /// Reads an optional word, which must be a case of `Word`.
+  /// Reads an optional text, which must be one of the words of the enumeration `Word`.
   func optionalWord<Word: RawRepresentable & CaseIterable>(
     _ name: String, _: Word.Type = Word.self
   ) throws(JSONShapeError) -> Word? where Word.RawValue == String {
@@ -86,7 +88,7 @@ extension JSONObject {
     return word
   }
 
-  /// Reads a word, which must be a case of `Word`.
+  /// Reads a text, which must be one of the words of the enumeration `Word`.
   func word<Word: RawRepresentable & CaseIterable>(
     _ name: String, _ type: Word.Type = Word.self
   ) throws(JSONShapeError) -> Word where Word.RawValue == String {
@@ -96,14 +98,14 @@ extension JSONObject {
     return word
   }
 
-  /// Ten years in milliseconds.
+  /// The longest duration that a setting may have: ten years in milliseconds.
   ///
   /// No setting needs more, and sums of such values cannot overflow.
   private static let longestSpan: Int64 = 3_652 * 86_400_000
 }
 
 extension IdentifierKind {
-  /// What identifiers of the kind may contain, for error messages.
+  /// The rule for the characters and length of this kind of identifier, for error messages.
   fileprivate static var rule: String {
     Self.allows(" ")
       ? "1 to \(longest) bytes of text without control characters"
@@ -111,7 +113,7 @@ extension IdentifierKind {
   }
 }
 
-// MARK: - Writing
+// MARK: - Writing documents
 
 extension JSONObject {
   mutating func set(_ name: String, _ text: String?) {

@@ -21,7 +21,8 @@ public struct AdminError: Error, Equatable, Sendable {
     /// The user has no permission to use the admin socket.
     public static let notAllowed = Code(rawValue: "not-allowed")
     public static let notRunning = Code(rawValue: "not-running")
-    /// The service cannot do it at the moment, for example because the disk is full or the store is being reopened.
+    /// The service cannot perform the action at the moment, for example because the disk is full or the store is being
+    /// reopened.
     public static let unavailable = Code(rawValue: "unavailable")
     public static let failed = Code(rawValue: "failed")
   }
@@ -30,7 +31,7 @@ public struct AdminError: Error, Equatable, Sendable {
   public let code: Code
   /// A sentence in lower case without a full stop.
   public let message: String
-  /// What the operator can do about it.
+  /// What the operator can do about the error.
   public let hint: String?
   /// The members in which an existing record differs from the one to add.
   public let differences: [Difference]

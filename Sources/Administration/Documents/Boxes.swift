@@ -36,9 +36,9 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
 
   /// The id that the box puts into its assertions.
   public var id: BoxID
-  /// The short name of its device, as the `device` commands take it.
+  /// The short name of the box's device, as the `device` commands take it.
   public var device: String
-  /// The device's own name for itself; untrusted text.
+  /// The name that the device gives itself; untrusted text.
   public var name: String?
   /// The box maker's requestor.
   public var requestor: RequestorID

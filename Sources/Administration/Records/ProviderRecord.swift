@@ -2,7 +2,7 @@ public import RegentJSON
 public import RegentPairing
 
 extension Provider: OperatorRecord {
-  /// The members of a provider; the last three apply only to temporary ones.
+  /// The members of a provider; the last three apply only to temporary providers.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case id, name, kind, logo, featured, boarding
     case platformID = "platformId"

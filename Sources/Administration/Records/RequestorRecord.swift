@@ -14,7 +14,7 @@ extension Requestor: OperatorRecord {
 
   public static var key: [Member] { [.id] }
 
-  /// Ids that no requestor may have, because they are verbs of `regentctl integrate`.
+  /// Ids that no requestor may have, because `regentctl integrate` has subcommands with these names.
   public static let wordsOfVerbs: Set<String> = ["list", "remove"]
 
   /// Reads a requestor.
