@@ -70,7 +70,7 @@ struct AdminCall: Sendable {
     }
   }
 
-  /// An identifier in the path.
+  /// Reads an identifier from the path of the request.
   ///
   /// Text that cannot be an identifier is reported as “not found”.
   func identifier<Kind>(_ name: String, _ what: String) throws(AdminError) -> Identifier<Kind> {
@@ -95,7 +95,7 @@ struct AdminCall: Sendable {
     return try identifier(parameter: name, what)
   }
 
-  /// A time in the query, in milliseconds since 1970.
+  /// Reads a time from a query parameter, in milliseconds since 1970; nil when the parameter is missing.
   func instant(parameter name: String) throws(AdminError) -> Instant? {
     guard let text = try parameter(name) else { return nil }
     guard let milliseconds = Int64(text) else {
@@ -113,13 +113,13 @@ struct AdminCall: Sendable {
     return min(number, AdminPaths.page)
   }
 
-  /// An audit entry for an action of this operator.
+  /// Makes an audit entry for an action of this operator.
   func entry(_ action: String, _ subject: String, detail: String = "") -> AuditEntry {
     core.audit.entry(.operator(`operator`), action, subject, detail: detail)
   }
 }
 
-/// What a route on the admin socket responds with.
+/// The response of a route on the admin socket.
 enum AdminReply: Sendable {
   case document(JSONObject)
   case list([JSONValue])

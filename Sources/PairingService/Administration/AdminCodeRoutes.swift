@@ -5,7 +5,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Registration codes: list them, withdraw them, approve one on behalf of a viewer.
+// Admin routes for registration codes: list them, withdraw them, approve one on behalf of a viewer.
 
 extension AdminRouteBuilder {
   mutating func mountCodes() {
@@ -36,7 +36,8 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The code in the path: the code's letters, the id of its record, or the beginning of that id.
+  /// The registration code that the request's path names by its letters, by the id of its record, or by the beginning
+  /// of that id.
   fileprivate func code() async throws(AdminError) -> RegistrationRecord {
     let typed = text("code")
     if let code = try? RegistrationCode(typed: typed) {
@@ -84,8 +85,8 @@ extension AdminCall {
       await core.signInTransitions.makeRoom(besides: result.authentication)
       return CodeEntry(result.change.record, at: now)
     } catch {
-      // During an outage the store has not refused the approval, and writing an audit entry would block until the
-      // outage ends.
+      // The refusal of an approval is audited only if the store works. During an outage the store has not refused the
+      // approval, and writing an audit entry would block until the outage ends.
       if error.outage == nil {
         await core.audit.write(
           .operator(`operator`), "code.approve", record.id.text, .refused,
@@ -116,7 +117,7 @@ extension AdminCall {
 }
 
 extension Viewer {
-  /// The provider and account, such as `cable/anna`; the provider alone for a guest.
+  /// The viewer's provider and account, such as `cable/anna`; the provider alone for a guest.
   var title: String { account.map { "\(provider)/\($0)" } ?? provider.text }
 }
 

@@ -11,7 +11,7 @@ extension AdminError {
     missing(RecordTitle(kind: what, name: name))
   }
 
-  /// The error for an abbreviated id with several matches.
+  /// The error for an abbreviated id that several records match.
   static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
     let most = 10
     let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
@@ -20,7 +20,7 @@ extension AdminError {
       hint: "type more of the one that you mean")
   }
 
-  /// Describes an error of the store to an operator.
+  /// Translates an error of the store into an error for the operator.
   init(_ error: StoreError) {
     switch error {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
@@ -34,9 +34,9 @@ extension AdminError {
     }
   }
 
-  /// The command that lists records of a kind.
+  /// A hint with the command that lists records of a kind.
   ///
-  /// `owner` is the requestor or provider of the list, when known.
+  /// `owner` is the requestor or provider whose list it is, when known.
   private static func hint(about kind: String, of owner: String? = nil) -> String? {
     switch kind {
     case "requestor": "regentctl requestor list shows those there are"

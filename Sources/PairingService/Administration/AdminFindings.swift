@@ -24,6 +24,8 @@ extension AdminCall {
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
+  /// Problems of the addresses at which phones and boxes reach the service.
+  ///
   /// With several nodes, phones reach a load balancer, so the advice differs from that for a single service.
   private func addressFindings(isOneOfSeveral: Bool) -> [Finding] {
     let url = core.options.publicURL
@@ -55,7 +57,8 @@ extension AdminCall {
     ]
   }
 
-  /// Warns of a reverse proxy that is not configured: the service counts all clients behind it as one.
+  /// Warns of a reverse proxy that is missing from the settings: without the setting, the service takes all clients
+  /// behind the proxy for one.
   private func proxyFindings() -> [Finding] {
     guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }
     return [
@@ -141,7 +144,7 @@ extension AdminCall {
       ]
     }
     let enrolments = try await stored { () throws(StoreError) in try await core.store.enrolments(at: now) }
-    // A requestor with an open invitation needs no key pair yet: its first box will get one.
+    // A requestor with a valid invitation needs no key pair yet: its first box will get one.
     let invited = Set(enrolments.map(\.requestor))
     var findings: [Finding] = []
     for requestor in records.requestors.keys.sorted() {
@@ -211,7 +214,8 @@ extension AdminCall {
 extension AdminCall {
   /// A finding when no account of the provider can sign in.
   private func accountFinding(_ provider: ProviderID) async throws(AdminError) -> Finding? {
-    // With at least this many accounts, some of them have a password, so the passwords are not checked.
+    // If a provider has at least this many accounts, some of them surely have a password, so the passwords are not
+    // checked.
     let few = 20
     let accounts = try await stored { () throws(StoreError) in
       try await core.store.accounts(provider, after: nil, limit: few)
@@ -235,7 +239,9 @@ extension AdminCall {
 }
 
 extension HostName {
-  /// Whether the host can be reached only inside a home network, so that unencrypted traffic does not leave it.
+  /// Whether the host can be reached only inside a home network.
+  ///
+  /// Unencrypted traffic with it does not leave that network.
   var isInsideAHome: Bool {
     guard case .address(let address) = self else { return isOfOneHome }
     let networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]

@@ -13,7 +13,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The checks of a box at each requestor where it is signed in, and of a title when the query names one.
+  /// Checks a box at each requestor where it is signed in, and a title when the query names one.
   fileprivate func reasons() async throws(AdminError) -> [Finding] {
     let device = try await device()
     var resource: RequestedResource?
@@ -141,7 +141,7 @@ extension AdminCall {
       fix: "regentctl integrate \(requestor) \(provider) --degrade off")
   }
 
-  /// Without a title: whether any rule or channel could allow one.
+  /// Says whether any entitlement rule or channel list could allow the box a title.
   private func ruleSummary(_ box: SignedInDevice) -> Finding {
     let rules = box.entitlements.filter { $0.effect == .allow }
     let channels = box.account?.attributes.channels ?? []

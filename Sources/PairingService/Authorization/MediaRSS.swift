@@ -2,7 +2,7 @@ package import RegentPairing
 internal import XML
 
 package struct MediaRSSError: Error, CustomStringConvertible {
-  /// What is wrong.
+  /// The reason why the fragment cannot be parsed.
   ///
   /// It repeats nothing of the text, so that nothing can be injected into the response.
   package let description: String
@@ -46,7 +46,7 @@ extension RequestedResource {
 extension XMLElement {
   private static let rating = XMLName("rating", in: "http://search.yahoo.com/mrss/")
 
-  /// The ratings in the whole fragment: of the channel, an item, or media in it.
+  /// The ratings in the whole Media RSS fragment: of the channel, an item, or media in it.
   fileprivate var ratings: [ParentalRating] {
     var found: [ParentalRating] = []
     forEach { element in

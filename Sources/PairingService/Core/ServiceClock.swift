@@ -3,12 +3,12 @@ internal import RegentPlatform
 
 /// The wall clock and the boot clock of the service.
 ///
-/// Everything else gets the time as an argument, so that tests can set it.
+/// All other code gets the time from here or as an argument, so that tests can set it.
 package struct ServiceClock: Sendable {
   private let wall: @Sendable () -> Instant
   private let boot: @Sendable () -> Uptime
 
-  /// The machine's clocks.
+  /// The clocks of the machine.
   package static let machine = ServiceClock(
     wall: { Instant(milliseconds: Clocks.wallMilliseconds()) },
     boot: { Uptime(milliseconds: Int64(Clocks.bootNanoseconds() / 1_000_000)) })

@@ -1,16 +1,17 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// The service's ``RetentionClock``: the time that decides what is deleted for its age, and whether the machine's clock
-/// is suspected to be wrong.
+/// The service's clock for deciding what is old enough to be deleted (``RetentionClock``).
+///
+/// It also says whether the machine's clock is suspected to be wrong.
 package final class SharedRetentionClock: Sendable {
   private let clock: ServiceClock
   private let state: Locked<RetentionClock>
 
   /// Continues from the stored time.
   ///
-  /// `text` is the last trusted time in milliseconds. Without it, the time inside `day`, the stored numbers of the day,
-  /// is used: earlier versions stored only these.
+  /// `text` is the last time that was accepted as correct, in milliseconds. Without it, the time inside `day`, the
+  /// stored counters of the day, is used: earlier versions stored only those.
   init(_ clock: ServiceClock, keptAs text: String?, day: String?) {
     self.clock = clock
     let kept = text.flatMap(Int64.init).map(Instant.init(milliseconds:))
@@ -20,7 +21,7 @@ package final class SharedRetentionClock: Sendable {
         boot: clock.uptime))
   }
 
-  /// The time to use when deciding what is old enough to be deleted.
+  /// The time by which to decide what is old enough to be deleted.
   package var now: Instant {
     let (wall, boot) = (clock.now, clock.uptime)
     return state.withLock { $0.time(wall: wall, boot: boot) }
