@@ -27,8 +27,8 @@ package final class SharedRetentionClock: Sendable {
     return state.withLock { $0.time(wall: wall, boot: boot) }
   }
 
-  /// How far ahead the machine's clock seems to be, and after how long it will be trusted nevertheless; nil while it is
-  /// trusted.
+  /// How far ahead the machine's clock seems to be, and after how long the service will trust it nevertheless; nil
+  /// while the service trusts it.
   package var doubt: (ahead: Duration, left: Duration)? {
     let (wall, boot) = (clock.now, clock.uptime)
     return state.withLock { state in
@@ -41,10 +41,13 @@ package final class SharedRetentionClock: Sendable {
 
 /// A problem with the machine's clock.
 package enum ClockTrouble: Hashable, Sendable {
-  /// The clock seems to be ahead by the first duration. If it keeps running evenly, it is trusted after `left`.
+  /// The clock seems to be ahead by the first duration.
+  ///
+  /// If it keeps running evenly, the service trusts it after `left`.
   case ahead(Duration, left: Duration)
-  /// The clock was set back to a time at which nonces were already used. Signed calls are refused for this long,
-  /// because replays could not be recognized.
+  /// The clock was set back to a time at which nonces were already used.
+  ///
+  /// Signed requests are refused for this long, because replays could not be recognized.
   case setBack(Duration)
 
   /// A short text about the problem for health checks and operators.
@@ -57,7 +60,7 @@ package enum ClockTrouble: Hashable, Sendable {
 }
 
 extension ServiceCore {
-  /// For how much longer signed calls are refused because the clock was set back; nil when they are accepted.
+  /// For how much longer signed requests are refused because the clock was set back; nil when they are accepted.
   package var callsClosed: Duration? {
     nonces.closedUntil.map { $0.since(clock.now) }.flatMap { $0 > .zero ? $0 : nil }
   }

@@ -3,15 +3,15 @@ package import RegentPairing
 package import PairingStore
 package import RegentPairingWire
 
-/// An error response to a call, independent of the format in which the client reads it.
+/// An error response to a request, independent of the format in which the client reads it.
 package struct CallError: Error, Sendable {
   package var status: Status
-  /// The message; nil for the usual message of the status.
+  /// The message of the error; nil for the usual message of the status.
   package var message: String?
   /// Further details for the client.
   package var details: String?
   package var code: EnhancedCode?
-  /// When the client may try again.
+  /// After how long the client may try again.
   package var retryAfter: Duration?
 
   package init(
@@ -30,7 +30,7 @@ package struct CallError: Error, Sendable {
   /// The client does not learn which check failed; the log does.
   package static let notAuthorized = CallError(.unauthorized)
 
-  /// The error for a call that is signed with a key pair of another requestor than the one it names.
+  /// The error for a request that is signed with a key pair of another requestor than the one it names.
   package static let otherRequestor = CallError(.unauthorized, details: ErrorDetails.otherRequestor)
 
   /// The error for an access token that is not one of this service's, or has expired.
@@ -48,15 +48,15 @@ package struct CallError: Error, Sendable {
     CallError(.badRequest, ErrorMessage.required(name), code: code)
   }
 
-  /// The error for a call that exceeds a rate limit.
+  /// The error for a request that exceeds a rate limit.
   package static func tooMany(retryAfter: Duration) -> CallError {
     CallError(.tooManyRequests, retryAfter: retryAfter)
   }
 
-  /// The error for a code that the viewer denied.
+  /// The error for a registration code that the viewer denied.
   package static let denied = CallError(.forbidden, details: ErrorDetails.denied)
 
-  /// The error for a code that expired.
+  /// The error for a registration code that expired.
   package static let expired = CallError(.gone, details: ErrorDetails.expired)
 
   /// The error for a rejected box assertion.
@@ -68,12 +68,14 @@ package struct CallError: Error, Sendable {
 
   /// The 404 for a code that is unknown, withdrawn, of another requestor or, when a device polls, still pending.
   ///
-  /// The client does not learn which.
+  /// The client does not learn which of these is the case.
   package static let unknownCode = CallError(.notFound)
 }
 
 extension CallError {
-  /// The response to a device or a login page for an error of the store; the phone's pages have texts of their own.
+  /// The error for a device or a login page after a failure of the store.
+  ///
+  /// The phone's pages have texts of their own.
   package init(_ error: StoreError) {
     switch error {
     case .refused(let refusal): self.init(refusal)
@@ -93,7 +95,7 @@ extension CallError {
         .serviceUnavailable, details: "the service has no room for anything new: try again later",
         retryAfter: Self.outagePause)
     case .unavailable, .unknownOutcome:
-      // The reason names files of this machine, so only the log contains it.
+      // Only the log contains the reason, because it names files of this machine.
       self.init(.serviceUnavailable, retryAfter: Self.outagePause)
     }
   }
@@ -104,7 +106,7 @@ extension CallError {
   /// Whether the error is an outage of the store.
   var isOutage: Bool { status == .serviceUnavailable && retryAfter == Self.outagePause }
 
-  /// The response to a device that asks about a code that has ended.
+  /// The error for a device that asks about a code that has ended.
   package init(_ refusal: PairingRefusal) {
     switch refusal {
     case .denied: self = .denied
@@ -114,7 +116,7 @@ extension CallError {
     }
   }
 
-  /// The response to a device whose sign-in is no longer valid.
+  /// The error for a device whose sign-in is no longer valid.
   package init(_ refusal: AuthenticationRefusal) {
     switch refusal {
     case .expired:

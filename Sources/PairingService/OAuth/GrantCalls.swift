@@ -5,9 +5,9 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Calls of protocol V1 with an OAuth access token.
+/// Requests of protocol V1 with an OAuth access token.
 ///
-/// The token determines requestor and device; a call that names others is refused.
+/// The token determines requestor and device; a request that names others is refused.
 struct GrantCalls: Sendable {
   private let core: ServiceCore
 

@@ -39,8 +39,8 @@ struct TokenEndpoint: Sendable {
         let client = try await core.client(shown, call.request)
         return OAuthFrame.response(.ok, body: try await redemption.tokens(for: text, verifier, call, client))
       }
-      // The store has the client's current record. It decides whether the credentials are wrong or the client has a new
-      // secret.
+      // The code is not in memory, so the store is asked. It has the client's current record, which decides whether the
+      // credentials are wrong or the client has a new secret.
       guard let code = DeviceCode(text), let known = core.askedCode(code) else {
         return frame.later(call.request, redeem)
       }
@@ -55,7 +55,7 @@ struct TokenEndpoint: Sendable {
     }
   }
 
-  /// Answers a poll from memory, unless the viewer has approved the code.
+  /// Answers a client's poll from memory, unless the viewer has approved the code.
   private func poll(
     _ call: OAuthCall, _ code: AskedCode, _ redeem: @escaping @Sendable () async throws -> Response,
     spending assertion: ClientAssertion.Checked? = nil
@@ -71,7 +71,8 @@ struct TokenEndpoint: Sendable {
     case .pending: break
     }
     if let assertion {
-      // An assertion can be used once, so it cannot be checked again at the end of a wait; such polls are not held.
+      // Such a poll is not held as a long poll. Its assertion can be used only once, so it could not be checked again
+      // at the end.
       try core.oauth.assertions.take(
         assertion, of: code.asked.client, isStrange: !code.asked.isOperators, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
@@ -114,10 +115,10 @@ struct TokenEndpoint: Sendable {
 }
 
 extension ServiceCore {
-  /// The code that a client asked for, found by its device code.
+  /// The pending code of an OAuth client, found by its device code.
   func askedCode(_ code: DeviceCode) -> AskedCode? {
-    // The id finds the code and is not secret; the rest is compared in constant time. The device code is in memory in
-    // clear, which saves computing a hash at each poll.
+    // The id in the device code finds the record and is not secret; the rest is compared in constant time. Memory holds
+    // the device code unencrypted, which saves computing a hash at each poll.
     guard let known = codes.cached(code.registration), let asked = known.record.about.asked,
       constantTimeEqual(known.record.device.text.utf8.span, code.device.text.utf8.span)
     else { return nil }
