@@ -152,7 +152,7 @@ struct AskedCode {
 }
 
 extension AskedByClient {
-  /// Whether a request has the credentials of the client that asked for the code.
+  /// Whether a request has the credentials of the OAuth client that asked for the code.
   fileprivate func isShown(_ shown: ClientAuthentication, _ hasher: KeyedHasher) -> Bool {
     switch shown {
     case .name(let id, _): id == client && secret == nil && keys == nil
@@ -167,7 +167,7 @@ extension OAuthError {
   static let slowDown = OAuthError(.slowDown, "too early: wait five seconds between two questions")
   static let unknownCode = OAuthError(.invalidGrant, "no code of this client is known: ask for a new one")
 
-  /// The error for a code that has ended.
+  /// The error for a device code that has ended.
   ///
   /// A withdrawn code is reported like an expired one.
   static func ended(_ answer: DeviceAnswer) -> OAuthError {

@@ -7,6 +7,8 @@ package struct SecurityHeaders: Sendable {
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
     + "connect-src 'self'; manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+  /// Makes the headers.
+  ///
   /// - Parameter https: whether `--public-url` is https. Only then HSTS is sent: browsers ignore it over plain HTTP,
   ///   and otherwise it would lock out a service that is later reached by its IP address.
   package init(https: Bool) {
@@ -27,7 +29,7 @@ package struct SecurityHeaders: Sendable {
     self.list = list
   }
 
-  /// For pages, redirects and errors, which must not be cached.
+  /// The header of pages, redirects and errors, which must not be cached.
   package static let neverStored = (name: "Cache-Control", value: "no-store")
 
   package static let pageType = (name: "Content-Type", value: "text/html; charset=utf-8")

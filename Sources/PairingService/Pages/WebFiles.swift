@@ -38,11 +38,11 @@ package struct WebFiles: Sendable {
 ///
 /// It is found at start, never while serving a request.
 package struct WebFileError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The path inside the `web` folder.
+  /// The path of the file with the error, inside the `web` folder.
   package let file: String
-  /// The line of the error, when it is known.
+  /// The line of the error in the file, when it is known.
   package let line: Int?
-  /// What is wrong and how to correct it.
+  /// The error in the file, and how to correct it.
   package let problem: String
 
   init(_ file: String, line: Int? = nil, _ problem: String) {
@@ -51,7 +51,7 @@ package struct WebFileError: Error, Equatable, Sendable, CustomStringConvertible
     self.problem = problem
   }
 
-  /// For example `web/templates/home.html:12: there is no field "nmae" here`.
+  /// The error as a sentence, for example `web/templates/home.html:12: there is no field "nmae" here`.
   package var description: String {
     "web/\(file)\(line.map { ":\($0)" } ?? ""): \(problem)"
   }

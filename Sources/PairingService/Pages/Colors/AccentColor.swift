@@ -6,9 +6,9 @@
 package struct AccentColor: Hashable, Sendable {
   private let color: Color
 
-  /// Parses `#1f6feb` or `1f6feb`.
+  /// Parses a colour such as `#1f6feb` or `1f6feb`; nil for other text.
   ///
-  /// Anything else gives nil; then the page keeps its default colour.
+  /// Without a colour the page keeps its default colour.
   package init?(hex: String) {
     guard let color = Color(hex: hex) else { return nil }
     self.color = color
@@ -22,7 +22,7 @@ package struct AccentColor: Hashable, Sendable {
     let start = "\(AccentColor.folder.text)/"
     guard path.hasPrefix(start), path.hasSuffix(".css") else { return nil }
     let hex = path.dropFirst(start.count).dropLast(".css".count)
-    // Each colour has exactly one address, so upper case and signs are refused.
+    // Upper case and signs are refused, so that each colour has exactly one address.
     guard let color = Color(hex: String(hex)), color.hex == hex else { return nil }
     self.color = color
   }
@@ -35,9 +35,11 @@ package struct AccentColor: Hashable, Sendable {
       headers: [("Content-Type", "text/css; charset=utf-8"), StaticFiles.keptForEver])
   }
 
-  /// The last step is the version of the rules below.
+  /// The folder of the style sheets.
   ///
-  /// Increase it when they change, because browsers cache the old style sheets.
+  /// Its last part is the version of the rules below.
+  ///
+  /// Increase the version when the rules change, because browsers cache the old style sheets.
   private static let folder = StaticFiles.folder.step("accent").step("1")
 
   /// The colours that the style sheet sets for one colour scheme.

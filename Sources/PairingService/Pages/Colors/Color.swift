@@ -52,7 +52,7 @@ struct Color: Hashable, Sendable {
     return value <= 0.03928 ? value / 12.92 : power2Point4((value + 0.055) / 1.055)
   }
 
-  /// x to the power of 2.4, computed as x² times the fifth root of x², so that no C library is needed.
+  /// Computes `base` to the power of 2.4 as x² times the fifth root of x², so that no C library is needed.
   private static func power2Point4(_ base: Double) -> Double {
     let square = base * base
     var root = 1.0

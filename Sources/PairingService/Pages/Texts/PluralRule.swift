@@ -5,7 +5,7 @@ enum PluralForm: String, CaseIterable, Sendable {
 
 /// The rule by which a language picks the plural form for a whole number.
 struct PluralRule: Sendable {
-  /// The forms that a text with plural forms must have.
+  /// The plural forms that a text with plural forms must have.
   ///
   /// A text may leave out `many`; then `other` is used.
   let required: Set<PluralForm>

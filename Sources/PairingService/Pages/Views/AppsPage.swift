@@ -4,7 +4,7 @@ package struct AppsPage: PhonePage {
   package var id: String
   package var name: ForeignText
   package var apps: [AppChoice]
-  /// Whether the viewer has just made a decision; the page then confirms it.
+  /// Whether the page confirms a decision that the viewer has just made.
   package var isDone: Bool
 
   package init(id: String, name: ForeignText, apps: [AppChoice], isDone: Bool = false) {
