@@ -4,7 +4,7 @@ internal import RegentPairingWire
 
 /// Collects the routes of the whole service.
 package enum ServiceRoutes {
-  /// The routes of the protocol, in the order in which a box uses them.
+  /// The routes of protocol V1 and OAuth for devices, in the order in which a box uses them.
   package static func devices(_ core: ServiceCore) -> Routes {
     var routes = Routes()
     HealthRoutes(core).mount(&routes)
@@ -23,7 +23,7 @@ package enum ServiceRoutes {
     return routes
   }
 
-  /// The routes of the protocol and the pages for phones.
+  /// The routes of the protocols for devices and those of the pages for phones.
   package static func all(_ core: ServiceCore, _ phone: Phone) -> Routes {
     var routes = devices(core)
     phone.mount(&routes)

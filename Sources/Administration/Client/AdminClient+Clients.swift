@@ -47,7 +47,7 @@ extension AdminClient {
     try await list(AdminPaths.clientInvitations)
   }
 
-  /// Revokes an initial access token; clients that registered with it stay.
+  /// Revokes an initial access token for OAuth clients; clients that registered with it stay.
   public func revokeClientInvitation(_ id: EnrolmentID) async throws(AdminError) {
     try await act(.post, AdminPaths.act(AdminPaths.clientInvitations, id.text, "revoke"))
   }

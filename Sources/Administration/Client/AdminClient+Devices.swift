@@ -49,14 +49,14 @@ extension AdminClient {
     try await list(AdminPaths.why, query: [("id", id), ("resource", title)])
   }
 
-  /// Sets an operator's name for a device; nil removes it.
+  /// Sets the name that an operator gives a device; nil removes the name.
   public func renameDevice(_ id: String, _ name: String?) async throws(AdminError) {
     try await act(
       .patch, AdminPaths.devices, query: [("id", id)],
       ["name": name.map(JSONValue.string) ?? .null])
   }
 
-  /// Signs a device out everywhere, and returns how many sign-ins ended.
+  /// Signs a device out at all requestors, and returns how many sign-ins ended.
   public func signOutDevice(_ id: String) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }

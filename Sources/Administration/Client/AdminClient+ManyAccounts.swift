@@ -18,7 +18,8 @@ extension AdminClient {
 
 /// Divides a list into batches of at most `count` entries and `bytes` bytes.
 ///
-/// The default is far below the 256 KiB that a service accepts in one request unless it is configured otherwise.
+/// The default for `bytes` is far below the 256 KiB that a service accepts in one request, unless the service is
+/// configured otherwise.
 package func batches<Element: AdminDocument>(
   of all: [Element], count: Int = AdminPaths.page, bytes: Int = 64 << 10
 ) -> [[Element]] {

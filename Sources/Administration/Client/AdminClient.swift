@@ -99,7 +99,8 @@ extension AdminClient {
         method, try ClientURL(unixSocket: socket, target: target), body: body?.bytes() ?? [])
       request.addHeader(.accept, "application/json")
       if body != nil { request.addHeader(.contentType, "application/json") }
-      // Copying and verifying a large database takes minutes; an operator can end a call earlier with Ctrl-C.
+      // The deadline is long, because copying and verifying a large database takes minutes. An operator can end the
+      // command earlier with Ctrl-C.
       request.deadline = .seconds(600)
       request.responseLimit = 64 << 20
       response = try await client.send(request)

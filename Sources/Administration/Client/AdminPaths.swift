@@ -49,7 +49,7 @@
 public enum AdminPaths {
   /// The maximum number of entries of a list in one response.
   public static let page = 500
-  /// The maximum number of bytes of a backup in one response.
+  /// The maximum number of bytes of a backup that one response contains.
   public static let backupPart = 1 << 20
 
   /// The path of the running service's version, start and public address.

@@ -3,16 +3,15 @@ import RegentPairing
 
 /// A JSON document of the admin interface.
 ///
-/// The same type reads and writes it, so that client and service agree.
-///
-/// A type that is also `Codable` needs no further code. The others check or convert their members.
+/// The same type reads and writes the document, so that client and service agree. A type that is also `Codable` needs
+/// no further code. The others check or convert their members.
 public protocol AdminDocument: Sendable {
   /// Reads the document's members.
   ///
   /// An optional member that is missing gets its default. Unknown members are ignored.
   init(_ object: JSONObject) throws(JSONShapeError)
 
-  /// The document as JSON, without members that have no value.
+  /// The document as a JSON object, without members that have no value.
   var object: JSONObject { get }
 }
 
@@ -48,7 +47,7 @@ extension JSONObject {
     return identifier
   }
 
-  /// Reads an optional identifier.
+  /// Reads an optional identifier; nil when the member is missing.
   func optionalIdentifier<Kind>(_ name: String) throws(JSONShapeError) -> Identifier<Kind>? {
     guard let text = try optionalString(name) else { return nil }
     guard let identifier = Identifier<Kind>(text) else {
@@ -57,7 +56,7 @@ extension JSONObject {
     return identifier
   }
 
-  /// Reads an optional duration of at least one millisecond.
+  /// Reads an optional duration of at least one millisecond; nil when the member is missing.
   func optionalSpan(_ name: String) throws(JSONShapeError) -> Duration? {
     guard let milliseconds = try optionalInt64(name) else { return nil }
     guard (1...Self.longestSpan).contains(milliseconds) else {
@@ -66,7 +65,7 @@ extension JSONObject {
     return .milliseconds(milliseconds)
   }
 
-  /// Reads an optional whole number, which must be in `range`.
+  /// Reads an optional whole number, which must be in `range`; nil when the member is missing.
   func optionalInteger(_ name: String, _ range: ClosedRange<Int>) throws(JSONShapeError) -> Int? {
     guard let number = try optionalInt64(name) else { return nil }
     guard let number = Int(exactly: number), range.contains(number) else {

@@ -6,14 +6,14 @@ internal import RegentJSON
 public struct AppReport: AdminDocument, Codable, Hashable {
   /// The visitor id that the app's analytics uses for the viewer.
   public var visitorID: String?
-  /// The integration profile that the app asked for.
+  /// The profile of the integration (a set of lifetimes and limits) that the app asked for.
   public var profile: String?
-  /// The data that the app sent with the call that began the sign-in, as a JSON object.
+  /// The data that the app sent with the request that began the sign-in, as a JSON object.
   public var data: String?
-  /// The app's options that the service does not use, as a JSON object.
+  /// The options of the app that the service does not use, as a JSON object.
   public var options: String?
 
-  /// Makes a report; nil when all values are nil.
+  /// Makes a report of an app; nil when all values are nil.
   public init?(visitorID: String? = nil, profile: String? = nil, data: String? = nil, options: String? = nil) {
     guard visitorID != nil || profile != nil || data != nil || options != nil else { return nil }
     self.visitorID = visitorID

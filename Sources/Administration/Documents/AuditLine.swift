@@ -16,7 +16,7 @@ public struct AuditLine: AdminDocument, Codable, Hashable {
   public let subject: String
   /// How the action ended: `done`, `refused` or `failed`.
   public let outcome: String
-  /// More information in plain words; never a secret.
+  /// More information about the action in plain words; never a secret.
   @Ruled<Detail> public private(set) var detail: String
 
   public init(

@@ -19,7 +19,7 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
     }
   }
 
-  /// A viewer's decision about an app.
+  /// A viewer's decision whether an app may use the box's account.
   public struct Permission: Codable, Hashable, Sendable {
     public var app: String
     public var requestor: RequestorID
@@ -40,7 +40,7 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
   public var device: String
   /// The name that the device gives itself; untrusted text.
   public var name: String?
-  /// The box maker's requestor.
+  /// The requestor of the box's maker.
   public var requestor: RequestorID
   public var provider: ProviderID
   public var account: AccountName?

@@ -16,7 +16,7 @@ public enum BrowserName {
     }
   }
 
-  // Newer browsers also contain the names of older ones in their User-Agent, so the most specific word comes first.
+  // Newer browsers also name older ones in their User-Agent. The words of newer browsers therefore come first.
   private static let browsers: [(word: String, name: String)] = [
     ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("Edg/", "Edge"), ("OPR/", "Opera"),
     ("SamsungBrowser/", "Samsung Internet"), ("DuckDuckGo/", "DuckDuckGo"), ("Vivaldi/", "Vivaldi"),

@@ -15,7 +15,7 @@ public enum ClientKind: String, AdminWord {
 public struct ClientEntry: AdminDocument, Codable, Hashable {
   public let id: ClientID
   public let requestor: RequestorID
-  /// The name that the phone's page shows.
+  /// The client's name, as the phone's page shows it.
   public let name: String
   /// Who registered or confirmed the client: `operator`, `statement`, `invited` or `itself`.
   public let origin: String
@@ -123,7 +123,7 @@ public struct GrantEntry: AdminDocument, Codable, Hashable {
   /// these was removed.
   public let state: String
   public let scope: String
-  /// Whether each use of a token must prove possession of a key (DPoP).
+  /// Whether each use of a token must prove possession of a key (DPoP, RFC 9449).
   public let bound: Bool
   public let created: Instant
   /// The time at which the grant's refresh token was last used.

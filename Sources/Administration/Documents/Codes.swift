@@ -23,7 +23,7 @@ public struct CodeEntry: AdminDocument, Codable, Hashable {
   public var provider: ProviderID?
   /// The account of the viewer who claimed or approved the code.
   public var account: AccountName?
-  /// What the app reports about itself.
+  /// What the app reports about itself and its viewer.
   public var app: AppReport?
 
   private enum CodingKeys: String, CodingKey {

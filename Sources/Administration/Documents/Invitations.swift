@@ -35,7 +35,7 @@ public struct IssuedInvitation: AdminDocument, Codable {
   public let id: EnrolmentID
   /// The code of the invitation, which is typed into the box.
   public let code: String
-  /// The service's public address.
+  /// The service's public address, which is typed into the box.
   public let service: String
   public let uses: Int64
   public let expires: Instant

@@ -2,7 +2,7 @@ public import RegentPairing
 
 /// A requestor's key pair in a list, without its secret.
 public struct KeyPairEntry: AdminDocument, Codable, Hashable {
-  /// The public key, which is also the id.
+  /// The public id of the key pair.
   public let publicKey: PublicKey
   public let requestor: RequestorID
   /// The purpose of the pair: `calls` when it signs requests of apps, `rows` when it signs the requestor's rows in the
@@ -30,7 +30,7 @@ public struct KeyPairEntry: AdminDocument, Codable, Hashable {
 ///
 /// Only this response contains its secret.
 public struct IssuedKey: AdminDocument, Codable {
-  /// The public key, which is also the id.
+  /// The public id of the key pair.
   public let publicKey: PublicKey
   public let secret: String
 

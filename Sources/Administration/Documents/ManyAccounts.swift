@@ -100,7 +100,7 @@ public struct HashQuestions: AdminDocument {
 
 /// The result of checking a hash that the service accepts.
 public struct HashAnswer: AdminDocument, Codable {
-  /// The algorithm and its cost, such as `bcrypt with cost 12`.
+  /// The hash's algorithm and cost, such as `bcrypt with cost 12`.
   public let form: String
   /// Whether the account already has a password, which an import does not replace.
   public let hasPassword: Bool

@@ -31,7 +31,7 @@ public struct SignInEntry: AdminDocument, Codable, Hashable {
   public var address: String?
   /// The User-Agent of the sign-in; untrusted text.
   public var userAgent: String?
-  /// What the app reports about itself.
+  /// What the app reports about itself and its viewer.
   public var app: AppReport?
   /// The apps that are signed in through this box and end with it; nil in lists, which do not contain them.
   public var apps: [BoxEntry.App]?
@@ -73,7 +73,7 @@ public struct SessionEntry: AdminDocument, Codable, Hashable {
   public var expires: Instant
   /// The network address of the sign-in.
   public var address: String?
-  /// The browser's User-Agent; untrusted text.
+  /// The browser's User-Agent header; untrusted text.
   public var userAgent: String?
 
   public init(

@@ -19,11 +19,11 @@ public struct Stats: AdminDocument, Codable, Hashable {
   @Ruled<DayCount> public var waiting = 0
   /// The number of registration codes that can still be approved now.
   @Ruled<DayCount> public var liveCodes = 0
-  /// The number of wrong codes that viewers typed.
+  /// The number of wrong codes that viewers typed today.
   @Ruled<DayCount> public var wrongCodes = 0
-  /// The providers, those with most sign-ins first.
+  /// The sign-ins at each provider, beginning with the provider that has most.
   public var providers: [ProviderCount] = []
-  /// The hours of today that have begun, oldest first.
+  /// The counters of each hour of today that has begun, oldest first.
   public var hours: [HourCount] = []
 
   private enum CodingKeys: String, CodingKey {
@@ -37,7 +37,7 @@ public struct Stats: AdminDocument, Codable, Hashable {
   }
 }
 
-/// The sign-ins at one provider.
+/// The number of today's sign-ins at one provider.
 public struct ProviderCount: AdminDocument, Codable, Hashable {
   public let provider: ProviderID
   @Ruled<DayCount> public private(set) var approved: Int

@@ -5,9 +5,9 @@ public import RegentPairing
 public struct TokenQuestion: AdminDocument, Codable {
   /// The media token in base64, as apps get it.
   public let token: String
-  /// The resource that the token must be for; nil accepts any.
+  /// The resource for which the token must be valid; nil accepts any.
   public let resource: String?
-  /// The requestor that the token must be for; nil accepts any, which is deprecated.
+  /// The requestor for whose apps the token must be valid; nil accepts any, which is deprecated.
   public let requestor: String?
 
   public init(token: String, requestor: String?, resource: String?) {
@@ -57,16 +57,16 @@ public struct PassEntry: AdminDocument, Codable, Hashable {
   public let place: String
   public let requestor: RequestorID
   public let provider: ProviderID
-  /// The short name of the box's device.
+  /// The short name of the device that uses the pass.
   public let device: String
   /// Whether the pass is for one viewer, as promotional passes are.
   ///
   /// The identity itself is stored only as a hash.
   public let identified: Bool
   public let state: State
-  /// When the pass began.
+  /// The time at which the device began to use the pass.
   public let started: Instant
-  /// When the pass ends.
+  /// The time at which the pass ends.
   public let until: Instant
   /// The number of different titles that were watched with the pass; counted only if there is a limit.
   @Ruled<TitleCount> public private(set) var titles: Int

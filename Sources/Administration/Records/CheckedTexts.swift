@@ -17,8 +17,8 @@ extension JSONObject {
 
   /// Reads an optional list of texts.
   ///
-  /// A list that is longer than an operator would write by hand is refused, because it would be loaded with every
-  /// record.
+  /// A list that is longer than an operator would write by hand is refused, because each use of the record would load
+  /// it.
   private func shortList(_ name: String) throws(JSONShapeError) -> [String] {
     let texts = try optionalStrings(name) ?? []
     guard texts.count <= 1_000 else {
@@ -118,7 +118,7 @@ private func isRedirectAddress(_ text: String) -> Bool {
 extension [String] {
   /// Appends a text unless the array has it already.
   ///
-  /// Compares bytes, because Swift treats different Unicode forms as equal.
+  /// Texts are compared by their bytes, because Swift treats different Unicode forms as equal.
   fileprivate mutating func appendOnce(_ text: String) {
     guard !contains(where: { $0.utf8.elementsEqual(text.utf8) }) else { return }
     append(text)

@@ -16,7 +16,7 @@ extension Entitlement: AdminDocument {
 /// An entitlement rule as an operator writes it, before the service has given it an id.
 public struct EntitlementRequest: AdminDocument, Hashable {
   public let provider: ProviderID
-  /// The viewers that the rule applies to.
+  /// The viewers to whom the rule applies.
   public let scope: EntitlementScope
   /// The titles that the rule applies to.
   public let pattern: ResourcePattern

@@ -105,7 +105,7 @@ extension OperatorRecord {
   }
 }
 
-/// Merges `change` into `base`; `null` removes a member (RFC 7396).
+/// Merges `change` into `base`; a member with the value `null` is removed (RFC 7396).
 private func merged(_ base: JSONObject, _ change: JSONObject) -> JSONObject {
   var result = base
   for member in change.members {

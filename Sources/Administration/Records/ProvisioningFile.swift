@@ -7,7 +7,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   public var requestors: [Requestor] = []
   public var providers: [Provider] = []
   public var integrations: [Integration] = []
-  /// All accounts, without their passwords.
+  /// All accounts of all providers, without their passwords.
   public var accounts: [Account] = []
   /// Password hashes of another program, by ``OperatorRecord/keyBytes`` of their account.
   ///
@@ -77,7 +77,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     }
   }
 
-  /// Whether an object is one line of a file with a record on each line.
+  /// Whether a JSON object is one line of a provisioning file with a record on each line.
   public static func isLine(_ object: JSONObject) -> Bool { record(object) != nil }
 
   private static func record(_ object: JSONObject) -> (Member, JSONValue)? {
@@ -141,12 +141,14 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 }
 
 extension OperatorRecord {
-  /// The values of the record's key members, joined by slashes.
+  /// The values of the members that identify the record, joined by slashes.
   public var keyText: String {
     let object = object
     return Self.key.map { object[$0.rawValue]?.string ?? "" }.joined(separator: "/")
   }
 
-  /// The bytes of ``keyText``, for comparing keys: Swift's String treats different Unicode forms as equal.
+  /// The bytes of ``keyText``, for comparing keys.
+  ///
+  /// Swift's String would treat different Unicode forms as equal.
   public var keyBytes: [UInt8] { Array(keyText.utf8) }
 }

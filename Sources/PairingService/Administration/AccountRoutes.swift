@@ -107,7 +107,7 @@ extension AdminCall {
 
   /// Adds an account with its password.
   ///
-  /// If the account exists with another password, the call is refused.
+  /// If the account exists with another password, the request is refused.
   fileprivate func addAccount() async throws(AdminError) -> Saved<Account> {
     var members = try body
     members["password"] = nil
@@ -167,7 +167,7 @@ extension AdminCall {
   }
 }
 
-// MARK: - Rules
+// MARK: - Entitlement rules
 
 extension AdminCall {
   /// Adds an entitlement rule.
@@ -219,7 +219,8 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A random id of 12 letters and digits: short enough to type, and long enough that collisions are not expected.
+  /// Makes a random id of 12 letters and digits: short enough to type, and long enough that collisions are not
+  /// expected.
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {

@@ -96,8 +96,9 @@ extension AdminCall {
     }
   }
 
-  /// Withdraws all pending codes of a requestor, so that their devices get the reason before the requestor's other
-  /// data is removed.
+  /// Withdraws all pending codes of a requestor.
+  ///
+  /// This is done before the requestor's other data is removed, so that the devices are told why their codes ended.
   func withdrawCodes(of requestor: RequestorID) async throws(AdminError) {
     var last: RegistrationID?
     while true {
@@ -107,7 +108,7 @@ extension AdminCall {
       }
       for record in page
       where record.requestor == requestor && record.flow.settled(at: now).state.isPending {
-        // A code that has ended since the page was read needs no withdrawal, so the error is ignored.
+        // The error is ignored: a code that has ended since the page was read needs no withdrawal.
         _ = try? await core.codeTransitions.withdraw(record.id, .operator, audit: nil)
       }
       guard let end = page.last else { return }

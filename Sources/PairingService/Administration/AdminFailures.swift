@@ -56,7 +56,7 @@ extension AdminError {
   }
 }
 
-/// Calls the store and converts its errors to messages for operators.
+/// Calls the store and translates its errors into errors for operators.
 func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(AdminError) -> Value {
   do throws(StoreError) {
     return try await ask()
@@ -65,7 +65,7 @@ func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(Adm
   }
 }
 
-/// Parses a request and converts its errors to messages for operators.
+/// Parses a request and translates parsing errors into errors for operators.
 func shaped<Value>(_ read: () throws(JSONShapeError) -> Value) throws(AdminError) -> Value {
   do throws(JSONShapeError) {
     return try read()

@@ -71,7 +71,7 @@ extension AdminCall {
     ]
   }
 
-  /// Warns when a service with data has no backup, or an old one.
+  /// Warns when a service that holds data has no backup, or only an old one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
     let fix = "regentctl backup FILE, best every night: see backup.md (package regent-doc)"
@@ -190,12 +190,12 @@ extension AdminCall {
     return findings
   }
 
-  /// Problems of the providers that viewers can choose.
+  /// Problems of the providers from which viewers can choose.
   private func providerFindings() async throws(AdminError) -> [Finding] {
     let provisioned = core.provisioning.now
     let offered = Set(provisioned.choices.values.joined().map(\.provider.id))
     var findings: [Finding] = []
-    // Providers with temporary passes are skipped: a pass opens every title up to its limits.
+    // Providers with temporary passes are skipped, because a pass opens every title up to its limits and needs no rule.
     for provider in offered.sorted()
     where provisioned.records.providers[provider]?.hasAccounts == true {
       if let finding = try await accountFinding(provider) { findings.append(finding) }
@@ -212,7 +212,7 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A finding when no account of the provider can sign in.
+  /// Warns when no account of the provider can sign in.
   private func accountFinding(_ provider: ProviderID) async throws(AdminError) -> Finding? {
     // If a provider has at least this many accounts, some of them surely have a password, so the passwords are not
     // checked.
@@ -250,7 +250,7 @@ extension HostName {
 }
 
 extension Duration {
-  /// The duration rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
+  /// The duration in words, rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
   fileprivate var inWords: String {
     let seconds = components.seconds
     return switch seconds {

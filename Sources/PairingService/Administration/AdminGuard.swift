@@ -11,7 +11,7 @@ package struct AdminAccess: Sendable {
   private let ownUser: UInt32
   private let group: UInt32?
 
-  /// Admits `ownUser`, which is the user that the service runs as, and the members of `group`.
+  /// Lets root, the user `ownUser` (under which the service runs) and the members of `group` use the admin socket.
   package init(ownUser: UInt32, group: UInt32?) {
     self.ownUser = ownUser
     self.group = group
@@ -25,7 +25,7 @@ package struct AdminAccess: Sendable {
   }
 }
 
-/// Checks the peer of each request on the admin socket, and converts errors to responses.
+/// Checks for each request on the admin socket which user sent it, and converts errors to responses.
 struct AdminGuard: Sendable {
   private let core: ServiceCore
   private let access: AdminAccess

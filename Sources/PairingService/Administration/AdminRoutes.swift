@@ -60,7 +60,7 @@ package struct AdminRoutes: Sendable {
   }
 }
 
-/// Collects the routes, together with what their actions need.
+/// Collects the routes of the admin socket, together with what their actions need.
 struct AdminRouteBuilder {
   let core: ServiceCore
   let adminGuard: AdminGuard

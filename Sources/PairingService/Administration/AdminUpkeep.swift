@@ -19,10 +19,10 @@ package protocol AdminUpkeep: Sendable {
   /// Deletes the database copy and returns its entry.
   func dropBackup(_ id: String) async throws(AdminError) -> BackupEntry
 
-  /// Encrypts the data keys with a new master key and reports where the key is stored.
+  /// Encrypts the data keys with a new master key and reports where that key is stored.
   func changeMasterKey() async throws(AdminError) -> Finding
 
-  /// The results of the checks of files, database and machine.
+  /// Runs the checks of files, database and machine, and returns their results.
   func findings() async -> [Finding]
 }
 

@@ -15,7 +15,7 @@ extension AdminRouteBuilder {
   }
 }
 
-/// One account of a batch, with the change to write.
+/// One account of a batch, with the change to store.
 private struct PlannedAccount {
   let write: AccountWrite
   let outcome: SaveOutcome

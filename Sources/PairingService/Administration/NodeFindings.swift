@@ -4,7 +4,7 @@ internal import PairingStore
 
 // Problems of nodes that `regentctl doctor` reports.
 
-/// Finds problems among nodes that share a database.
+/// Finds problems among nodes (service processes) that share a database.
 enum NodeFindings {
   /// How far a node's clock may differ from the database's clock before the node gets a warning.
   ///

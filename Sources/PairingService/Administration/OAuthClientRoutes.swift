@@ -104,7 +104,7 @@ extension AdminCall {
     try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: nil, in: .unlimited, audit: line, at: now)
     }
-    // Creates the signing key now, so that it is published before a client receives a token signed by it.
+    // The signing key is created now, so that it is published before a client receives a token signed with it.
     do {
       _ = try await core.oauth.key(metadata.algorithm, at: now)
     } catch {

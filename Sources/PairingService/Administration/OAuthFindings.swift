@@ -25,7 +25,7 @@ extension AdminCall {
     }
   }
 
-  /// Problems of OAuth clients, and settings that an operator may have forgotten.
+  /// Problems of OAuth clients, and settings for them that an operator may have forgotten.
   func oauthFindings() async throws(AdminError) -> [Finding] {
     var findings: [Finding] = []
     for requestor in core.provisioning.now.records.requestors.values.sorted(by: { $0.id < $1.id })

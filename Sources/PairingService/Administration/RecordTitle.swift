@@ -6,7 +6,7 @@ struct RecordTitle: CustomStringConvertible {
   let kind: String
   /// The record's name, for example `cable/anna`.
   let name: String
-  /// The requestor or provider that the record belongs to, such as `cable`; nil for a record without one.
+  /// The requestor or provider to which the record belongs, such as `cable`; nil for a record that belongs to none.
   var owner: String?
 
   var description: String { "\(kind) \(name)" }

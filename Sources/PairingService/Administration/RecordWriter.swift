@@ -6,7 +6,7 @@ internal import PairingStore
 /// Reads, checks and writes the records of one kind that operators change.
 struct RecordWriter<Record: OperatorRecord> {
   let title: RecordTitle
-  /// The members that identify the record.
+  /// The members that identify the record that is written.
   let key: JSONObject
   /// Reads the stored record; nil when there is none.
   let find: @Sendable () async throws(AdminError) -> Record?
@@ -50,14 +50,14 @@ extension AdminCall {
     try await save(writer) { (there) throws(AdminError) in try writer.added(patch, to: there) }
   }
 
-  /// Changes the given members of an existing record.
+  /// Changes the given members of a record that must exist.
   func set<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
     try await save(writer) { (there) throws(AdminError) in try writer.changed(there, by: patch) }
   }
 
-  /// Changes the given members of a record, or adds the record.
+  /// Changes the given members of a record, or adds the record if it does not exist.
   func put<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {

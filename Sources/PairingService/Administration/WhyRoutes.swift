@@ -4,7 +4,8 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-// Explains why a box may or may not watch a title: every check of the service, in its order.
+// Explains why a box may or may not watch a title: the result of every check of the service, in the order in which it
+// checks.
 
 extension AdminRouteBuilder {
   mutating func mountWhy() {

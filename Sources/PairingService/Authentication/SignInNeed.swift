@@ -18,7 +18,7 @@ package enum SignInNeed: Sendable {
 }
 
 extension SignInNeed {
-  /// The error for a device without a sign-in.
+  /// The error for a device that needs a sign-in and has none.
   package var missing: CallError { error(missingCode, details: nil) }
 
   /// The error for a device whose sign-in is no longer valid.

@@ -3,7 +3,7 @@ package import PairingStore
 
 /// A device whose sign-in is valid at this moment, with all data that decides what it may watch.
 package struct SignedInDevice: Sendable {
-  /// The sign-in, with account, integration and provider as one transaction read them.
+  /// The device's sign-in, with account, integration and provider as one transaction read them.
   package let signIn: ValidSignIn
   /// The entitlement rules of the provider that apply to this viewer.
   package let entitlements: [Entitlement]

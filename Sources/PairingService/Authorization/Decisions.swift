@@ -6,7 +6,7 @@ internal import RegentPairingWire
 extension SignedInDevice {
   /// Decides whether the viewer may watch a resource now.
   ///
-  /// A temporary pass opens every resource while it has time and titles left; those are counted in
+  /// A temporary pass allows every resource while it has time and titles left. Titles are counted in
   /// ``ServiceCore/permitting(_:to:from:)``.
   @discardableResult
   package func decide(_ resource: RequestedResource) throws(AuthorizationDenial)
@@ -112,7 +112,7 @@ extension CallError {
     message = ErrorMessage.notAuthorized
   }
 
-  /// The error when the store refuses a permit, for example because the sign-in has ended since it was read.
+  /// The error when the store refuses to store a permit, for example because the sign-in has ended since it was read.
   package init(_ error: StoreError, while need: SignInNeed) {
     switch error {
     case .notInForce(let refusal): self = need.refused(refusal)

@@ -9,11 +9,11 @@ package struct MediaRSSError: Error, CustomStringConvertible {
 }
 
 extension RequestedResource {
-  /// Parses a resource: a plain name, or a Media RSS fragment, whose name is its channel's title and which may contain
-  /// ratings.
+  /// Parses a resource: a plain name, or a Media RSS fragment.
   ///
-  /// A text that begins like XML, or contains `<rss` anywhere, must be a valid fragment. If a broken fragment, or one
-  /// after an invisible character, were accepted as a plain name, its rating would be ignored.
+  /// The name of a fragment is its channel's title, and it may contain ratings. A text that begins like XML, or
+  /// contains `<rss` anywhere, must be a valid fragment. If a broken fragment, or one after an invisible character,
+  /// were accepted as a plain name, its rating would be ignored.
   package init(reading id: ResourceID) throws(MediaRSSError) {
     let isFragment =
       id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<")

@@ -60,7 +60,7 @@ package struct PreauthorizationRoutes: Sendable {
     }
   }
 
-  // MARK: - The answer
+  // MARK: - The response
 
   private func answer(_ call: V1Call, _ list: [String], _ viewer: SignedInDevice) async throws
     -> V1Reply

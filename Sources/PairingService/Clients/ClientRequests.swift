@@ -6,7 +6,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Why a client was not registered or got no token.
+/// The error for a client that was not registered or got no token.
 struct ClientRefusal: Error {
   let reason: ClientErrorDocument.Reason
   /// Whether the client used HTTP Basic authentication, so that the response must be 401 with `WWW-Authenticate`.

@@ -96,7 +96,7 @@ package struct ClientRoutes: Sendable {
         lifetime: Int(issued.lifetime.components.seconds)))
   }
 
-  // MARK: - Answers
+  // MARK: - Error responses
 
   private func answer(
     _ request: Request, _ work: @Sendable (Request) async throws -> Response

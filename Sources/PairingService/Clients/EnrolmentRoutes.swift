@@ -6,12 +6,12 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Enrolment: a new box proves that it knows an enrolment code, and gets its own key pair, encrypted so that only the
-/// box can read it.
+/// The endpoint at which a new box redeems an enrolment code for its own key pair.
 ///
-/// A valid proof is accepted whatever other clients at the same address try: 60 bits cannot be guessed, and an attacker
-/// in the same house cannot lock the boxes there out. Invalid proofs are counted, and too many get 429. The response to
-/// every other failure is the same.
+/// The box proves that it knows the code, and the response is encrypted so that only the box can read it. A valid proof
+/// is accepted whatever other clients at the same address try: 60 bits cannot be guessed, and an attacker in the same
+/// house cannot lock the boxes there out. Invalid proofs are counted, and too many get 429. The response to every other
+/// failure is the same.
 struct EnrolmentRoutes: Sendable {
   private let core: ServiceCore
   /// The key with which a proof for an unknown invitation is compared, so that timing does not reveal which invitations

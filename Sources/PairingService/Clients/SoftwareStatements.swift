@@ -4,8 +4,8 @@ internal import RegentJSON
 package import RegentPairing
 package import PairingStore
 
-/// Software statements: a text that each copy of a registered application contains, and with which its installations
-/// register.
+/// Issues and verifies software statements: a text that each copy of a registered application contains, and with which
+/// its installations register.
 ///
 /// A statement is a JWT with RS256, signed with the key that signs media tokens at the time it is issued, so that it
 /// can be verified with the published key set. It is valid until it is revoked, which is longer than any signing key

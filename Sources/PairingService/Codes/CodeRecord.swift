@@ -23,7 +23,9 @@ extension V1Call {
       options: AppTexts.normalized(parameters.others), owner: owner.name)
   }
 
-  /// Data that the app sent when it asked for the code: stored with it, shown to operators and returned to the device.
+  /// The data that the app sent when it asked for the code.
+  ///
+  /// It is stored with the code, shown to operators and returned to the device.
   func signInData() throws(CallError) -> String? {
     guard let given = try parameters.value(Field.genericData), !given.isEmpty else { return nil }
     guard let data = AppTexts.normalized(given) else {

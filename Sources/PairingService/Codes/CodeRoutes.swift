@@ -21,7 +21,7 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  // MARK: - A box asks for a code
+  // MARK: - Creating codes
 
   private func create(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
@@ -69,7 +69,7 @@ package struct CodeRoutes: Sendable {
     if replaces { try core.limits.takeReplacement(of: device.hash, at: requestor) }
   }
 
-  // MARK: - A box or a login page looks at a code
+  // MARK: - Reading codes
 
   private func read(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (code, record) = try core.triedCode(call) else { throw .unknownCode }
@@ -109,7 +109,7 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  // MARK: - A box takes its code back
+  // MARK: - Withdrawing codes
 
   /// Withdraws a code.
   ///

@@ -4,10 +4,10 @@ internal import RegentPairing
 /// Limits how many lines of the audit log unauthenticated clients can cause, for each network address and for each
 /// requestor.
 ///
-/// A client may do some things without the consent of an operator or viewer, such as registering with the software
-/// statement that each copy of an app contains. When the limit is reached, the service still does them but writes no
-/// line. It counts the lines left out and later writes one line with the count. Addresses whose hashes collide share a
-/// limit, so a line may be left out although its own address is within the limit.
+/// Some actions need no consent of an operator or viewer, such as registering with the software statement that each
+/// copy of an app contains. When the limit is reached, the service still performs them but writes no line. It counts
+/// the lines that it leaves out and later writes one line with the count. Addresses whose hashes collide share a limit,
+/// so a line may be left out although its own address is within the limit.
 struct AuditBudgets {
   /// A kind of audit lines that one summary line counts: those of one action at one requestor.
   struct Kind: Hashable {

@@ -3,11 +3,11 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// Writes audit lines that belong to no transaction: refusals, failed sign-ins, throttling.
+/// Writes audit lines that belong to no transaction of the store: refusals, failed sign-ins, throttling.
 ///
-/// An action that changes the database carries its line in its own transaction. The lines here are written after the
-/// response is sent, so that no client waits for them, and they are limited, so that a flood of refusals does not
-/// become a flood of disk writes.
+/// An action that changes the database writes its line in its own transaction. The lines here are written after the
+/// response is sent, so that no client waits for them. They are limited, so that a flood of refusals does not become a
+/// flood of disk writes.
 package final class AuditTrail: Sendable {
   /// The audit lines of the last minute that addresses in one bucket caused.
   fileprivate struct Recent {
@@ -59,8 +59,8 @@ package final class AuditTrail: Sendable {
     return entry(actor, action, subject, detail: detail)
   }
 
-  /// Writes one line for each action and requestor with the number of lines that
-  /// ``strangerEntry(_:_:_:detail:at:from:)`` left out.
+  /// Writes the counts of audit lines that ``strangerEntry(_:_:_:detail:at:from:)`` left out, as one line for each
+  /// action and requestor.
   ///
   /// `all` includes counts that are not old enough yet, for a service that stops.
   package func tellCounted(all: Bool = false) async {
@@ -124,7 +124,7 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// The bucket of an address, or of the subject when there is no address.
+  /// The bucket in which lines of an address are limited, or lines of the subject when there is no address.
   ///
   /// Swift seeds its hashes anew in every process, so an attacker cannot know which addresses share a bucket. An
   /// attacker with hundreds of addresses still hits other buckets by chance; lines in those buckets are then left out.

@@ -28,7 +28,7 @@ package struct CodeTransitions: Sendable {
     self.clock = clock
   }
 
-  /// Stores a new code and withdraws the device's earlier code.
+  /// Stores a new code and withdraws the code that its device had before.
   package func offer(_ record: RegistrationRecord, within limits: LiveCodeLimits) async throws(StoreError) {
     let signIns = codes.signIns
     let reservation = try await store.reserve(record, within: limits, at: clock.now)

@@ -70,7 +70,7 @@ extension DayNumbers {
       self.counts[event] = count
     }
     guard let approvals = Self.byProvider(approvals),
-      // Older versions did not write this member.
+      // Older versions did not write the member `withoutCode`.
       let withoutCode = Self.byProvider(document["withoutCode"]?.object ?? [:])
     else { return nil }
     self.approvals = approvals

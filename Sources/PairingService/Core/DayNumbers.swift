@@ -9,7 +9,7 @@ package struct DayNumbers: Hashable, Sendable {
   }
 
   package private(set) var since: Instant
-  /// The hours that have begun, oldest first.
+  /// The counters of the hours of the day that have begun, oldest first.
   package internal(set) var hours: [Hour]
   /// The number of approvals at each provider.
   package internal(set) var approvals: [ProviderID: Int] = [:]

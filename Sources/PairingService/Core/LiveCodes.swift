@@ -14,8 +14,8 @@ package final class LiveCodes: Sendable {
   package final class CachedCode: Sendable {
     /// Whether the device has an earlier sign-in; nil while the store has not been asked.
     ///
-    /// Declared before `record`, whose first field is the flow, so that the fields that a poll reads are adjacent in
-    /// memory.
+    /// It is declared before `record`, whose first field is the flow, so that the fields that a poll reads are adjacent
+    /// in memory.
     package let hasEarlierSignIn: Bool?
     /// Whether the code was created at this node or loaded at the node's start.
     ///
@@ -42,7 +42,7 @@ package final class LiveCodes: Sendable {
   private let tables = Locked(Tables())
   private let clock: ServiceClock
 
-  /// Creates an empty cache; `isShared` says that other nodes may approve the codes.
+  /// Creates an empty cache of codes; `isShared` says that other nodes may approve them.
   package init(clock: ServiceClock, isShared: Bool = false) {
     self.clock = clock
     if isShared { tables.withLock { $0.doubt = Self.doubt } }
@@ -61,8 +61,9 @@ package final class LiveCodes: Sendable {
   /// may have been this one. The "no" is then discarded, and the next poll asks the store again.
   package var signIns: Int { tables.withLock { $0.signIns } }
 
-  /// Values to read before asking the store whether a device is signed in: ``signIns``, and whether the device's newest
-  /// code is approved but not delivered.
+  /// Values to read before asking the store whether a device is signed in.
+  ///
+  /// They are ``signIns``, and whether the device's newest code is approved but not delivered.
   func beforePickUp(of device: DeviceHash, at requestor: RequestorID)
     -> (signIns: Int, awaitsDelivery: Bool)
   {
@@ -72,7 +73,7 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Adds a new code, or one that was loaded from the store at the start.
+  /// Adds a code to the cache that is new, or that was loaded from the store at the start.
   package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil) {
     tables.withLock { tables in
       let hasEarlierSignIn = tables.believed(hasEarlierSignIn, asOf: signIns)

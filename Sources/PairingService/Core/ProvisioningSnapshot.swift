@@ -9,9 +9,9 @@ package final class ProvisioningSnapshot: Sendable {
   /// A requestor's key for signed requests, with all that verifying a signature needs.
   package final class CallKey: Sendable {
     package let pair: KeyPair
-    /// The secret as a key for HMAC-SHA1, the signature method of older clients.
+    /// The key pair's secret as a key for HMAC-SHA1, the signature method of older clients.
     package let sha1: HMACKey
-    /// The secret as a key for HMAC-SHA256, the signature method of this service.
+    /// The key pair's secret as a key for HMAC-SHA256, the signature method of this service.
     package let sha256: HMACKey
     /// The requestor's policy for checking signed requests.
     package let policy: SignaturePolicy
@@ -38,7 +38,7 @@ package final class ProvisioningSnapshot: Sendable {
     }
   }
 
-  /// A provider of a requestor, with the integration between them.
+  /// A provider that viewers of a requestor can choose, with the integration between the two.
   package struct Choice: Sendable {
     package let provider: Provider
     package let integration: Integration
@@ -49,7 +49,7 @@ package final class ProvisioningSnapshot: Sendable {
     }
   }
 
-  /// The stored records.
+  /// The provisioning records (those that operators make) as the store returned them.
   package let records: Provisioning
   /// The key pairs for signed requests by public key, without revoked ones.
   package let callKeys: [PublicKey: CallKey]

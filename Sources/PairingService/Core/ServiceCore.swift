@@ -18,7 +18,7 @@ package final class ServiceCore: Sendable {
   package let hasher: KeyedHasher
   package let provisioning: ProvisioningCache
   package let codes: LiveCodes
-  /// Reads codes from the store when other nodes may have changed them.
+  /// Reads codes from the store when another node may have changed them.
   package let codeLooks: CodeRefresher
   /// Whether this node still learns of other nodes' changes.
   package let nodeNews: NodeNews
@@ -30,14 +30,14 @@ package final class ServiceCore: Sendable {
   package let keyUses: KeyUseTimes
   /// Changes codes in the store and in memory, then completes long polls.
   package let codeTransitions: CodeTransitions
-  /// Creates, picks up and ends sign-ins in the store and in memory, then counts them.
+  /// Creates, reads and ends sign-ins in the store and in memory, then counts them.
   package let signInTransitions: SignInTransitions
   /// Stores what viewers decide about the apps of boxes, then completes the box's long polls.
   package let boxDecisions: BoxDecisions
   package let metrics: ServiceMetrics
   /// Writes audit lines that belong to no transaction.
   package let audit: AuditTrail
-  /// Rate limits for requests and wrong codes.
+  /// Rate limits for requests, and limits for wrong codes.
   package let limits: RequestLimits
   /// The last proxy whose requests reached the service although the settings do not name it.
   package let undeclaredProxy = UndeclaredProxy()
@@ -54,11 +54,11 @@ package final class ServiceCore: Sendable {
   package let accessTokens: AccessTokens
   /// The keys that sign media tokens.
   package let mediaKeys: SigningKeys
-  /// What the OAuth endpoints need.
+  /// The keys, caches and limits of the OAuth endpoints.
   package let oauth: OAuthParts
   /// Checks the software statements of registered applications.
   package let statements: SoftwareStatements
-  /// Requestors without a certificate whose apps send a signed requestor id.
+  /// Remembers requestors without a certificate whose apps send a signed requestor id.
   package let missingCertificates = MissingCertificates()
   /// The requests that apps pass to their box so that the box's account signs them in.
   package let profileRequests: ProfileRequests
@@ -70,7 +70,7 @@ package final class ServiceCore: Sendable {
   /// The formats and work factors of the stored password hashes at each provider that differ from the usual one.
   let passwordForms: PasswordForms
 
-  /// Loads the caches and keys from the store.
+  /// Reads the caches and keys from the store and makes all parts of the service.
   package init(
     _ options: ServiceOptions, store: any Store, clock: ServiceClock = .machine,
     log: ServiceLog = .silent, passwords: Argon2Parameters = .standard
@@ -144,7 +144,7 @@ package final class ServiceCore: Sendable {
       uniqueKeysWithValues: screens.compactMap { id, screen in names[screen].map { (id, $0) } })
   }
 
-  /// Loads all codes in pages of 1,000.
+  /// Loads all codes from the store into memory, in pages of 1,000.
   ///
   /// While one page is put into memory, the next is read and its rows are verified.
   private func loadCodes() async throws {

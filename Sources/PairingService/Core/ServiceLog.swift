@@ -56,7 +56,7 @@ package struct ServiceLog: Sendable {
   /// A log that discards all lines.
   package static let silent = ServiceLog { _, _, _ in }
 
-  /// Logs an event that needs no action.
+  /// Logs an event on which an operator need not act.
   package func info(_ event: StaticString, _ fields: (String, String)...) {
     write(.info, event, fields)
   }

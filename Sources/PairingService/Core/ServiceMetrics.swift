@@ -46,7 +46,7 @@ package final class ServiceMetrics: Sendable {
     }
   }
 
-  /// All counters at one moment.
+  /// The values of all counters at one moment.
   package struct Numbers: Sendable {
     package fileprivate(set) var counts: [Event: Int] = [:]
     /// A histogram of the seconds from the creation of a code to its approval.

@@ -8,7 +8,7 @@ package struct ServiceOptions: Sendable {
   /// The address that phones open, without a slash at its end.
   package var publicURL: String
   package var limits = ServiceLimits()
-  /// The lifetime of a media token.
+  /// The time for which a media token is valid.
   package var mediaTokenLifetime = MediaToken.usualLifetime
   /// The lifetime of a registered client's access token.
   package var accessTokenLifetime: Duration = .seconds(6 * 3600)
@@ -18,7 +18,7 @@ package struct ServiceOptions: Sendable {
   ///
   /// The time is longer than clients cache key sets, so that every verifier knows the key by then.
   package var signingKeyLead: Duration = .seconds(600)
-  /// How much of the audit log is retained.
+  /// How long lines of the audit log are kept, and how many.
   package var auditRetention = AuditRetention()
   /// The TCP port that the service listens on; nil when it listens on a Unix socket.
   package var port: UInt16?

@@ -50,7 +50,7 @@ package enum ClockTrouble: Hashable, Sendable {
   /// Signed requests are refused for this long, because replays could not be recognized.
   case setBack(Duration)
 
-  /// A short text about the problem for health checks and operators.
+  /// A short text about the clock problem for health checks and operators.
   package var word: String {
     switch self {
     case .ahead: "ahead: nothing is deleted for its age"

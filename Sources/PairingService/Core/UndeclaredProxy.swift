@@ -32,6 +32,7 @@ package final class UndeclaredProxy: Sendable {
 extension IPAddress {
   /// Whether this is an address of this machine or of a home network.
   ///
-  /// When the service has a public name, such an address is a proxy's, or the result of split DNS at home.
+  /// If the service has a public name, requests from such an address come from a proxy, or from the home itself when
+  /// its DNS resolves the name to a local address.
   var isNotOfTheInternet: Bool { isLoopback || HostName.address(self).isInsideAHome }
 }

@@ -8,7 +8,7 @@ package struct CallError: Error, Sendable {
   package var status: Status
   /// The message of the error; nil for the usual message of the status.
   package var message: String?
-  /// Further details for the client.
+  /// Further details about the error for the client.
   package var details: String?
   package var code: EnhancedCode?
   /// After how long the client may try again.
@@ -25,9 +25,9 @@ package struct CallError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The response to every failure of authentication.
+  /// The error for every failure of authentication.
   ///
-  /// The client does not learn which check failed; the log does.
+  /// The client does not learn which check failed; the log says it.
   package static let notAuthorized = CallError(.unauthorized)
 
   /// The error for a request that is signed with a key pair of another requestor than the one it names.
@@ -59,9 +59,9 @@ package struct CallError: Error, Sendable {
   /// The error for a registration code that expired.
   package static let expired = CallError(.gone, details: ErrorDetails.expired)
 
-  /// The error for a rejected box assertion.
+  /// The error for a box's assertion that was not accepted.
   ///
-  /// The details are one of few fixed words, so that apps can compare them.
+  /// The details are one of a few fixed words, so that apps can compare them.
   package static func exchange(_ refusal: ExchangeRefusal) -> CallError {
     CallError(.badRequest, details: refusal.rawValue)
   }

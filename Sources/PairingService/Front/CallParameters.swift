@@ -50,7 +50,7 @@ package struct CallParameters: Sendable {
     query.all.filter { !Field.all.contains($0.name) }.map { ($0.name, $0.value) }
   }
 
-  /// A parameter's value; throws when it is missing.
+  /// A parameter's value; throws an error when the parameter is missing.
   package func required(_ name: String) throws(CallError) -> String {
     guard let value = try value(name) else { throw .missing(name) }
     return value

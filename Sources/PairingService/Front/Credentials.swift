@@ -126,7 +126,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  // MARK: - Registered clients
+  // MARK: - Access tokens of registered clients
 
   private func client(_ token: String, _ request: Request, at now: Instant)
     throws(CallError) -> SignedCaller?

@@ -20,7 +20,7 @@ package final class KeyNonces: Sendable {
     var marks = 0
     /// The marks (hashes of nonces) that earlier processes had stored, by second.
     var earlier: [Int64: Set<UInt64>]
-    /// Nonces that were used at other nodes.
+    /// The nonces of this key that were used at other nodes.
     var elsewhere: NoncesElsewhere?
     var isLetGo = false
 

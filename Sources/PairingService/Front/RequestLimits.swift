@@ -3,9 +3,9 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// Limits how many requests, and wrong codes (`Guesses`), a device or a network address may send.
+/// Limits how many requests and wrong codes a device or a network address may send.
 ///
-/// Wrong passwords are counted in `SignInCheck`, pending codes in the store.
+/// Wrong codes are counted by `Guesses`, wrong passwords by `SignInCheck`, and pending codes by the store.
 package final class RequestLimits: Sendable {
   /// The client or group whose requests one rate limit counts.
   package enum Subject: Hashable, Sendable {

@@ -59,7 +59,7 @@ package final class UsedNonces: Sendable {
     at now: Instant
   ) throws(SignatureRefusal) -> NonceUse {
     if let cautiousUntil, now < cautiousUntil, signedAt > now + Self.caution { throw .outsideWindow }
-    // Swift seeds its hashes anew in every process, so an attacker cannot choose two nonces that collide.
+    // Swift seeds its hashes anew in every process, so an attacker cannot choose two nonces with equal hashes.
     var hasher = Hasher()
     hasher.combine(nonce)
     let hash = UInt64(bitPattern: Int64(hasher.finalize()))
@@ -95,7 +95,8 @@ package final class UsedNonces: Sendable {
   /// which would push out valid entries. After an entry is pushed out, all requests with earlier times are refused.
   /// Impossible times are therefore ignored.
   func note(_ nonces: [UsedNonce], at now: Instant) {
-    // The largest difference that two nodes' clocks and the signature window allow together.
+    // A correct signature time can differ from this node's clock by at most this much: the window for signatures, and
+    // the largest difference between the clocks of two nodes.
     let span = SignaturePolicy.window * 2
     let near = (now - span).second...(now + span).second
     for nonce in nonces where near.contains(nonce.second) { while !self.nonces(of: nonce.key).note(nonce) {} }

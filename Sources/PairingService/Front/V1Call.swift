@@ -48,7 +48,7 @@ package final class V1Call: Sendable {
 
 package struct CallDevice: Hashable, Sendable {
   package let id: DeviceID
-  /// The hash under which the device's rows are stored.
+  /// The keyed hash of the device id, under which the device's rows are stored.
   package let hash: DeviceHash
 }
 
@@ -115,7 +115,7 @@ extension V1Call {
     return code.map { .code(hash($0), SourceKey(request.clientAddress)) }
   }
 
-  /// The hash under which a code is stored.
+  /// The keyed hash of a code, under which it is stored.
   package func hash(_ code: RegistrationCode) -> CodeHash { hasher.code(code) }
 }
 

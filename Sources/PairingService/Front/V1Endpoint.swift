@@ -17,9 +17,9 @@ package struct V1Endpoints: Sendable {
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts an endpoint for each of its methods.
+  /// Mounts an endpoint of protocol V1 for each of its methods.
   ///
-  /// Every path also answers a browser's preflight request.
+  /// Every path also answers a browser's CORS preflight request.
   package func mount(
     _ routes: inout Routes, _ methods: [Method], _ path: String, takesGrants: Bool = false,
     _ work: @escaping V1Work
@@ -169,6 +169,6 @@ extension String {
 }
 
 extension PathParameters {
-  /// The requestor in the path, on paths that have one.
+  /// The requestor that the path names, on paths that have one.
   fileprivate var requestor: String? { self[ifCaptured: "requestor"] }
 }

@@ -198,7 +198,7 @@ extension Response {
     if closes { closesConnection = true }
   }
 
-  /// Adds `Retry-After` in whole seconds, rounded up, because an earlier retry would be refused again.
+  /// Adds the header `Retry-After`, in whole seconds rounded up, because an earlier retry would be refused again.
   package mutating func addRetryAfter(_ span: Duration) {
     addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
   }

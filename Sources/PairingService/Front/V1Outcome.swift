@@ -27,7 +27,7 @@ extension V1Outcome {
   }
 }
 
-/// The result of an endpoint's work after the store was asked.
+/// The result of an endpoint's work on a request for which the store was asked already.
 package enum V1Decision: Sendable {
   case reply(V1Reply)
   /// The response is held (as a long poll) until the state changes.
@@ -37,7 +37,7 @@ package enum V1Decision: Sendable {
 /// The result of an endpoint's work after a long poll has ended.
 package enum V1Answer: Sendable {
   case reply(V1Reply)
-  /// The response needs the store, so it is computed outside the event loop.
+  /// The response after a long poll needs the store, so it is computed outside the event loop.
   case later(@Sendable () async throws -> V1Reply)
 }
 
@@ -57,9 +57,9 @@ package struct V1Wait: Sendable {
   package let span: Duration
   /// The granted length of the long poll in seconds, for the `Preference-Applied` header.
   package let granted: Int
-  /// Makes the response for the state at the time it is called.
+  /// Makes the response for the state at the time of the call.
   ///
-  /// It gets the sign-in when the wait ended because the code was approved.
+  /// The argument is the sign-in, if the long poll ended because the code was approved.
   package let answer: V1HeldAnswer
 
   package init(

@@ -16,7 +16,7 @@ package struct MediaTokenRoutes: Sendable {
     endpoints = V1Endpoints(core)
   }
 
-  /// Mounts the token endpoint under its two paths, and the key set.
+  /// Mounts the endpoint for media tokens under its two paths, and the published key set.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/tokens/media", takesGrants: true, issue)
     endpoints.mount(&routes, [.get], "/api/v1/mediatoken", takesGrants: true, issue)

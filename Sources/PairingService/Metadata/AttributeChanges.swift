@@ -21,11 +21,11 @@ package final class AttributeChanges: Sendable {
   private let most: Int
   private let state: Locked<AttributeChangesState>
 
-  /// Starts without knowledge of earlier changes.
+  /// Makes an empty table, without knowledge of changes before the start.
   ///
   /// - Parameters:
-  ///   - now: The time of the start.
-  ///   - most: How many sign-ins are remembered; a full table is emptied.
+  /// - now: The time of the start.
+  /// - most: How many sign-ins are remembered; a full table is emptied.
   package init(at now: Instant, most: Int = 100_000) {
     self.most = most
     state = Locked(AttributeChangesState(floor: now))

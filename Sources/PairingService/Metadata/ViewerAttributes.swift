@@ -16,7 +16,7 @@ struct ViewerAttributes: Sendable {
     return use?.started.map { max(signedIn, $0) } ?? signedIn
   }
 
-  /// A hash of all attributes, the same for equal attributes in this process.
+  /// A hash of all attributes; equal attributes have equal hashes within this process.
   var digest: Int {
     var hasher = Hasher()
     for key in MetadataKey.documented { hasher.combine(value(of: key)) }

@@ -19,7 +19,7 @@ final class BatchedSender<Item: Sendable>: Sendable {
 
   /// The maximum number of events in a batch; further events that occur meanwhile are not sent.
   private let most: Int
-  /// The log event for a failure to send, written once until sending works again.
+  /// The log event for a failure to send, logged once until sending works again.
   private let failure: StaticString
   private let log: ServiceLog
   private let send: @Sendable ([Item], @escaping Told) -> Void

@@ -31,7 +31,7 @@ package struct CodeRefresher: Sendable {
     return !record.flow.settled(at: clock.now).state.isPending
   }
 
-  /// Reads a code from the store, unless it is pending in memory.
+  /// Reads a code from the store, unless memory has it as pending.
   package func look(at code: CodeHash) async throws(StoreError) {
     guard mustLook(at: codes.find(code)) else { return }
     if let record = try await store.registration(under: code, at: clock.now) { try await learn(record) }
@@ -55,7 +55,7 @@ package struct CodeRefresher: Sendable {
     try await learn(record)
   }
 
-  /// Reads the code of a device from the store, unless one is pending in memory.
+  /// Reads the code of a device from the store, unless memory has a pending one.
   ///
   /// - Returns: whether a code was read.
   @discardableResult

@@ -7,8 +7,9 @@ internal import RegentPlatform
 ///
 /// When this process is the only node, it does nothing.
 package struct NodeFollower: Sendable {
-  /// The longest wait for a notification, after which the changes are read anyway: a lost notification delays a change
-  /// by no more than this.
+  /// The longest wait for a notification of changes.
+  ///
+  /// After it the changes are read anyway, so a lost notification delays a change by no more than this.
   private static let wait: Duration = .milliseconds(250)
   private let core: ServiceCore
 
@@ -20,7 +21,7 @@ package struct NodeFollower: Sendable {
 
   /// Reads what other nodes wrote recently, before this node answers any request.
   ///
-  /// Otherwise, in its first second, this node would accept a signed header that was already used at another node.
+  /// Without this, the node would in its first second accept a signed header that was already used at another node.
   ///
   /// - Returns: the position for ``run(from:)``.
   package func catchUp() async throws -> ChangePosition? {
@@ -39,7 +40,7 @@ package struct NodeFollower: Sendable {
     var isTold = false
     while !Task.isCancelled {
       do {
-        // After a long interruption, rereading what is in memory is quicker than reading all changes.
+        // After a long interruption, rereading all records in memory is quicker than reading all changes.
         if core.nodeNews.isLost, position != nil {
           noteMissed()
           position = nil

@@ -5,7 +5,7 @@ internal import RegentPlatform
 
 /// Exchanges status between the nodes through the store, and follows operators' instructions.
 package struct NodeStatusExchange: Sendable {
-  /// The status that a node reports.
+  /// The status that a node reports to the others.
   package struct Said: Hashable, Sendable {
     /// The number of the node's long polls.
     package var waiting = 0
@@ -57,8 +57,8 @@ package struct NodeStatusExchange: Sendable {
       publicURL: core.options.publicURL)
   }
 
-  /// Writes this node's status, reads the others', and follows an instruction that an operator gave through another
-  /// node.
+  /// Stores this node's status, reads that of the others, and follows an instruction that an operator gave through
+  /// another node.
   func once() async throws(StoreError) {
     let heard = try await core.store.report(own.text)
     core.drain.set(heard.instruction == .drain)

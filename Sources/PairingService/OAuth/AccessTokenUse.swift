@@ -55,10 +55,10 @@ extension ServiceCore {
     }
   }
 
-  /// Whether a grant is valid, paused or ended.
+  /// Reads whether a grant is valid, paused or ended.
   func state(of id: GrantID) async throws(StoreError) -> GrantState {
     let state = try await state(of: id, at: clock.now)
-    // If the clock seems to be ahead, a grant that has expired by it may still be valid. It is then reported as paused,
+    // If the clock seems to be ahead, the grant may have expired only by this clock. It is then reported as paused,
     // because a client that is told of the end discards its tokens for good.
     guard case .ended = state, age.doubt != nil else { return state }
     switch try await self.state(of: id, at: age.now) {

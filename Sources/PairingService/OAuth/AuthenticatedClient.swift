@@ -35,10 +35,10 @@ package struct AuthenticatedClient: Sendable {
 }
 
 extension ServiceCore {
-  /// Authenticates the client of a request.
+  /// Authenticates the client of an OAuth request.
   ///
   /// A client with valid credentials is accepted whatever other clients at its address try, because 256 bits cannot be
-  /// guessed. Invalid ones are counted, and too many of them get 429.
+  /// guessed. Invalid credentials are counted, and too many of them get 429.
   func client(_ shown: ClientAuthentication, _ request: Request) async throws -> AuthenticatedClient {
     do {
       return try await checked(shown)
@@ -133,7 +133,7 @@ extension ServiceCore {
     return try? checked(assertion, with: keys.keys)
   }
 
-  /// Reads a client from the store, if it uses one of these authentication methods.
+  /// Reads a client from the store; nil unless it uses one of these authentication methods.
   private func registered(
     _ id: ClientID, showing methods: Set<ClientMethod>? = nil
   ) async throws(StoreError) -> RegisteredClient? {

@@ -4,7 +4,7 @@ internal import RegentCryptography
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Exchanges an approved device code for tokens, once.
+/// Exchanges an approved device code for tokens; a code can be redeemed once.
 ///
 /// A client that lost the response can get the same response again.
 struct CodeRedemption: Sendable {

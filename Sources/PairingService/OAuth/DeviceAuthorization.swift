@@ -31,7 +31,7 @@ struct DeviceCode {
     self.device = device
   }
 
-  /// The device id to show to operators.
+  /// The form in which a device id is shown to operators.
   ///
   /// Of a device code, only the half that is not secret is shown, because the whole code could be redeemed.
   static func shownID(of device: DeviceID, _ about: DeviceDescription) -> String {

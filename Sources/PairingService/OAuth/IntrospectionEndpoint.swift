@@ -21,7 +21,7 @@ struct IntrospectionEndpoint: Sendable {
     OAuthFrame(core).mount(&routes, .revocation, revoke)
   }
 
-  // MARK: - Introspection
+  // MARK: - Introspection of tokens
 
   @Sendable private func introspect(_ call: OAuthCall) throws -> Answer {
     let shown = try call.shown()

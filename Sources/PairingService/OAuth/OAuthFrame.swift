@@ -87,7 +87,7 @@ struct OAuthFrame: Sendable {
       request: request, endpoint: endpoint, parameters: try OAuthParameters(form), authorization: header)
   }
 
-  // MARK: - Answers
+  // MARK: - Building responses
 
   /// A JSON response that must not be cached.
   static func response(_ status: Status = .ok, _ document: JSONObject) -> Response {
@@ -126,7 +126,7 @@ struct OAuthFrame: Sendable {
     }
   }
 
-  /// The response to an OAuth error.
+  /// The response of an OAuth endpoint to an OAuth error.
   func response(_ error: OAuthError, to request: Request) -> Response {
     var response = answer(error)
     // Only registration tokens get here. They are bound to no key, so the scheme is always `Bearer`.

@@ -18,7 +18,7 @@ package final class OAuthParts: Sendable {
   let paces: PollPaces
   let proofs: UsedProofs
   let assertions: UsedAssertions
-  /// Clients and grants that were recently valid.
+  /// Caches clients and grants that were recently valid.
   package let standing: GrantCache
   let accessTokens = VerifiedTokens<VerifiedAccessToken>()
   private let making: KeyMaking

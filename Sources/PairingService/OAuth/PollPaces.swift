@@ -22,7 +22,7 @@ package final class PollPaces: Sendable {
 
   /// Whether a poll of a pending code comes too early.
   ///
-  /// The next poll is measured from this one in either case.
+  /// The interval to the next poll begins with this poll in either case.
   package func isTooEarly(_ id: RegistrationID, at now: Uptime) -> Bool {
     state.withLock { state in
       state.turn(to: now)

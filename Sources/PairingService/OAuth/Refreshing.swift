@@ -3,7 +3,7 @@ internal import PairingStore
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Handles refresh tokens: issues the next tokens of a grant, and ends the grant when a used token shows that it was
+/// Exchanges refresh tokens: issues the next tokens of a grant, and ends the grant when a used token shows that it was
 /// stolen.
 struct Refreshing: Sendable {
   private let core: ServiceCore
@@ -21,8 +21,8 @@ struct Refreshing: Sendable {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
     let state = try await core.state(of: id)
-    // A token of another client is treated as invalid and reveals nothing about the grant. A client that found one
-    // cannot end the grant with it either.
+    // A token of another client's grant is treated as invalid and reveals nothing about the grant. A client that found
+    // such a token cannot end the grant with it either.
     guard let grant = state.grant, let signIn = state.signIn, grant.client == client.record.id else {
       throw Self.refused
     }
@@ -122,7 +122,7 @@ struct Refreshing: Sendable {
     guard case .stands(let standing) = state, !scope.isEmpty else {
       throw OAuthError(.invalidScope, "the answer that got lost was for another scope: ask for that one")
     }
-    // The refresh token stays the same; only the access token is new.
+    // The response repeats the refresh token; only the access token is new.
     return try await pairs.make(
       TokenPairs.Wanted(
         grant: grant.id, generation: grant.generation, scope: scope, thumbprint: grant.thumbprint, refreshes: true),

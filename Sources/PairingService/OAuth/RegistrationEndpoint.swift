@@ -68,7 +68,8 @@ struct RegistrationEndpoint: Sendable {
         .service, "client.register", id.text, detail: detail, at: requestor, from: request.clientAddress)
       try await put(record, over: nil, audit: line)
     }
-    // Creates and publishes the signing key, if it is the first, before a client can have a token signed with it.
+    // The first signing key of this algorithm is created and published now, before a client can have a token signed
+    // with it.
     _ = try await core.oauth.key(metadata.algorithm, at: now)
     var answer = document(record, metadata, token: token)
     if let secret {
@@ -215,7 +216,7 @@ struct RegistrationEndpoint: Sendable {
     return response
   }
 
-  /// Authenticates a client by its registration token.
+  /// Authenticates a client by its registration token (RFC 7592).
   ///
   /// An unknown client gets the same response as a wrong token.
   private func own(_ request: Request, _ id: String) async throws -> AuthenticatedClient {
@@ -231,7 +232,7 @@ struct RegistrationEndpoint: Sendable {
     return client
   }
 
-  // MARK: - Documents
+  // MARK: - Response documents
 
   private func document(_ record: OAuthClientRecord, _ metadata: ClientMetadata, token: String?) -> JSONObject {
     var object = metadata.json

@@ -65,7 +65,7 @@ struct TokenEndpoint: Sendable {
     switch answer {
     case .approved: return frame.later(call.request, redeem)
     case .denied, .expired, .unknown:
-      // Another node may have approved the code.
+      // Another node may have approved the code, so the store must be asked.
       guard !core.codeLooks.areNeeded else { return frame.later(call.request, redeem) }
       throw OAuthError.ended(answer)
     case .pending: break
@@ -138,9 +138,9 @@ extension ServiceCore {
   }
 }
 
-/// A pending code with what its client asked for.
+/// A pending code, with the values that its OAuth client sent with the request for it.
 ///
-/// It holds the cached object instead of a copy: copying a record would cost more than the rest of a poll.
+/// It holds the cached object and no copy, because copying a record would cost more than the rest of a poll.
 struct AskedCode {
   let known: LiveCodes.CachedCode
   let asked: AskedByClient

@@ -10,7 +10,7 @@ struct TokenPairs: Sendable {
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// The parameters of the tokens to make.
+  /// The parameters with which tokens are made.
   struct Wanted {
     let grant: GrantID
     let generation: Int64

@@ -27,7 +27,7 @@ package final class UsedAssertions: Sendable {
   private static let strangersAtLeast = 16
 
   private let startedAt: Instant
-  /// The used assertions that earlier processes stored, with their expiry.
+  /// The used assertions that earlier processes stored, with their expiry times.
   private let earlier: [[UInt8]: Instant]
   private let used: Locked<Table>
   private let strangers: Locked<Table>

@@ -16,7 +16,7 @@ package struct SecurityHeaders: Sendable {
       ("Content-Security-Policy", SecurityHeaders.contentPolicy),
       ("X-Content-Type-Options", "nosniff"),
       ("X-Frame-Options", "DENY"),
-      // With no-referrer, browsers would send "Origin: null" with forms, which FormOrigin refuses.
+      // With the value no-referrer, browsers would send "Origin: null" with forms, which FormOrigin refuses.
       ("Referrer-Policy", "same-origin"),
       ("Cross-Origin-Opener-Policy", "same-origin"),
       ("Cross-Origin-Resource-Policy", "same-origin"),

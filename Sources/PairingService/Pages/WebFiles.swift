@@ -1,6 +1,6 @@
 package import RegentPlatform
 
-/// The files of the `web` folder, read once at start: contents by path inside the folder.
+/// The files of the `web` folder, read once at start: their contents by their path inside the folder.
 ///
 /// Requests are served from memory only, so no request can read a file of the machine.
 package struct WebFiles: Sendable {
@@ -10,12 +10,12 @@ package struct WebFiles: Sendable {
     self.contents = contents
   }
 
-  /// Reads the whole folder.
+  /// Reads all files of the `web` folder.
   ///
   /// Throws for a symbolic link inside it, because a link could lead out of the folder.
   package init(readingFolder folder: String) throws(FileError) {
     contents = [:]
-    // 2 MiB per file and 512 files: far more than the pages need, and too little to exhaust memory.
+    // The limits are 2 MiB per file and 512 files: far more than the pages need, and too little to exhaust memory.
     for file in try FolderTree.read(folder, fileLimit: 2 << 20, countLimit: 512) {
       contents[file.path] = file.bytes
     }

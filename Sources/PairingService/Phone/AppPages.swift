@@ -62,7 +62,8 @@ extension Phone {
       uniquingKeysWith: { first, _ in first })
     for child in try await core.store.children(of: box.authentication.id, at: now) {
       let app = AppOfBox(app: child.authentication.parent?.app ?? "", requestor: child.authentication.requestor)
-      // The app is signed in, but the box has not reported its decision yet.
+      // The app is signed in, but the box has not reported the viewer's decision yet. The viewer must have allowed the
+      // app.
       if known[app] == nil { known[app] = .granted }
     }
     let provisioned = core.provisioning.now

@@ -111,7 +111,7 @@ extension Phone {
 
   /// The checked parameters of `/logout`.
   private struct LogoutWay {
-    /// The address that the confirmation form posts to.
+    /// The path to which the confirmation form posts.
     var form = SafePath(["logout"])
     /// The registered address to which the browser goes afterwards, and its requestor; nil when the request names none.
     var address: SafePath?

@@ -20,8 +20,8 @@ extension Phone {
       guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
       return .page(ReportPage(bar: opened.bar(at: call.now)), here: opened.path(.report), brand: brand(opened))
     }
-    // When a browser has lost the response to a form, its reload may send a GET to the form's address, as in
-    // WebKitGTK.
+    // These paths of forms also accept GET. When a browser has lost the response to a form, its reload may send a GET
+    // to the form's address, as in WebKitGTK.
     for step in ["open", "deny", "release", "renew"] {
       page(&routes, "/(D)/{code}/\(step)") { call in .redirect(try pending(call).path(.approve)) }
     }

@@ -46,7 +46,7 @@ extension Phone {
     return opened
   }
 
-  /// The page for a code that no longer waits for a decision.
+  /// The page that is shown for a code that no longer waits for a decision.
   func ending(_ opened: OpenedCode, _ call: PhoneCall) -> PhoneAnswer {
     let brand = brand(opened)
     switch opened.record.flow.settled(at: call.now).state {
@@ -101,7 +101,7 @@ extension Phone {
     return SafePath(returning: isOwn ? String(address.dropFirst(own.count)) : address)
   }
 
-  /// The providers that can approve this code here.
+  /// The providers at which this code can be approved on these pages.
   ///
   /// Promotional passes are left out: they need an identity that these pages do not ask for.
   func choices(_ opened: OpenedCode) -> [Provider] {
@@ -115,7 +115,8 @@ extension Phone {
     return wanted.flatMap { id in choices(opened).first { $0.id == id } }
   }
 
-  /// The parameters of the application's page that sent the browser here with this code; nil when none did.
+  /// The return address that the application's page gave when it sent the browser here with this code; nil when no page
+  /// did.
   func returnAddress(_ opened: OpenedCode, _ call: PhoneCall) -> ReturnAddress? {
     let way = seals.returnAddress(jar.value(.back, in: call.cookies), browserID: call.browserID)
     return way?.code == opened.code ? way : nil

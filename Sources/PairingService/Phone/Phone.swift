@@ -238,7 +238,7 @@ extension Phone {
       name: ForeignText(name.text), provider: ForeignText(firstSeen: provider?.name, viewer.provider.text))
   }
 
-  /// The page for an error.
+  /// The page that shows an error to the viewer.
   private func answer(_ error: any Error, _ call: PhoneCall) -> PhoneAnswer {
     switch error {
     case let stop as PhoneStop: return stop.answer

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// One request of a browser, with the browser's identity and the cookies that the response sets.
+/// One request of a browser to the phone's pages, with the browser's identity and the cookies that the response sets.
 struct PhoneCall: Sendable {
   let request: Request
   /// The parameters of the path; nil when the request matches no route.
@@ -34,10 +34,10 @@ struct PhoneCall: Sendable {
     query.values(of: name).first.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The code in the path, in any accepted spelling.
+  /// The code in the request's path, in any accepted spelling.
   var code: RegistrationCode? { scanned?.code }
 
-  /// The code in the path, with the secret of a scanned link.
+  /// The code in the request's path, together with the secret of a scanned link.
   var scanned: ScannedCode? {
     path?[ifCaptured: "code"].flatMap { try? ScannedCode(typed: $0) }
   }

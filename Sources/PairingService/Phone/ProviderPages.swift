@@ -66,7 +66,7 @@ extension Phone {
     }
   }
 
-  /// Whether the viewer wants to sign in with another account, perhaps at the same provider.
+  /// Whether the viewer wants to sign in with another account, which may be at the same provider.
   private func isSwitching(_ call: PhoneCall) -> Bool { call.queried("switch") != nil }
 
   // MARK: - The account
@@ -106,7 +106,7 @@ extension Phone {
   }
 }
 
-/// The outcome of checking a user name and password.
+/// The result of checking a user name and password.
 enum SignInOutcome {
   case right
   /// The sign-in failed, and the form is shown again with this problem.
@@ -151,7 +151,7 @@ extension Phone {
 
   /// Starts a new session for the viewer and sets its cookie; the old cookie becomes invalid.
   ///
-  /// `proved` is the hash that the password was checked against; nil for guests.
+  /// `proved` is the stored hash with which the password was checked; nil for guests.
   func start(as viewer: Viewer, proved: String?, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
       as: viewer, proved: proved, replacing: call.session, in: call.browserID, call.request)
@@ -168,7 +168,9 @@ extension ChooseProviderPage {
   /// Viewers find the others by searching.
   private static let most = 100
 
-  /// Makes the page for a list of providers: filters it by the search text and keeps its order.
+  /// Makes the page for a list of providers.
+  ///
+  /// It filters the list by the search text and keeps its order.
   init(
     bar: CodeBar?, among all: [Provider], query: String, chosen: Provider?,
     choice: (Provider) -> ProviderChoice

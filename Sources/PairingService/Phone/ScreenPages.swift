@@ -78,7 +78,7 @@ extension Phone {
     guard !records.isEmpty else { return [] }
     let names = try await core.screenNames(of: records)
     let provisioned = core.provisioning.now
-    // An app that is signed in through a box has the same viewer as the box, so its box is in this list too.
+    // An app that is signed in through a box has the same viewer as the box, so this list contains its box, too.
     let apps = Dictionary(grouping: records) { $0.authentication.parent?.id }
     let boxes = Dictionary(
       records.filter(holdsApps).map { ($0.authentication.id, name($0, names[$0.authentication.id])) },

@@ -33,7 +33,7 @@ extension Phone {
     do throws(CodeInputError) {
       scanned = try ScannedCode(typed: typed.afterCodePath)
     } catch {
-      // Text that cannot be a code is a typing mistake, so it does not count as a guess.
+      // Text that cannot be a code is a typing mistake and does not count as a guess.
       return again(typed, EnterCodePage.Problem(error))
     }
     guard let record = try await find(scanned, call) else { return again(typed, .unknown) }

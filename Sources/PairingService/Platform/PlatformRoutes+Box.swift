@@ -115,7 +115,7 @@ extension PlatformRoutes {
   }
 }
 
-/// The decisions about a box's apps as a document, with its entity tag.
+/// The viewer's decisions about a box's apps as a document, with its entity tag.
 private struct DecisionList {
   let body: [UInt8]
   let tag: String

@@ -45,7 +45,7 @@ package struct PlatformRoutes: Sendable {
       V1Reply(response: Response(.ok, type: "application/octet-stream", body: Array(text.utf8))))
   }
 
-  /// Exchanges a box assertion for an app sign-in (`tokens/authn` by POST).
+  /// Exchanges a box's assertion for an app's sign-in (`tokens/authn` by POST).
   func exchange(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     let text = try call.parameters.required(Field.platformResponse)

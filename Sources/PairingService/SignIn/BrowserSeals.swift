@@ -13,7 +13,7 @@ struct BrowserSeals: Sendable {
   private static let formLifetime = SessionRecord.idle
   /// How many opened codes a browser remembers.
   ///
-  /// More than one, because a household has several screens.
+  /// It remembers more than one, because a household has several screens.
   private static let mostCodes = 4
   private static let idLength = 43
   /// The length of an HMAC-SHA-256 in bytes.
@@ -128,7 +128,7 @@ struct BrowserSeals: Sendable {
     return ([mark] + others.prefix(Self.mostCodes - 1)).joined(separator: ".")
   }
 
-  /// Whether this browser has opened a code.
+  /// Whether this browser has opened the code before.
   ///
   /// The pages of a code reveal nothing to a browser that only knows or guesses it.
   func hasOpened(_ code: RegistrationCode, cookie: String?, browserID: String) -> Bool {

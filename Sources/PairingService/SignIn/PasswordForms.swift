@@ -35,7 +35,7 @@ final class PasswordForms: Sendable {
 
   func forms(at provider: ProviderID) -> Set<PasswordForm> { state.withLock { $0.forms[provider] ?? [] } }
 
-  /// The reason why passwords in these formats cannot be added at a provider; nil when they can.
+  /// The reason why passwords with hashes in these formats cannot be added at a provider; nil when they can.
   func problem(with new: Set<PasswordForm>, at provider: ProviderID) -> String? {
     Self.problem(with: forms(at: provider).union(new))
   }

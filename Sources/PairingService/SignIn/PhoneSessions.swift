@@ -31,10 +31,10 @@ struct PhoneSessions: Sendable {
     try await core.store.touchSession(session.id, at: core.clock.now)
   }
 
-  /// Signs a browser in with a new session id, so that an id that an attacker planted before (session fixation) is
-  /// worthless.
+  /// Signs a browser in with a new session id.
   ///
-  /// `proved` is the hash that the password was checked against; nil for guests.
+  /// An id that an attacker planted before the sign-in is therefore worthless (session fixation). `proved` is the
+  /// stored hash with which the password was checked; nil for guests.
   /// - Returns: the session and the value of its cookie.
   func start(
     as viewer: Viewer, proved: String?, replacing earlier: SessionRecord?, in browserID: String, _ request: Request

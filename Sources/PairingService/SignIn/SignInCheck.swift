@@ -40,7 +40,7 @@ final class SignInCheck: Sendable {
   /// consecutive ones.
   private let underWay = Locked([LoginSubject: Int]())
 
-  /// For each provider, the name of an account that exists; see ``equalizeReads(_:at:)``.
+  /// For each provider, the name of an account that exists; ``equalizeReads(_:at:)`` reads it.
   private let samples = Locked([ProviderID: AccountName]())
 
   init(_ core: ServiceCore) { self.core = core }
@@ -75,7 +75,7 @@ final class SignInCheck: Sendable {
     var verdict: Verdict
     /// The accounts and addresses whose failures are cleared because the password is right.
     var forgiven: [LoginSubject] = []
-    /// Tries that were counted in advance but were not failures.
+    /// Sign-in attempts that were counted in advance but were no failures.
     var unused: [(LoginSubject, LoginTry)] = []
     /// Whether the password must be rehashed with the current parameters.
     var isOutdated = false

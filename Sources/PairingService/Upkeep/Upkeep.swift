@@ -1,7 +1,7 @@
 internal import RegentPairing
 internal import PairingStore
 
-/// The periodic work of the service: deletes expired rows in small steps, and stores the counters.
+/// The periodic work of the service: it deletes expired rows in small steps, and stores the counters.
 package struct Upkeep: Sendable {
   private static let interval: Duration = .seconds(5)
   /// The number of rows that one transaction deletes: few enough that no request is noticeably delayed.

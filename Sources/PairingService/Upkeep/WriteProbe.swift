@@ -2,7 +2,7 @@ internal import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Checks whether the store can be written, for the readiness check.
+/// Tests whether the store can be written, for the readiness check.
 ///
 /// Any client may ask at any rate, so the result is cached: on a box, each write wears out the flash memory.
 final class WriteProbe: Sendable {

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// What a device reports about itself, and the address it called from.
+/// What a device reports about itself, and the address from which it sent its request.
 ///
 /// The device is untrusted: escape this text wherever it is shown.
 public struct DeviceDescription: Hashable, Sendable {
@@ -50,7 +50,7 @@ public struct DeviceDescription: Hashable, Sendable {
 /// The service checks these values when the client polls and when it redeems the code.
 public struct AskedByClient: Hashable, Sendable {
   public let client: ClientID
-  /// The requested scope.
+  /// The scope that the client requested (RFC 6749 §3.3).
   public let scope: String
   /// The PKCE code challenge (RFC 7636), against which the client's verifier is checked; nil when the client sent none.
   public let challenge: String?

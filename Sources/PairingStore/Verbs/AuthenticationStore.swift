@@ -68,7 +68,7 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Sets the name of a screen that a viewer or operator chose; nil removes it.
+  /// Sets the name that a viewer or operator chose for a screen; nil removes the name.
   func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 

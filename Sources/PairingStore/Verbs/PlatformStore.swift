@@ -39,7 +39,7 @@ public protocol PlatformStore: Sendable {
   /// The viewer's decisions about the apps of a box.
   func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord]
 
-  /// The boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
+  /// Lists the boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
   func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview]
 
   /// The sign-ins of apps that depend on a box's sign-in.

@@ -76,9 +76,9 @@ final class Database: Sendable {
     self.threads = threads
   }
 
-  /// Completes the waiting requests and ends the threads.
+  /// Completes the waiting requests and ends the store's threads.
   ///
-  /// Blocks the caller, except on one of the threads themselves.
+  /// Blocks the caller, except on one of these threads.
   func close() {
     shut()
     if !threads.contains(where: \.isCurrent) {
@@ -93,7 +93,7 @@ final class Database: Sendable {
     patience.close()
   }
 
-  /// Fails all requests that wait now.
+  /// Fails all requests that wait for the database now.
   ///
   /// Later requests wait as usual.
   func giveUp() {

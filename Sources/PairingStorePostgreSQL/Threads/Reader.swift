@@ -82,7 +82,8 @@ final class Reader: @unchecked Sendable {
         return false
       }
       guard !open.isEmpty else { break }
-      // After a failure the reads run alone: one bad query must not fail them all, and an idle connection may break.
+      // After a failure each read runs alone. One bad query must not fail the other reads, and an idle connection may
+      // have broken.
       do { try context.fetch() } catch { break }
     }
     return open

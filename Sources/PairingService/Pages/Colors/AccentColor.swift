@@ -14,10 +14,10 @@ package struct AccentColor: Hashable, Sendable {
     self.color = color
   }
 
-  /// The address of this colour's style sheet: `/static/accent/1/1f6feb.css`.
+  /// The path of this colour's style sheet: `/static/accent/1/1f6feb.css`.
   package var path: SafePath { AccentColor.folder.step("\(color.hex).css") }
 
-  /// The colour of a request path such as `/static/accent/1/1f6feb.css`; nil for any other path.
+  /// Parses the colour in a request path such as `/static/accent/1/1f6feb.css`; nil for any other path.
   package init?(path: String) {
     let start = "\(AccentColor.folder.text)/"
     guard path.hasPrefix(start), path.hasSuffix(".css") else { return nil }
@@ -73,7 +73,7 @@ package struct AccentColor: Hashable, Sendable {
     Shades(
       line: moved(towards: scheme.away, until: 4.5, against: scheme.backgrounds),
       fill: color,
-      // For every colour, white or black has a contrast of at least 4.58 : 1.
+      // Against every colour, white or black has a contrast of at least 4.58 : 1.
       onFill: color.contrast(with: .white) >= color.contrast(with: .black) ? .white : .black)
   }
 

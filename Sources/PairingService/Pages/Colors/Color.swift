@@ -22,7 +22,7 @@ struct Color: Hashable, Sendable {
   static let black = Color(0, 0, 0)
   static let white = Color(255, 255, 255)
 
-  /// Six hexadecimal digits in lower case.
+  /// The colour as six hexadecimal digits in lower case.
   var hex: String {
     let number = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
     let digits = String(number, radix: 16)

@@ -42,7 +42,7 @@ package struct StaticFiles: Sendable {
         bytes: try placed(description, base),
         headers: [
           ("Content-Type", "application/json"), SecurityHeaders.neverStored,
-          // Documentation viewers run on pages of other origins.
+          // All origins may read the document, because documentation viewers run on pages of other origins.
           ("Access-Control-Allow-Origin", "*"),
         ])
     }

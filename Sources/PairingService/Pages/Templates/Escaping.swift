@@ -1,6 +1,6 @@
 /// Escapes text for HTML.
 ///
-/// Templates cannot insert a value without it.
+/// Templates cannot insert a value without escaping it.
 enum Escaping {
   /// Appends text with HTML's special characters escaped, so that it is safe in element content and in quoted
   /// attribute values.

@@ -5,7 +5,7 @@ indirect enum Instruction: Sendable {
   case literal([UInt8])
   case insert(FieldReference, MarkupScanner.Slot)
   case text(MessageUse, MarkupScanner.Slot)
-  /// Inserts one of several texts, picked by the current case of a choice field.
+  /// The step inserts one of several texts, picked by the current case of a choice field.
   case chosenText(FieldReference, [MessageUse], MarkupScanner.Slot)
   case iso(FieldReference)
   case branch(FieldReference, negated: Bool, [Instruction], [Instruction])

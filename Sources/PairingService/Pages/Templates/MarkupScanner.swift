@@ -3,7 +3,7 @@
 /// Refuses markup in which even an escaped value could do harm (scripts, styles, unquoted attribute values), and
 /// markup that the content security policy would block.
 struct MarkupScanner {
-  /// The HTML context of the next byte.
+  /// The HTML context in which the scanner expects the next byte.
   enum State: Equatable {
     case text
     case tagOpen, tagName, insideTag, attributeName, beforeValue
@@ -246,8 +246,8 @@ struct MarkupScanner {
     }
   }
 
-  /// Refuses a literal address that leaves this service, so that no edit of a template can send viewers to another
-  /// host.
+  /// Refuses an address written in a template that leads outside this service, so that no edit of a template can send
+  /// viewers to another host.
   private func checkAddress() throws(Refusal) {
     guard MarkupScanner.addresses.contains(attribute), valueText != [0] else { return }
     let isOwn =

@@ -45,7 +45,7 @@ enum TemplateValue: Sendable {
   case record(TemplateRecord?)
   case list([TemplateRecord])
 
-  /// Whether `#if` takes its first branch for this value.
+  /// Whether `#if` takes its first branch for this field's value.
   var isPresent: Bool {
     switch self {
     case .text(let text): !text.isEmpty

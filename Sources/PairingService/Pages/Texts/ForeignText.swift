@@ -50,7 +50,7 @@ package struct ForeignText: Equatable, Sendable {
     self.init(all.first(where: VisibleText.isSeen) ?? all.last ?? "")
   }
 
-  /// Whether no visible character is left.
+  /// Whether the text has no visible character left.
   package var isEmpty: Bool { text.isEmpty }
 
   /// The first letter or digit of the text in upper case, shown in place of a missing logo.

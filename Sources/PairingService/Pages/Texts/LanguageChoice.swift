@@ -47,7 +47,7 @@ enum LanguageChoice {
       }
       if weight > 0 { ranges.append((name.lowercased(), weight)) }
     }
-    // Ranges of equal weight keep their order.
+    // Language ranges of equal weight keep their order.
     return ranges.enumerated().sorted {
       ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)
     }.map(\.element.name)

@@ -19,7 +19,7 @@ struct PluralRule: Sendable {
       required = [.one, .other]
       form = { $0 == 1 ? .one : .other }
     case "it", "es":
-      // Whole millions need "de" or "di" before the noun: un millón de pantallas.
+      // In this language, whole millions need "de" or "di" before the noun: un millón de pantallas.
       required = [.one, .other]
       form = { count in
         if count == 1 { return .one }

@@ -4,7 +4,7 @@ internal import RegentJSON
 ///
 /// A key has the same number in every language.
 struct TextCatalog: Sendable {
-  /// The languages: the fallback first, the others in order of their tags.
+  /// All languages: the fallback first, the others in order of their tags.
   let languages: [LanguageTexts]
   private let numbers: [String: Int]
 

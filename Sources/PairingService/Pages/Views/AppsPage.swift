@@ -1,6 +1,6 @@
 /// The page that lists the apps of one box, with the viewer's decision about each, and lets the viewer change it.
 package struct AppsPage: PhonePage {
-  /// The id of the box's screen.
+  /// The id of the box's screen in the viewer's list.
   package var id: String
   package var name: ForeignText
   package var apps: [AppChoice]

@@ -2,11 +2,11 @@ package struct ChangePasswordPage: PhonePage {
   /// Why the form for a new password is shown again.
   package enum Problem: String, CaseIterable, Sendable {
     case wrongCurrent = "wrong-current"
-    /// The new password is shorter than `minimum`.
+    /// The new password that the viewer typed is shorter than `minimum`.
     case tooShort = "too-short"
-    /// The new password is longer than `PasswordHasher.longestPassword`.
+    /// The new password that the viewer typed is longer than `PasswordHasher.longestPassword`.
     case tooLong = "too-long"
-    /// The new password equals the current one.
+    /// The new password that the viewer typed equals the current one.
     case unchanged
   }
 

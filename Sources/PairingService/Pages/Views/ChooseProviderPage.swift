@@ -10,7 +10,7 @@ package struct ChooseProviderPage: PhonePage {
   package var chosen: ProviderChoice?
   /// The featured providers that match the search, without the preselected one.
   package var featured: [ProviderChoice]
-  /// The other providers that match the search.
+  /// The providers that match the search and are neither featured nor preselected.
   package var others: [ProviderChoice]
   /// The number of matching providers that are not shown; the viewer must refine the search to find them.
   package var hidden: Int

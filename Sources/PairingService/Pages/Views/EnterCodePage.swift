@@ -51,7 +51,7 @@ package struct ScannedCodePage: PhonePage {
   /// The code in the scanned link, and the link's secret.
   package var scanned: ScannedCode
 
-  /// Makes a page for a code, whether or not a screen is waiting with it.
+  /// Makes the page for the code of a link, whether or not a screen is waiting with that code.
   package init(_ scanned: ScannedCode) {
     self.scanned = scanned
   }

@@ -66,7 +66,7 @@ package enum PagePaths {
     case renew
     /// GET and POST: lets the viewer type the number that the screen shows.
     case number
-    /// GET: asks the viewer to confirm that the screen shows no number; its form posts to ``deny``.
+    /// GET: asks the viewer to confirm that the screen shows no number; the form posts to ``deny``.
     case report
     /// GET: shows the result of the decision.
     case result

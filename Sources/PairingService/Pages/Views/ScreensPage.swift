@@ -10,7 +10,7 @@ package struct ScreensPage: PhonePage {
     case passwordChanged = "password-changed"
   }
 
-  /// The screens, the most recently used first.
+  /// The viewer's screens, beginning with the most recently used one.
   package var screens: [Screen]
   /// The finished action that the page confirms; nil when the viewer just opened the page.
   package var done: Done?
@@ -33,7 +33,7 @@ package struct ScreensPage: PhonePage {
   ]
 }
 
-/// A signed-in screen, or a program that paired over OAuth.
+/// A screen in the list: a signed-in device, or a program that paired over OAuth.
 package struct Screen: Sendable {
   /// The id of the screen's sign-in (its authentication), used in paths.
   package let id: String
@@ -48,7 +48,7 @@ package struct Screen: Sendable {
   package let app: ForeignText
   package let lastUse: Instant
   package let since: Instant
-  /// The apps that are signed in through this box.
+  /// The apps that are signed in through this box's own sign-in.
   package let apps: [ScreenApp]
   /// Whether this is a box's own sign-in, which apps on the box can use.
   package let holdsApps: Bool
@@ -110,9 +110,9 @@ extension Screen: TemplateView {
 package struct RenameScreenPage: PhonePage {
   /// Why the form for a new name is shown again.
   package enum Problem: String, CaseIterable, Sendable {
-    /// The name has no visible character.
+    /// The name that the viewer typed has no visible character.
     case empty
-    /// The name is longer than ``ForeignText/defaultLimit``.
+    /// The name that the viewer typed is longer than ``ForeignText/defaultLimit``.
     case tooLong = "too-long"
   }
 
