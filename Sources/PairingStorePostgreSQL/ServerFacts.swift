@@ -43,7 +43,7 @@ public struct ServerFacts: Hashable, Sendable {
   /// The roles that may not write the tables but hold an advisory lock of services and copies, such as `the role “x”
   /// (process 1)`.
   public var strangers: [String] = []
-  /// The SQL that ends the sessions of these roles (`strangers`).
+  /// The SQL that ends the sessions of the roles in `strangers`.
   public var ending: String?
 
   /// The SQL that takes the right to connect from all roles but this one; nil when PUBLIC does not have that right.

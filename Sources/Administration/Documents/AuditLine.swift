@@ -10,7 +10,7 @@ public struct AuditLine: AdminDocument, Codable, Hashable {
   public let at: Instant
   /// Who caused the entry: `operator root`, `viewer cable/anna`, `device acme` or `service`.
   public let actor: String
-  /// The action, as a stable name such as `code.approve`.
+  /// The stable name of the action, for example `code.approve`.
   public let action: String
   /// The id of the record that the action was about.
   public let subject: String

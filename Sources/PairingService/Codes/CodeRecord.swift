@@ -83,9 +83,9 @@ package struct CodeReader: Sendable {
 
   /// The document about a code as this client may read it.
   ///
-  /// Only the device that created the code gets the device id, with which all its requests are made, and the number for
-  /// number matching, which proves that the phone and the screen are in one room. An attacker who has seen the code on
-  /// the screen and has the app's secret, as every box does, must not get either.
+  /// Only the device that created the code gets two members. One is the device id, with which all its requests are
+  /// made. The other is the number for number matching, which proves that the phone and the screen are in one room. An
+  /// attacker who has seen the code on the screen and has the app's secret, as every box does, must not get either.
   package func document(
     _ record: RegistrationRecord, _ code: RegistrationCode, _ core: ServiceCore, at now: Instant
   ) -> RegcodeDocument {

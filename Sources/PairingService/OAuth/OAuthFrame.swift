@@ -129,7 +129,7 @@ struct OAuthFrame: Sendable {
   /// The response of an OAuth endpoint to an OAuth error.
   func response(_ error: OAuthError, to request: Request) -> Response {
     var response = answer(error)
-    // Only registration tokens get here. They are bound to no key, so the scheme is always `Bearer`.
+    // This error code is sent only for registration tokens. They are bound to no key, so the scheme is always `Bearer`.
     if error.code == .invalidToken { response.addHeader(.wwwAuthenticate, Self.bearer(error, request)) }
     return finished(response, to: request)
   }

@@ -71,8 +71,8 @@ struct TokenEndpoint: Sendable {
     case .pending: break
     }
     if let assertion {
-      // Such a poll is not held as a long poll. Its assertion can be used only once, so it could not be checked again
-      // at the end.
+      // A poll with an assertion is not held as a long poll. The assertion can be used only once, so it could not be
+      // checked again at the end.
       try core.oauth.assertions.take(
         assertion, of: code.asked.client, isStrange: !code.asked.isOperators, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))

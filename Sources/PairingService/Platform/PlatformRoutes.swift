@@ -9,8 +9,8 @@ internal import RegentPairingWire
 
 /// The endpoints that sign apps in with their box's account.
 ///
-/// An app fetches a profile request (a signed text of the service), the box signs an assertion that contains it, and
-/// the service exchanges the assertion for a sign-in that depends on the box's.
+/// An app fetches a profile request (a signed text of the service). The box signs an assertion that contains it. The
+/// service exchanges the assertion for a sign-in that depends on the box's.
 package struct PlatformRoutes: Sendable {
   let core: ServiceCore
 

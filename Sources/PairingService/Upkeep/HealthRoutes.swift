@@ -67,7 +67,7 @@ package struct HealthRoutes: Sendable {
         json.member("status", word)
         json.member("version", version)
         if let clock { json.member("clock", clock) }
-        // The service still works, so it reports ready. The problem would show at the next restart.
+        // The service still works, so the node reports that it is ready. The problem would show at the next restart.
         if let nextStart { json.member("nextStart", nextStart) }
       }
     }

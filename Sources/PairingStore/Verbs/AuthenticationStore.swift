@@ -72,7 +72,7 @@ public protocol AuthenticationStore: Sendable {
   func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The names of those of these screens that an operator or viewer has named.
+  /// The names of these screens; screens without a name have no entry.
   func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String]
 }
 
