@@ -33,7 +33,7 @@ public enum StoreError: Error, Hashable, Sendable {
   ///
   /// `what` names the kind of text and never repeats it.
   case unkeepable(what: String)
-  /// The disk is full: nothing was written.
+  /// The disk is full, so nothing was written.
   ///
   /// Reads still work.
   case diskFull

@@ -31,7 +31,7 @@ public struct ServerFacts: Hashable, Sendable {
   ///
   /// A role without `pg_read_all_stats` sees only that they exist.
   public var standbys: [Standby] = []
-  /// How far this machine's clock is ahead of the server's; negative when it is behind.
+  /// How far this machine's clock is ahead of the PostgreSQL server's; negative when it is behind.
   public var clockAhead = Duration.zero
   /// The age of the oldest open transaction of a service.
   ///

@@ -3,7 +3,7 @@ public import RegentJSON
 /// The result of adding or setting a record.
 public enum SaveOutcome: String, Hashable, Sendable, CaseIterable {
   case added
-  /// A record existed and was changed.
+  /// A record with this id existed and was changed.
   case changed
   /// The stored record already had this content, so nothing was written.
   case unchanged

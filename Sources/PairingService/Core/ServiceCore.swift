@@ -46,7 +46,7 @@ package final class ServiceCore: Sendable {
   package let nextStartProblem = Locked<String?>(nil)
   /// The time by which the service decides which data is old enough to be deleted.
   package let age: SharedRetentionClock
-  /// The used nonces of signed requests, to detect replays.
+  /// Remembers the used nonces of signed requests, to detect replays.
   package let nonces: UsedNonces
   /// Checks signed headers and access tokens.
   package let credentials: Credentials

@@ -23,7 +23,7 @@ package final class UndeclaredProxy: Sendable {
     last.withLock { $0 = (address, now) }
   }
 
-  /// The unnamed proxy's address, if it was seen within a day.
+  /// The address of the proxy that the settings do not name, if it was seen within a day.
   func seen(at now: Uptime) -> IPAddress? {
     last.withLock { last in last.flatMap { now.since($0.at) < Self.span ? $0.address : nil } }
   }

@@ -43,7 +43,7 @@ package struct CallError: Error, Sendable {
   /// The client must register again.
   package static let invalidClient = CallError(.forbidden, details: "invalid_client")
 
-  /// The error for a missing mandatory parameter.
+  /// The error for a request without a mandatory parameter.
   package static func missing(_ name: String, code: EnhancedCode? = nil) -> CallError {
     CallError(.badRequest, ErrorMessage.required(name), code: code)
   }

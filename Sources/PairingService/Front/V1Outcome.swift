@@ -16,7 +16,7 @@ package enum V1Outcome: Sendable {
 }
 
 extension V1Outcome {
-  /// The decision about a request, if the store need not be asked first.
+  /// Runs the access to the store that this outcome still needs, and returns the decision: a response or a long poll.
   func decided() async throws -> V1Decision {
     switch self {
     case .reply(let reply): .reply(reply)

@@ -26,7 +26,8 @@ package struct Upkeep: Sendable {
 
   /// Runs the periodic work until its task is cancelled.
   package func run() async {
-    // The counters are stored at least once, so that the time since when they count survives a restart.
+    // Nil at the start, so that the counters are stored at least once. The time since when they count then survives a
+    // restart.
     var kept: DayNumbers?
     var uses: [PublicKey: Instant]?
     var nonces: String?

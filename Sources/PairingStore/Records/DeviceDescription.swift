@@ -8,11 +8,11 @@ public struct DeviceDescription: Hashable, Sendable {
   public var name: String?
   /// The device information as normalised JSON, which responses about the code repeat.
   public var information: String?
-  /// The User-Agent header of the request.
+  /// The User-Agent header of the device's request for a code or sign-in.
   public var userAgent: String?
-  /// The network address of the request.
+  /// The network address of the device's request for a code or sign-in.
   public var address: String?
-  /// The visitor id that the app's analytics sent.
+  /// The visitor id, an id that the analytics of the app uses for the viewer.
   public var visitorID: String?
   /// Deprecated parameters that older apps send; responses repeat them unchanged.
   public var older: OlderDeviceFields

@@ -46,7 +46,7 @@ public struct UsedNonce: Hashable, Sendable {
   }
 }
 
-/// One page of the change log.
+/// One page of the log of changes that nodes write for each other.
 public struct ChangePage: Hashable, Sendable {
   /// The changes after the reader's last position, without duplicates.
   public let changes: Set<StoreChange>

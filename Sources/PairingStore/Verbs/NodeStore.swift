@@ -59,7 +59,7 @@ public protocol NodeStore: Sendable {
   func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
 
-  /// The number of pending codes, of all nodes together.
+  /// The number of pending registration codes of all nodes together.
   func liveCodes(at now: Instant) async throws(StoreError) -> Int
 
   /// Assigns a duty (a task that one node performs for the cluster) to this node for a time, or extends that time.

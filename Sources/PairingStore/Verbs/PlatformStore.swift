@@ -44,6 +44,6 @@ public protocol PlatformStore: Sendable {
   /// Lists the boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
   func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview]
 
-  /// The sign-ins of apps that depend on a box's sign-in.
+  /// Lists the sign-ins of apps that depend on this sign-in of a box.
   func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError) -> [AuthenticationRecord]
 }

@@ -126,6 +126,6 @@ struct Answers {
     }
   }
 
-  /// Removes all results, because it is not known which rows a statement writes.
+  /// Removes all cached query results, because it is not known which rows a statement writes.
   mutating func forgetAll() { forms = [] }
 }

@@ -13,7 +13,7 @@ package struct NoticePage: PhonePage {
     case denied
     /// The page says that the viewer reported an attack: the viewer did not start this sign-in.
     case reported
-    /// The page says that the viewer chose a number that the screen does not show.
+    /// The page says that the viewer typed a number that the screen does not show.
     case wrongNumber = "wrong-number"
     /// The page says that another browser has claimed the code at the moment.
     case held
