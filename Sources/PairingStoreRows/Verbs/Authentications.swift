@@ -195,7 +195,7 @@ extension SignedRows {
     }
   }
 
-  /// Marks the code as delivered, if this is the first read of its sign-in.
+  /// Marks the registration code of this sign-in as delivered, if this is the first read of the sign-in.
   fileprivate func deliver(
     _ context: borrowing WriteContext, _ record: AuthenticationRecord, at now: Instant
   ) throws -> RegistrationChange? {
