@@ -159,8 +159,8 @@ extension PairModel {
 
   /// Replaces a code that was withdrawn before a phone opened it, without a message.
   ///
-  /// A cancelled request for another code may have reached the service last and withdrawn this code. The new codes count
-  /// against the budget for automatic codes.
+  /// A cancelled request for another code may have reached the service last and withdrawn this code. The new codes
+  /// count against the budget for automatic codes.
   private mutating func codeWithdrawn(now: Int64) -> [PairEffect] {
     guard currentCode != nil, !isOpen, budget.allowsAnother(at: now) else {
       return codeExpired(now: now)

@@ -28,9 +28,9 @@ final class Interrupter: Sendable {
     }
   }
 
-  /// Forgets the connection. Must be called before the connection is closed.
+  /// Forgets the connection, so that `cancel` no longer uses it.
   ///
-  /// After it `cancel` does not use the handle.
+  /// Must be called before the connection is closed.
   func forget() {
     address.withLock { $0 = 0 }
   }

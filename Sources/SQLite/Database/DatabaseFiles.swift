@@ -16,8 +16,8 @@ enum DatabaseFiles {
 
   /// The same path with no symbolic link in its directories, which must exist.
   ///
-  /// SQLite must never get a path of another form: Debian's build treats "file:x?mode=memory" as a URI, and "" as a temporary
-  /// database, in which a check finds no damage.
+  /// SQLite must never get a path of another form: Debian's build treats "file:x?mode=memory" as a URI, and "" as a
+  /// temporary database, in which a check finds no damage.
   static func resolve(_ path: String) throws(FileError) -> String {
     let (directory, name) = try split(path)
     do throws(SystemError) {

@@ -2,7 +2,7 @@
 struct PendingWrite: Sendable {
   /// Runs the request.
   ///
-  /// The closure that it returns delivers the answer; it is called after the commit.
+  /// It returns a closure that delivers the answer to the caller, and that runs after the commit.
   let run: @Sendable (borrowing WriteContext) throws -> @Sendable () -> Void
   /// Reports a failure to the caller of the write.
   let refuse: @Sendable (any Error) -> Void
