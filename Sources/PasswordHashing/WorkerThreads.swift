@@ -8,7 +8,7 @@ final class WorkerThreads: Sendable {
 
   /// Starts the threads.
   ///
-  /// Returns nil when no thread can be started.
+  /// Returns nil if no thread can be started.
   init?(count: Int, waiting: Int) {
     line = Line(limit: waiting)
     var started = 0

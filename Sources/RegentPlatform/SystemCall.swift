@@ -1,8 +1,9 @@
 import CRegentLinux
 public import Glibc
 
-// No other file may use `errno` (ArchitectureTests check that). It belongs to the thread, and any later call may
-// overwrite it, even one that Swift makes to free memory. Other files make their calls through these functions.
+// No other file may use `errno` (ArchitectureTests check that). The value of `errno` belongs to the thread, and any
+// later call may overwrite it, even one that Swift makes to free memory. Other files make their calls through these
+// functions.
 
 /// Runs a system call and repeats it while signals interrupt it.
 ///
@@ -27,7 +28,7 @@ public func systemCall<Result: SignedInteger>(
   }
 }
 
-/// Runs a system call once.
+/// Runs a system call once, also if a signal interrupts it.
 ///
 /// - Parameter body: the call and nothing else; a result of -1 means failure.
 /// - Returns: its result and its `errno`, which is 0 when it did not fail.
@@ -56,9 +57,9 @@ func keepingErrno(_ body: () -> Void) {
 
 /// A failed system call: the operation, its subject, and the kernel's reason.
 public struct SystemError: Error, Equatable, Sendable {
-  /// What was tried, to follow "cannot" in a message.
+  /// The operation that failed, to follow "cannot" in a message.
   public let operation: String
-  /// What it was tried on, such as a path, address or name; empty when there is nothing to name.
+  /// The path, address or name on which the operation was tried; empty if there is none.
   public let subject: String
   /// The `errno` of the call.
   public let code: CInt

@@ -28,7 +28,7 @@ struct RunningService {
     _ settings: ServiceSettings, publicURL: String, of server: Server, _ nextStart: NextStart, _ log: Log,
     onMigration: @escaping @Sendable (MigrationProgress) -> Void
   ) async throws {
-    // First, so that nothing is created if the pages cannot be shown.
+    // The pages are loaded first, so that nothing is created if they cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
     let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, nextStart, log, onMigration: onMigration)
@@ -86,7 +86,7 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
-  /// In microseconds.
+  /// How long each sleep of the closing thread lasts, in microseconds.
   private static let patience: UInt32 = 500_000
 
   /// Fails the calls that still wait for the database.
@@ -125,7 +125,7 @@ struct RunningService {
       return true
     }
     _ = try? DedicatedThread.start(named: "closing") {
-      // Sleeps as above: waiting for a point in time returns early if the clock is changed.
+      // Sleeps in short steps. A wait until a point in time would return early if the clock is changed.
       while Clocks.monotonicNanoseconds() < end { usleep(Self.patience / 10) }
       tell(false)
     }

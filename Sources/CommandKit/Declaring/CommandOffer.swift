@@ -13,6 +13,6 @@ public struct CommandOffer: Sendable {
     self.make = make
   }
 
-  /// Offers a command that already exists.
+  /// Offers a command that has already been created.
   public static func made(_ command: Command) -> CommandOffer { CommandOffer(command.name, command) }
 }
