@@ -58,7 +58,7 @@ public enum AgentProgram {
   ]
 }
 
-/// Values that all commands need.
+/// The values that all commands of `regent` need.
 struct AgentContext: Sendable {
   let version: String
   let buildTime: Int64

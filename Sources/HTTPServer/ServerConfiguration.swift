@@ -39,7 +39,7 @@ public struct ServerConfiguration: Sendable {
   /// range in `/etc/subuid` has 65,536. The members of a named group share another quarter before they count as other
   /// users.
   public var namedUsers: NamedUsers?
-  /// The number of pipelined requests of one connection that are answered before other connections get their turn.
+  /// The number of pipelined requests of one connection that are answered before other connections are served.
   public var pipelinedRequestsPerTurn = 32
   public var deadlines = Deadlines()
   /// The headers that every response has.

@@ -2,7 +2,7 @@
 public struct Argon2Parameters: Sendable, Hashable {
   /// The memory in KiB, at least 8 for each lane (a part of the computation that could run in parallel).
   public let memory: UInt32
-  /// The number of passes over the memory.
+  /// How many times Argon2 passes over the memory.
   public let passes: UInt32
   /// The number of lanes, parts of the computation that could run in parallel.
   ///

@@ -3,7 +3,7 @@
 /// They determine how long a comparison takes.
 package enum PasswordForm: Hashable, Sendable {
   case argon2id(Argon2Parameters)
-  /// bcrypt with 2^`cost` rounds.
+  /// The hash was made by bcrypt with 2^`cost` rounds.
   case bcrypt(cost: Int)
   case pbkdf2(PBKDF2.Digest, rounds: Int)
 

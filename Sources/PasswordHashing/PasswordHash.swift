@@ -70,7 +70,7 @@ package struct PasswordHash: Sendable {
     "$\(variant)$\(cost < 10 ? "0" : "")\(cost)$\(String(decoding: salt, as: UTF8.self))"
   }
 
-  /// The hash as it is stored.
+  /// The password hash as the text that is stored.
   package var text: String {
     switch form {
     case .argon2id(let parameters):

@@ -9,13 +9,13 @@
 public struct QRCode: Sendable, Equatable {
   /// The error-correction level: the share of the code that may be dirty or covered.
   public enum Level: Int, Sendable, Comparable, CaseIterable {
-    /// About 7 % of the code may be lost.
+    /// A scanner can read the code although about 7 % of it is lost.
     case low
-    /// About 15 % of the code may be lost.
+    /// A scanner can read the code although about 15 % of it is lost.
     case medium
-    /// About 25 % of the code may be lost.
+    /// A scanner can read the code although about 25 % of it is lost.
     case quartile
-    /// About 30 % of the code may be lost.
+    /// A scanner can read the code although about 30 % of it is lost.
     case high
 
     /// Orders error-correction levels from the lowest to the highest.

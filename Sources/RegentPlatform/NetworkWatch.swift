@@ -21,7 +21,7 @@ public final class NetworkWatch {
     public static let addresses = Change(rawValue: 1)
     /// A route or the name server file has changed, or a cable was plugged or unplugged.
     public static let ways = Change(rawValue: 2)
-    /// The wall clock was set.
+    /// The wall clock of the machine was set.
     public static let clock = Change(rawValue: 4)
   }
 

@@ -9,7 +9,7 @@ public struct Signal: Hashable, Sendable {
     self.number = number
   }
 
-  /// Asks the program to end (`SIGTERM`).
+  /// The signal that asks the program to end (`SIGTERM`).
   public static let terminate = Signal(number: SIGTERM)
   /// The interrupt key, usually Ctrl-C (`SIGINT`).
   public static let interrupt = Signal(number: SIGINT)

@@ -61,7 +61,7 @@ public struct SystemError: Error, Equatable, Sendable {
   public let operation: String
   /// The path, address or name on which the operation was tried; empty if there is none.
   public let subject: String
-  /// The `errno` of the call.
+  /// The `errno` of the failed system call.
   public let code: CInt
 
   public init(operation: String, subject: String, code: CInt) {
@@ -73,7 +73,7 @@ public struct SystemError: Error, Equatable, Sendable {
   /// Whether the kernel refused the call because this user lacks the right.
   public var isAboutRights: Bool { code == EACCES || code == EPERM }
 
-  /// Whether the file does not exist.
+  /// Whether the call failed because the file does not exist.
   public var isAboutAbsence: Bool { code == ENOENT }
 
   /// Whether the disk is full or the user's quota is exceeded.

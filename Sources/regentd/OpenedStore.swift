@@ -19,7 +19,7 @@ protocol OpenedStore: Store {
   func checkMasterKey(_ key: Secret) async throws
   /// Counts the rows with an invalid signature.
   func verifyRows(step: Int) async throws(StoreError) -> Int
-  /// Gaps in the audit log, as sentences.
+  /// Finds gaps in the audit log, and describes them as sentences.
   func auditProblems(step: Int) async throws(StoreError) -> [String]
 }
 

@@ -80,7 +80,7 @@ private final class OpenBackup: Sendable {
 private struct RestoreReport {
   /// The path where the previous database is kept.
   var kept: String?
-  /// A sentence about today's numbers.
+  /// A sentence that says what became of the counters of the day.
   let numbers: String
   let remarks: [String]
 }

@@ -11,7 +11,7 @@ import SQLite
 
 /// The service with its database, and the servers for the admin socket and the metrics.
 struct RunningService {
-  /// Answers requests from the network.
+  /// The handler that answers requests from the network.
   let handler: any Handler
   /// The metrics server, if one is configured.
   let metrics: Server?
@@ -105,7 +105,7 @@ struct RunningService {
       ended.finish()
     }
     // A blocked disk or another program that locks the database must not keep the service from ending. A sleeping
-    // thread is used instead of a timer, because a timer may never fire if the clock is changed.
+    // thread is used and no timer, because a timer may never fire if the clock is changed.
     let sleeper = try? DedicatedThread.start(named: "closing") {
       usleep(Self.patience)
       ended.finish()

@@ -125,7 +125,8 @@ private func end(_ service: RunningService, of server: Server, _ manager: Servic
 
 /// The settings of the HTTP server, with a limit of connections that fits the limit of open files.
 ///
-/// The usual soft limit of 1,024 exists for programs that use `select`.
+/// The process raises its soft limit of open files, which is often 1,024 only because `select` cannot wait for more;
+/// the server does not use `select`.
 private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
   var engine = settings.engine
   engine.refusalAtPath = ServiceRoutes.engineRefusal

@@ -142,7 +142,7 @@ func gapRemark(_ gaps: [String]) -> [String] {
   gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
 }
 
-/// A unique name of one copy.
+/// Creates a unique name for one copy of the database.
 func newCopyName() -> String { Hex.encode(Random.bytes(8)) }
 
 /// The audit line about a copy and the user who made it.

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `the degradation authn-all signs in a limited number of new devices of one address`()
+  @Test func `the degradation authn-all limits sign-ins of new devices of one address, not of known devices`()
     async throws
   {
     let service = try await TestService(options: {

@@ -96,7 +96,7 @@ private func firstExample(_ command: Command) -> String {
 }
 
 extension CommandLineWords {
-  /// The usage line, for hints.
+  /// The usage line of the command, for hints.
   var usage: String {
     command?.usageForms.first.map { "\(program.name) \($0)" } ?? usageText(calledAs, command)
   }

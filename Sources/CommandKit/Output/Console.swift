@@ -49,7 +49,7 @@ public final class Console: Sendable {
 
   /// Prints a table, cut to the width of the terminal if there is one.
   public func print(_ table: Table) {
-    // Not escaped again: the table escapes its cells, and the program wrote the headings.
+    // The table's lines are not escaped again, because the table escapes its cells and the program wrote the headings.
     for line in table.lines(width: output.columns()) { append(line + "\n") }
   }
 
@@ -105,7 +105,7 @@ public final class Console: Sendable {
   }
 }
 
-/// Writing to standard output failed.
+/// The error when writing to standard output failed.
 public struct ConsoleFailure: Error, Equatable, Sendable, CustomStringConvertible {
   /// The `errno` value of the failed write.
   public let code: Int32

@@ -81,7 +81,7 @@ public enum Prompt {
     }
   }
 
-  /// Asks for a confirmation before something is lost.
+  /// Asks for a confirmation before a command removes data.
   ///
   /// - Parameters:
   ///   - what: what will happen, such as "remove requestor acme and its 3 keys".

@@ -1,6 +1,6 @@
 /// A table for people: columns aligned by display width, never wider than the terminal.
 ///
-/// The table escapes its cells. Programs use `--json` instead, which cuts nothing.
+/// The table escapes its cells. Other programs should use `--json`, which cuts nothing.
 public struct Table: Sendable {
   public struct Column: Sendable {
     /// The content of a column, which decides how it is shortened on a narrow terminal.

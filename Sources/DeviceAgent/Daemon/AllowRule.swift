@@ -31,7 +31,7 @@ enum DaemonAction: String, CaseIterable, Sendable {
 
   /// Whether each use of the action is logged.
   ///
-  /// Only actions that give out secrets or change something.
+  /// Only actions that give out secrets or change data are logged.
   ///
   /// The others are not logged, because a launcher that polls would fill the journal.
   var isWorthALine: Bool {

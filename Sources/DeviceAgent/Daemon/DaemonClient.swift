@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// The result of looking for a daemon.
+/// The result of looking for a running daemon.
 enum DaemonSearch: Sendable {
   /// No daemon is running.
   case none
@@ -65,8 +65,8 @@ struct DaemonClient: EntitlementSource {
         answer = try await daemon.call(.post, "/v1/alive", given.document, within: shortDeadline)
       } catch {
         if error.isAbsence { continue }
-        // There is a socket, but this user may not connect. Using this user's own tokens instead could mean another
-        // sign-in.
+        // There is a socket, but this user may not connect. The command must not use this user's own tokens, because
+        // they may be of another sign-in.
         throw daemon.sentence(about: error)
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,

@@ -45,7 +45,7 @@ struct DaemonServer: Sendable {
     lines = CappedLines(write: report)
   }
 
-  /// The routes of the common socket.
+  /// The router for the common socket of all programs.
   func router() throws -> Router { try router(routes()) }
 
   /// The routes of the socket that belongs to one app: the requests for apps, and the liveness check.

@@ -54,8 +54,8 @@ struct BoxFiles: ~Copyable {
 
   /// Writes the secret, then the settings.
   ///
-  /// In the other order, a crash could leave settings that name a key pair without a secret, and the box would not
-  /// start.
+  /// If the settings were written first, a crash could leave settings that name a key pair without a secret, and the
+  /// box would not start.
   ///
   /// - Returns: the changed lines of the settings, as in a diff.
   func write(_ grant: EnrolmentGrant, _ service: AbsoluteURL) throws(CommandError) -> [String] {

@@ -15,7 +15,7 @@ protocol EntitlementSource: Sendable {
   func signOut() async throws(CommandError) -> SignOutEnd
 }
 
-/// The result of a sign-out.
+/// The result of signing the box out.
 enum SignOutEnd: Sendable, Equatable {
   case wasNotSignedIn
   /// The service has confirmed the sign-out.

@@ -241,7 +241,7 @@ final class EnablerLink: PairLink {
 extension SignIn {
   /// The viewer's name if the user id looks like a name.
   ///
-  /// Many providers use an opaque id instead.
+  /// Many providers use an opaque id, which is not shown.
   fileprivate var shownName: String? {
     guard source == .regular, userID.utf8.count <= 32, !userID.isEmpty else { return nil }
     let isNumber = userID.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2d }

@@ -10,7 +10,7 @@ enum LinkEvent: Sendable, Equatable {
   case opened
   /// The viewer must type this number on the phone.
   case match(Int)
-  /// The box was signed in.
+  /// The box was signed in, because the viewer approved the code.
   case authenticated(name: String?, provider: String?)
   /// The box was signed in before, so no code is needed.
   case alreadySignedIn(name: String?, provider: String?)
@@ -58,7 +58,7 @@ enum PairEffect: Sendable, Equatable {
   case end(ExitCode)
 }
 
-/// How the program is operated.
+/// How the program `regent pair` is operated.
 enum PairMode: Sendable, Equatable {
   /// A person at the keyboard operates the program.
   case attended

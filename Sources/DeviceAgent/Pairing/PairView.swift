@@ -55,7 +55,7 @@ enum PairingObstacle: Sendable, Equatable {
   case foreignAddress
   /// The service is busy, and may say how long to wait.
   case busy(seconds: Int64? = nil)
-  /// The service reported an error.
+  /// The service reported an error other than these.
   case service
   /// The disk is full, so a sign-in could not be stored.
   case storage
@@ -72,7 +72,7 @@ extension PairingObstacle {
   }
 }
 
-/// What the screen currently shows.
+/// The stage of the sign-in that the screen shows.
 enum PairStage: Sendable, Equatable {
   /// A code was requested, and the service has not answered yet.
   case starting
@@ -91,7 +91,7 @@ enum PairStage: Sendable, Equatable {
   ///
   /// The service does not say whether the number was wrong.
   case deniedAtNumber
-  /// The code expired.
+  /// The registration code on the screen has expired.
   case expired
   /// The program has requested as many codes automatically as it may in an hour. A key or a signal requests a new one.
   case resting

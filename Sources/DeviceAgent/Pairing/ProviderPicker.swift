@@ -5,7 +5,7 @@ struct ProviderEntry: Sendable, Equatable {
   let id: String
   /// The name by which viewers know the provider.
   let name: String
-  /// Whether the provider is listed before the others.
+  /// Whether the picker lists the provider before those that are not featured.
   let isFeatured: Bool
 
   init(id: String, name: String, isFeatured: Bool = false) {

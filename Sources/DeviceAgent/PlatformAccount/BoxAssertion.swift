@@ -10,7 +10,7 @@ struct BoxAssertion {
   let box: BoxKeyFile.Kept
   let provider: String
   let who: AppRequestor
-  /// The time on the box's clock.
+  /// The current time on the box's clock.
   let now: Instant
 
   /// Signs the answer, unless the profile request differs from what the app claimed.

@@ -50,7 +50,7 @@ struct PlatformParts: Sendable {
 
   /// Locks the folder for this daemon.
   ///
-  /// Two daemons with one folder would each make decisions that the other does not know.
+  /// If two daemons used one folder, each would make decisions of which the second daemon knows nothing.
   func claim() throws(CommandError) -> FolderClaim? {
     guard let folder else { return nil }
     do throws(FileError) {

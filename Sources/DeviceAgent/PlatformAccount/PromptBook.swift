@@ -5,7 +5,7 @@ import AccessEnabler
 ///
 /// The memory is bounded: one question, and two times for each app of `agent.conf`.
 struct PromptBook: Sendable, Equatable {
-  /// What an app asks of the viewer.
+  /// The kind of question that an app asks the viewer.
   enum Kind: String, Sendable, Hashable {
     /// The app asks for permission to use the box's account.
     case access

@@ -4,7 +4,7 @@ import QRCode
 enum FramebufferPicture {
   /// The part of the screen's height that the picture may take.
   ///
-  /// The text needs the rest.
+  /// The remaining part is for the text.
   static let share = 0.6
 
   /// The number of text rows above or below the picture.

@@ -46,7 +46,7 @@ struct ScreenDiff {
     place = isOneColumnEverywhere(glyph) && cell.marks.isEmpty ? (row, column + 1) : nil
   }
 
-  /// Writes a few unchanged cells again instead of moving the cursor.
+  /// Writes a few unchanged cells again, to reach a position without a cursor movement.
   ///
   /// This takes fewer bytes, and screen readers get whole words.
   private mutating func bridge(to target: (row: Int, column: Int), over canvas: Canvas) {

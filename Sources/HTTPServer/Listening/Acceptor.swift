@@ -94,7 +94,8 @@ final class Acceptor: @unchecked Sendable {
     }
   }
 
-  /// The maximum number of connections that are accepted from one listener before the next listener has its turn.
+  /// The maximum number of connections that are accepted from one listener before those of the next listener are
+  /// accepted.
   private static let batch = 64
 
   /// Accepts the connections that wait on a listener.

@@ -7,7 +7,7 @@ internal import RegentPlatform
 /// lends the buffers.
 final class Connection {
   enum Phase: UInt8 {
-    /// The TLS handshake is in progress.
+    /// The client and the server are still in the TLS handshake.
     case handshake
     /// The connection is between two requests, or before the first.
     case idle
@@ -39,7 +39,7 @@ final class Connection {
   var isClosing = false
   /// Whether the server refused a request, so that the client may still be sending.
   var mustLinger = false
-  /// Whether the current request is HEAD.
+  /// Whether the current request uses the method HEAD, so that the response has no body.
   var answersHead = false
   /// Whether the client wants the connection to close after the current request.
   var answersLast = false

@@ -214,7 +214,9 @@ extension EventLoop {
     }
   }
 
-  /// Whether all connections have ended; closes the rest when the time is up.
+  /// Whether all connections have ended.
+  ///
+  /// Closes those that are left when the time is up.
   private func isDrained(by limit: UInt64) -> Bool {
     if now >= limit {
       for case let connection? in connections { close(connection) }
@@ -250,7 +252,7 @@ struct Milliseconds {
   }
 }
 
-/// The counters of one loop.
+/// The counters of one event loop.
 final class LoopCounters: Sendable {
   let open = Counter()
   let requests = Counter()

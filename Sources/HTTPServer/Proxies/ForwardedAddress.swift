@@ -27,10 +27,10 @@ public struct ClientOrigin: Sendable, Equatable {
 /// A host with a port, as a proxy reports it.
 public struct HostAndPort: Sendable, Hashable {
   public let host: HostName
-  /// The port; nil if there is none.
+  /// The port that the proxy reports; nil if it reports none.
   public let port: Int?
 
-  /// Parses `host` or `host:port`.
+  /// Parses the text `host` or `host:port`.
   public init?(parsing text: String) {
     guard let url = try? AbsoluteURL(parsing: "http://\(text)"), url.path.isEmpty,
       url.query == nil, url.fragment == nil

@@ -33,7 +33,7 @@ internal import Glibc
     return result == 1 ? .bytes(0) : judge(result)
   }
 
-  /// Reads decrypted bytes.
+  /// Reads decrypted bytes from the client.
   func receive(into buffer: ReceiveBuffer) -> TransferResult {
     ERR_clear_error()
     let count = unsafe buffer.fill { bytes in

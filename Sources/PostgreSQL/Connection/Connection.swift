@@ -211,7 +211,7 @@ struct PreparedStatement {
   var types: [UInt32] = []
 }
 
-/// One message to the server.
+/// One message of this connection to the server.
 enum Command {
   case plain(String)
   case prepare(PreparedStatement, SQL)

@@ -5,7 +5,7 @@ import RegentPlatform
 public struct Deadline: Sendable {
   let bootNanoseconds: UInt64
 
-  /// A deadline this long from now.
+  /// Creates a deadline that is this long from now.
   public static func after(_ duration: Duration) -> Deadline {
     Deadline(bootNanoseconds: Clocks.bootNanoseconds() &+ duration.wholeNanoseconds)
   }

@@ -111,7 +111,7 @@ extension Connection {
     _ = try exchange([.plain("SELECT \(calls.joined(separator: ", "))")], by: deadline)
   }
 
-  /// Refuses a pooler that uses another server connection for each transaction.
+  /// Refuses a connection through a pooler that uses another server connection for each transaction.
   ///
   /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check detects
   /// it before any statement runs under a wrong name.

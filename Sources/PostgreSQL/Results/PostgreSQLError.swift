@@ -13,7 +13,7 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
     case refused
     /// The server's identity could not be verified (TLS).
     case untrusted
-    /// Only read-only servers answered.
+    /// The servers that answered are all read-only.
     case readOnly
     /// The server answered a statement with an error.
     case server(SQLState)
@@ -26,7 +26,7 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
     case lost
     /// A value cannot be sent, or a column has another type than the one requested.
     case value
-    /// The library was used incorrectly.
+    /// The program used this library incorrectly.
     case misuse
   }
 

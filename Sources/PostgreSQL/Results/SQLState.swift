@@ -27,13 +27,13 @@ extension SQLState {
   public static let data = SQLState("22000")
   /// The change violates a constraint.
   public static let constraint = SQLState("23000")
-  /// A `NOT NULL` column got no value.
+  /// The change leaves a `NOT NULL` column without a value.
   public static let constraintNotNull = SQLState("23502")
   /// A foreign key refers to a row that does not exist.
   public static let constraintForeignKey = SQLState("23503")
   /// A primary key or unique index already holds the value.
   public static let constraintUnique = SQLState("23505")
-  /// A `CHECK` constraint is violated.
+  /// The change violates a `CHECK` constraint.
   public static let constraintCheck = SQLState("23514")
   /// The server is read-only: it is a standby, or was configured so.
   public static let readOnly = SQLState("25006")
@@ -41,7 +41,7 @@ extension SQLState {
   public static let transactionFailed = SQLState("25P02")
   /// The database role does not exist, or `pg_hba.conf` does not admit it.
   public static let notAdmitted = SQLState("28000")
-  /// The password is wrong.
+  /// The password of the database role is wrong.
   public static let wrongPassword = SQLState("28P01")
   public static let noDatabase = SQLState("3D000")
   /// Another transaction changed the row first.
@@ -70,7 +70,7 @@ extension SQLState {
   public static let locked = SQLState("55P03")
   /// The server cancelled the statement, for example because it exceeded the server's time limit.
   public static let cancelled = SQLState("57014")
-  /// The server is shutting down.
+  /// The database server is shutting down.
   public static let shutdown = SQLState("57P01")
   /// Another process of the server crashed.
   public static let crashed = SQLState("57P02")

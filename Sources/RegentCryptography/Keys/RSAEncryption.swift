@@ -6,7 +6,7 @@ public enum RSAPadding: Sendable, Equatable, CaseIterable {
   case pkcs1
   /// OAEP with SHA-1, the default of most libraries.
   case oaepSHA1
-  /// OAEP with SHA-256.
+  /// OAEP with SHA-256, which modern software prefers.
   case oaepSHA256
 
   /// The number of bytes in each RSA block that the padding takes.

@@ -103,7 +103,7 @@ public struct UnverifiedJWS: Sendable {
     for name in names where header[name] != nil { throw .refusedHeader(name) }
   }
 
-  /// Whether the header has a `typ`.
+  /// Whether the token's header has a type (`typ`).
   public var hasType: Bool { header["typ"] != nil }
 
   /// The claims before any verification.
@@ -116,7 +116,7 @@ public struct UnverifiedJWS: Sendable {
   /// Only ``SelfSignedJWS`` accepts one.
   var embeddedKey: JSONObject? { header["jwk"]?.object }
 
-  /// Whether the header's `typ` is `type`.
+  /// Whether the type in the token's header (`typ`) is `type`.
   public func isType(_ type: String) -> Bool { VerifiedJWS(header: header, payload: []).isType(type) }
 
   /// Verifies the token.

@@ -4,9 +4,9 @@ import RegentHTTPCodec
 public struct Origin: Hashable, Sendable {
   /// The protocol of the connection.
   public enum Scheme: Hashable, Sendable {
-    /// HTTP over TCP, unencrypted.
+    /// The client speaks HTTP over TCP, unencrypted.
     case http
-    /// HTTP over TLS.
+    /// The client speaks HTTP over TLS.
     case https
     /// HTTP over a Unix socket of this machine.
     case unix
@@ -15,7 +15,7 @@ public struct Origin: Hashable, Sendable {
   public let scheme: Scheme
   /// The host in lower case, an IPv6 address without brackets; or the path of a Unix socket.
   public let host: String
-  /// The port; 0 for a Unix socket.
+  /// The port of the server; 0 for a Unix socket.
   public let port: UInt16
 
   init(scheme: Scheme, host: String, port: UInt16) {

@@ -178,7 +178,8 @@ extension TLSTransfer {
     return unsafe regent_get_long(library.getInfo, easy, name, &value) == CURLE_OK ? value : 0
   }
 
-  /// Makes OpenSSL check the certificate at the time that was chosen for this call instead of the machine's clock.
+  /// Makes OpenSSL check the certificate at the time that was chosen for this call, and not at the time of the
+  /// machine's clock.
   fileprivate func setCheckTime(_ context: UnsafeMutableRawPointer?) -> CURLcode {
     guard let parameters = unsafe library.openSSL.parameters(context) else {
       return CURLE_SSL_CONNECT_ERROR

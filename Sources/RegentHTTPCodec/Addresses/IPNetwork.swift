@@ -4,7 +4,7 @@ public enum IPNetworkError: Error, Hashable, Sendable, CustomStringConvertible {
   case badLength(String)
   case hostBitsSet(String, network: String)
 
-  /// A sentence that says what to write instead.
+  /// A sentence about the error that says what to write.
   public var description: String {
     switch self {
     case .notAnAddress(let text):

@@ -36,7 +36,7 @@ package struct Scope: Sendable, Hashable {
     package static func < (one: Self, other: Self) -> Bool { one.bit < other.bit }
   }
 
-  /// Every supported name.
+  /// The scope with every name that the service supports.
   package static let all = Scope(Set(Name.allCases))
   /// The longest scope text that is parsed, in bytes.
   ///

@@ -11,9 +11,9 @@ package import RegentPairing
 /// half is full, new proofs are refused until the next half begins, and the client is told to try again. No entry is
 /// evicted to make room.
 package struct DPoPReplay: Sendable {
-  /// The time after which one half of the memory replaces the other.
+  /// The time for which new proofs are stored in one half of the memory.
   ///
-  /// It must not be shorter than the time for which a nonce is valid.
+  /// After it, that half becomes the older one. The time must not be shorter than the time for which a nonce is valid.
   package static let half: Duration = DPoPNonces.period * 2 + SharedNonces.skew
   /// The default capacity of one half: 2¹⁸ proofs, about 8 MiB for both halves.
   package static let usualCapacity = 262_144

@@ -19,7 +19,7 @@ package struct ForgottenProofs: Sendable {
   /// The reading of both clocks at which the wall clock was furthest ahead of the boot clock.
   private var latest: (wall: Instant, boot: Uptime)
 
-  /// Call this when the process starts.
+  /// Records both clocks at the start of the process, when this must be called.
   package init(wall: Instant, boot: Uptime) {
     start = boot
     floor = wall + DPoPProof.window

@@ -1,4 +1,4 @@
-/// A request to the token endpoint.
+/// A request of a client to the token endpoint.
 package enum TokenRequest: Sendable, Hashable {
   /// Redeems the device code of an approved user code (RFC 8628 §3.4).
   case deviceCode(String, verifier: String?)

@@ -12,7 +12,7 @@ struct Draft: ~Copyable {
 
   /// The maximum number of concurrent writers to one file.
   ///
-  /// More of them mean that something else is wrong.
+  /// More of them mean that a program does not work correctly.
   private static let slots = 64
 
   init(

@@ -20,7 +20,7 @@ public struct FileError: Error, Equatable, Sendable {
     case held(by: pid_t?)
     /// Another program has written to the file since it was read.
     case changed
-    /// A system call failed.
+    /// A system call on the file failed.
     case system(SystemError)
   }
 

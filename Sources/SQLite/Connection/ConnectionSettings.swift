@@ -12,7 +12,8 @@ extension Connection {
     // An attacker who can write the file could plant a trigger that undoes a change, or replace a table by a view.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0))
-    // Otherwise SQLite silently treats a double-quoted name that is not a column as text.
+    // Double-quoted text in SQL is forbidden. Otherwise SQLite silently treats a quoted name that is not a column as
+    // text.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DML, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DDL, 0))
     limit(to: role)
@@ -75,7 +76,7 @@ extension Connection {
       (SQLITE_LIMIT_COMPOUND_SELECT, 10), (SQLITE_LIMIT_VDBE_OP, 25_000),
       (SQLITE_LIMIT_FUNCTION_ARG, 16), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
       (SQLITE_LIMIT_VARIABLE_NUMBER, 1_000), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-      // VACUUM INTO attaches its target.
+      // The statement VACUUM INTO attaches its target as a database.
       (SQLITE_LIMIT_ATTACHED, role == .backup ? 1 : 0), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     for (kind, value) in limits { unsafe sqlite3_limit(handle, kind, value) }

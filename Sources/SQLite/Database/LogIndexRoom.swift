@@ -32,7 +32,7 @@ final class LogIndexRoom: Sendable {
       file = try FileDescriptor.open(index, O_RDWR | O_NOFOLLOW)
       let number = file.number
       for size in LogIndexRoom.sizes {
-        // posix_fallocate returns the error code instead of setting errno.
+        // posix_fallocate returns the error code and does not set errno.
         let code = posix_fallocate(number, 0, size)
         if code == 0 { return }
         let error = SystemError(operation: "take room for", subject: index, code: code)

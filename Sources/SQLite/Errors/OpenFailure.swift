@@ -1,6 +1,6 @@
 /// Why a database cannot be opened.
 public enum OpenFailure: Error, Hashable, Sendable {
-  /// A newer program has written the file.
+  /// A newer version of the program has written the file.
   case newerSchema(path: String, found: Int, known: Int)
   /// A migration recorded in the file has another name than this program's migration at that position.
   case foreignMigration(path: String, position: Int, found: String, expected: String)

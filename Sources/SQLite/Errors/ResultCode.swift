@@ -28,9 +28,9 @@ extension ResultCode {
   public static let constraintPrimaryKey = constraint.refined(6)
   /// A foreign key refers to a row that does not exist.
   public static let constraintForeignKey = constraint.refined(3)
-  /// A `CHECK` constraint is violated.
+  /// The change violates a `CHECK` constraint.
   public static let constraintCheck = constraint.refined(1)
-  /// A `NOT NULL` column got no value.
+  /// The change leaves a `NOT NULL` column without a value.
   public static let constraintNotNull = constraint.refined(5)
   /// The file system is full.
   public static let full = ResultCode(SQLITE_FULL)
@@ -44,7 +44,7 @@ extension ResultCode {
   public static let corrupt = ResultCode(SQLITE_CORRUPT)
   /// The file is not a database.
   public static let notADatabase = ResultCode(SQLITE_NOTADB)
-  /// Another connection holds the lock.
+  /// Another connection holds the lock of the database.
   public static let busy = ResultCode(SQLITE_BUSY)
   /// The statement was interrupted because the database is being closed.
   public static let interrupted = ResultCode(SQLITE_INTERRUPT)
@@ -56,7 +56,7 @@ extension ResultCode {
   public static let mismatch = ResultCode(SQLITE_MISMATCH)
   /// A value or statement exceeds the size limits.
   public static let tooBig = ResultCode(SQLITE_TOOBIG)
-  /// The library was used incorrectly.
+  /// The program used SQLite incorrectly.
   public static let misuse = ResultCode(SQLITE_MISUSE)
   /// The column or parameter number does not exist.
   public static let range = ResultCode(SQLITE_RANGE)

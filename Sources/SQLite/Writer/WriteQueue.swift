@@ -13,7 +13,7 @@ final class WriteQueue: Sendable {
     var checkpointAsked = false
   }
 
-  /// What the writer thread must do next.
+  /// What the writer thread must do next: run requests, run a checkpoint, or end.
   enum NextStep {
     case write([PendingWrite])
     case checkpoint

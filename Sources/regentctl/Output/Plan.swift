@@ -206,7 +206,7 @@ extension Plan {
       patch.set(.provider, .string(account.provider.text))
       patch.set(.name, .string(account.name.text))
       if withoutPassword.contains(key) {
-        // The hash itself is not printed.
+        // The password hash itself is not printed.
         differences.append(Difference(member: "password", stored: nil, wanted: "(from the file)"))
       }
       guard !differences.isEmpty else {
