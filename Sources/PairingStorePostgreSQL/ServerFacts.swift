@@ -77,7 +77,8 @@ public struct ServerFacts: Hashable, Sendable {
       of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
     revocation = try row.isNull(6) ? nil : row.text(6)
-    // Through a pooler, `backend` is a process number of the pooler and not that of the server's process.
+    // A pooler reports a process number of its own when the connection is opened (`backend`). So this number differs
+    // from the result of pg_backend_pid().
     isPooled = try row.integer(4) != Int64(context.backend)
     let holders = try [AdvisoryLock.use, .tables].flatMap { lock in
       try AdvisoryLock.holders(context.ask(lock.others())).filter { !$0.counts }

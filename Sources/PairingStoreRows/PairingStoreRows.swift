@@ -21,8 +21,9 @@ import RegentSQL
 extension RowStore {
   /// Runs a store operation that writes, in one transaction.
   ///
-  /// An adapter may send the queries in `asking` ahead of the operation, in one batch, and then those of `thenAsking`,
-  /// which depend on their results. The operation works the same without them.
+  /// `asking` lists queries that the operation will need, and `thenAsking` more queries that depend on their results.
+  /// PostgreSQL gets each list in one batch before the operation runs, which saves round trips; SQLite ignores both
+  /// lists. The result of the operation does not depend on them.
   package func write<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])? = nil,
     thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])? = nil,

@@ -74,9 +74,9 @@ extension PairingFlow {
     return moved(to: .expired)
   }
 
-  /// Applies the expiry as an event that nodes with a shared store write to it.
+  /// Makes the expiry of this code a change of state that a node writes to the store.
   ///
-  /// So the first write decides: an approval or the expiry.
+  /// Nodes share the store, and the first write decides: an approval or the expiry.
   public func expiring(at now: Instant) -> PairingStep { PairingStep(settled(at: now), []) }
 
   /// Returns the same code with another expiry.

@@ -10,15 +10,15 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public enum Area: Hashable, Sendable {
     /// This device is not signed in, or signing in failed.
     ///
-    /// The app starts a sign-in.
+    /// The app should start a sign-in.
     case authentication
     /// The viewer is signed in but may not watch this resource.
     ///
-    /// The app tells the viewer.
+    /// The app should tell the viewer.
     case authorization
     /// The network, the service or the set-up is at fault.
     ///
-    /// The app tells the viewer and tries later.
+    /// The app should tell the viewer and try again later.
     case other
   }
 

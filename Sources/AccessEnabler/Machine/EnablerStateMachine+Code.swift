@@ -6,7 +6,7 @@ import RegentPairingWire
 // too.
 
 extension EnablerStateMachine {
-  /// Continues with an earlier code for the same choice of a provider if there is one, otherwise requests a new one.
+  /// Continues with the code that was requested before for the same provider; requests a new code if there is none.
   mutating func register(_ login: Login, _ choice: Choice) {
     if let earlier = earlierOffer(for: choice) {
       let call = send(.readCode(earlier.code), to: choice.service, for: .login)
@@ -16,8 +16,9 @@ extension EnablerStateMachine {
     }
   }
 
-  /// The earlier code for the same choice of a provider, which a viewer may be typing; nil if it expired or there is
-  /// none.
+  /// The code that this device requested before for the same provider, and that a viewer may be typing.
+  ///
+  /// Nil if there is none or it has expired.
   func earlierOffer(for choice: Choice) -> RegistrationOffer? {
     guard let earlier = tokens.pending?.offer, now < earlier.expires else { return nil }
     let its = Choice(provider: earlier.provider, service: earlier.service, domain: nil)
@@ -128,9 +129,9 @@ extension EnablerStateMachine {
 
   /// Opens a page of a service in a browser.
   ///
-  /// A provider may require a browser sheet that the app cannot read. The app shows the sheet if its option `handleSVC`
-  /// is set, otherwise the configured browser program opens the page. Without both, the app loads the page in its own
-  /// browser.
+  /// The app loads most pages in its own browser. But a provider may require a browser sheet that the app cannot read.
+  /// The app shows the sheet if its option `handleSVC` is set; otherwise the configured browser program opens the page.
+  /// If no program is configured either, the app loads the page in its own browser.
   mutating func navigate(to url: String, for provider: MVPD?) {
     let wantsSheet = provider?.wantsSecureSheet == true
     if wantsSheet, !options.handlesSecureSheet, settings.opensBrowser { return show(inNamedBrowser: url) }

@@ -83,7 +83,8 @@ enum ServiceAnswer: Hashable, Sendable {
   case mediaToken(MediaAccess)
   case preauthorized([String])
   case metadata([String: Metadata])
-  /// The service's challenge for the box's shared account: a signed text that only the service can read.
+  /// The profile request: a signed text with which the service begins a sign-in through the account that the box's apps
+  /// share. Only the service can read it.
   case profileRequest(String)
   case platform(PlatformAnswer)
   /// The unchanged response to a request that the box's daemon sent.

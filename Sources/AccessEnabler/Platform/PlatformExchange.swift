@@ -4,7 +4,8 @@ import RegentPairingWire
 /// The exchange of the box's sign-in for a sign-in of this app, step by step.
 ///
 /// The service sends a signed challenge (the profile request), the box answers with an assertion, and the service
-/// exchanges the assertion for a sign-in. If necessary the sign-in is then fetched.
+/// exchanges the assertion for a sign-in. If the service's response does not contain the sign-in, the app then fetches
+/// it.
 struct PlatformExchange: Hashable, Sendable {
   enum Step: Hashable, Sendable { case request, assertion, trade, fetch }
 

@@ -79,8 +79,8 @@ enum PlatformRules {
     case .known(let status):
       if let trouble = trouble(status) { return .tell(trouble) }
       guard status.isSignedIn else { return own == .platform ? .forgetOwn : .silence }
-      // The service has just checked this app's own sign-in and the box's sign-in. If the app has a sign-in, or the box
-      // none that the app can use, the app asks the daemon for nothing more.
+      // Do nothing if the app has a sign-in of its own, or if the box has none that this app can use. The service has
+      // just checked both.
       guard own == nil, let provider = status.provider, terms(provider).isSupported else { return .silence }
       return .exchange(provider: provider)
     }

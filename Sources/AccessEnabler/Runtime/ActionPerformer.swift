@@ -164,8 +164,8 @@ actor ActionPerformer {
       keptServerTime = seen
     }
     guard let error = await store.saveOffPool(changes) else { return }
-    // The store could not be written. Report this also to the calls that receive an event of these actions, or that
-    // wait for the sign-in.
+    // The tokens could not be stored. Report the error to the calls of the app that wait for the sign-in, and to those
+    // to which these actions deliver an event.
     var concerned = Set(machine.phase.login?.waiters.map(\.request) ?? [])
     for case .tell(_, let requests) in actions { concerned.formUnion(requests) }
     dispatcher.tell(

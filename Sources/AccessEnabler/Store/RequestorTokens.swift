@@ -1,6 +1,6 @@
 import RegentPairing
 
-/// The stored tokens of one requestor.
+/// The stored tokens of one requestor (an app publisher).
 struct RequestorTokens: Hashable, Sendable {
   var authentication: StoredAuthentication?
   /// The permits (stored authorizations) by resource.

@@ -68,9 +68,10 @@ public struct PassEntry: AdminDocument, Codable, Hashable {
   public let started: Instant
   /// The time at which the pass ends.
   public let until: Instant
-  /// The number of different titles that were watched with the pass; counted only if there is a limit.
+  /// The number of different titles that the viewer has watched with the pass; counted only if the pass has a limit of
+  /// titles.
   @Ruled<TitleCount> public private(set) var titles: Int
-  /// The maximum number of different titles that may be watched with the pass; nil for no limit.
+  /// The maximum number of different titles that the viewer may watch with the pass; nil for no limit.
   @Ruled<TitleLimit> public private(set) var titleLimit: Int?
 
   public init(
@@ -94,7 +95,7 @@ public struct PassEntry: AdminDocument, Codable, Hashable {
 public struct PassReset: AdminDocument, Codable, Hashable {
   public let requestor: RequestorID
   public let provider: ProviderID
-  /// The device whose passes to reset, by the id that it calls itself or its short name.
+  /// The device whose passes to reset: the device id that it sends, or its short name in lists.
   ///
   /// If neither device nor identity is given, all passes of the provider are reset.
   public let device: String?

@@ -45,7 +45,7 @@ struct DaemonServer: Sendable {
     lines = CappedLines(write: report)
   }
 
-  /// The router for the common socket of all programs.
+  /// The router for the socket that all local programs share.
   func router() throws -> Router { try router(routes()) }
 
   /// The routes of the socket that belongs to one app: the requests for apps, and the liveness check.
@@ -64,7 +64,7 @@ struct DaemonServer: Sendable {
     }
   }
 
-  /// All routes of the common socket, which `docs/socket.md` describes.
+  /// All routes of the socket that the local programs share; `docs/socket.md` describes them.
   func routes() -> Routes {
     var routes = Routes()
     mountAlive(&routes)

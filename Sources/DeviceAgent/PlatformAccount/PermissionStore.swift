@@ -70,9 +70,10 @@ final class PermissionStore: Sendable {
 
   var untold: [UntoldDecision] { state.withLock { $0.book.toTell } }
 
-  /// The current count of decisions and confirmations.
+  /// A counter that grows when the viewer makes a decision about an app, and when the service confirms one.
   ///
-  /// Read it before requesting the service's decisions.
+  /// Read it before requesting the service's decisions, and pass it to `takeOver`. That function then ignores the
+  /// service's decision about an app for which the box has stored a newer one meanwhile.
   var revision: Int { state.withLock { $0.revision } }
 
   /// Stores a decision of the viewer.

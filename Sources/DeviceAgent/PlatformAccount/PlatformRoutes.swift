@@ -13,7 +13,7 @@ struct PlatformRoutes: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
-  /// The name of the app's own socket, or `nil` for the common socket.
+  /// The name of the app's own socket, or `nil` for the socket that all programs share.
   let socket: String?
   let lines: CappedLines
 

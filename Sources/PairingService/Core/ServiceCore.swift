@@ -173,15 +173,16 @@ extension Store {
     isShared ? [] : Array(try await keptNumbersOfNodes(kind).values)
   }
 
-  /// The texts (such as counters) that this node and former nodes have stored.
+  /// The texts (such as counters) that this node stored, and those of the service's earlier nodes.
   fileprivate func kept(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> [String] {
     let own = try await keptNumbers(kind, asNode: node)
     return try await keptByFormerNodes(kind) + [own].compactMap(\.self)
   }
 
-  /// The last time that the service accepted as correct, stored by itself or by its former nodes.
+  /// The latest time that the service accepted as correct in an earlier run.
   ///
-  /// Times of former nodes that are in the future are ignored.
+  /// If the service had several nodes before and has one now, it reads the times that all of them stored, except times
+  /// in the future.
   fileprivate func keptTime(asNode node: NodeID?, at now: Instant) async throws(StoreError) -> String? {
     let own = try await keptNumbers(.clock, asNode: node)
     let former = try await keptByFormerNodes(.clock).compactMap(Int64.init).filter { $0 <= now.milliseconds }.max()

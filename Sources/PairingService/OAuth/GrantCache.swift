@@ -42,9 +42,9 @@ package final class GrantCache: Sendable {
     return grant
   }
 
-  /// Caches a valid grant.
+  /// Caches a valid grant until the store's change counter (``GrantStore/standingMark``) changes.
   ///
-  /// `mark` is the value of the store's change counter (``GrantStore/standingMark``) before the grant was read.
+  /// `mark` is the counter's value before the grant was read.
   func keep(_ standing: ValidGrant, asOf mark: UInt64) {
     let grant = Grant(
       client: standing.client.id, requestor: standing.client.requestor,
@@ -56,9 +56,9 @@ package final class GrantCache: Sendable {
     clients.withLock { $0.find(id, asOf: mark) }
   }
 
-  /// Caches a client.
+  /// Caches a client until the store's change counter (``GrantStore/standingMark``) changes.
   ///
-  /// `mark` is the value of the store's change counter (``GrantStore/standingMark``) before the client was read.
+  /// `mark` is the counter's value before the client was read.
   func keep(_ client: AuthenticatedClient, asOf mark: UInt64) {
     clients.withLock { $0.keep(client, for: client.record.id, asOf: mark) }
   }

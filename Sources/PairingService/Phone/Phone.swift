@@ -77,9 +77,10 @@ enum FormSource {
   ///
   /// Signing out twice therefore succeeds.
   case viewerOrSignedOut
-  /// The form is accepted whichever viewer its page was shown to.
+  /// The form is accepted even if its page was shown to another viewer who used the same browser.
   ///
-  /// It only leads to a page that names the signed-in viewer.
+  /// This is safe because such a form, for example a typed code, approves nothing. It leads to a page that names the
+  /// signed-in viewer.
   case browser
 }
 

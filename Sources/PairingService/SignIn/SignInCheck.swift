@@ -75,7 +75,7 @@ final class SignInCheck: Sendable {
     var verdict: Verdict
     /// The accounts and addresses whose failures are cleared because the password is right.
     var forgiven: [LoginSubject] = []
-    /// Sign-in attempts that were counted in advance but were no failures.
+    /// Sign-in attempts that were counted before the password was checked, but were no failures.
     var unused: [(LoginSubject, LoginTry)] = []
     /// Whether the password must be rehashed with the current parameters.
     var isOutdated = false
@@ -120,9 +120,10 @@ final class SignInCheck: Sendable {
     return look
   }
 
-  /// Checks the password.
+  /// Checks the password, and counts a failure against each of `subjects` (the account, the address) if it is wrong.
   ///
-  /// It counts a failure for each account and address for which this try has not been counted in advance.
+  /// The caller leaves out a subject that has few tries left: it has counted this try there before the check, so that
+  /// simultaneous tries cannot exceed the limit.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [LoginSubject], _ address: IPAddress?
@@ -200,7 +201,7 @@ final class SignInCheck: Sendable {
   /// Whether another sign-in attempt is allowed.
   private enum Admission {
     case free
-    /// The attempt is allowed only if it is counted in advance, because other nodes may be counting at the same time.
+    /// The attempt must be counted before the password is checked, because other nodes may be counting at this moment.
     case scarce
     case wait(Duration)
   }

@@ -19,7 +19,7 @@ public protocol SessionStore: Sendable {
     _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange]
 
-  /// Reads the session with this cookie, if it has not ended and its account is valid.
+  /// Reads the browser session whose cookie has this hash, if the session has not ended and its account is valid.
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?
 
   /// Updates the time of a session's last use.

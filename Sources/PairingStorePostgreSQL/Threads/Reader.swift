@@ -73,7 +73,8 @@ final class Reader: @unchecked Sendable {
       open = open.filter { read in
         context.beginRead()
         let outcome = Result { try read.run(context) }
-        // Checked here too: the store operation may have caught the error that stops it.
+        // A read whose query has no result yet stops with an error. The read may catch this error and end as if it were
+        // complete, so look at the flag and not only at the outcome.
         if context.isStopped { return true }
         switch outcome {
         case .success(let deliver): deliver()

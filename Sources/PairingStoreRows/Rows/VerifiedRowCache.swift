@@ -90,9 +90,9 @@ final class VerifiedTableCache<Record: Sendable>: Sendable {
     }
   }
 
-  /// Returns the cached row if a reader found it in the database when the change counter had this value.
+  /// Returns the cached row if a reader found it in the database when the change counter had the value `mark`.
   ///
-  /// The row in the database stays unchanged as long as the counter does.
+  /// While the counter keeps this value, the row in the database is unchanged.
   func find(_ id: String, asOf mark: UInt64) -> Stored<Record>? {
     guard let known = rows.withLock({ $0[id] }), known.mark == mark else { return nil }
     return known.row

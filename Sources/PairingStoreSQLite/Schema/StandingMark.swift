@@ -15,7 +15,8 @@ extension Schema {
     // An insertion ends no existing sign-in or client. If it replaces a row, that row is deleted first, and the
     // deletion is reported.
     case "authentication", "oauth_client": change != .insert
-    // An update of a grant stores its next generation. That ends an older refresh token, but not the grant.
+    // Only the deletion of a row ends a grant. An update stores the grant's next generation, which ends an older
+    // refresh token.
     case "oauth_grant": change == .delete
     default: true
     }

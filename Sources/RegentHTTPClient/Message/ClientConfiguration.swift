@@ -63,8 +63,10 @@ public struct ClientConfiguration: Sendable {
 
   /// Makes a configuration.
   ///
+  /// Certificates are checked at the latest of the three times, because the wall clock may be years behind.
+  ///
   /// - Parameters:
-  ///   - wallClock: the wall clock in epoch milliseconds, with which certificates are checked.
+  ///   - wallClock: the wall clock in epoch milliseconds.
   ///   - buildTime: the time at which the program was built, in epoch milliseconds.
   ///   - lastSeenServerTime: the latest server time that earlier runs have seen, in epoch milliseconds.
   public init(

@@ -64,7 +64,7 @@ package struct DPoPReplay: Sendable {
     self.askers = max(askers, 1)
   }
 
-  /// How many proofs are stored in both halves.
+  /// How many proofs are remembered, in the current and the older half of the memory together.
   package var count: Int { current.count + earlier.count }
 
   /// Returns what ``take(_:of:at:)`` would return, without storing the proof.

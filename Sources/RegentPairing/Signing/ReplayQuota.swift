@@ -72,7 +72,7 @@ struct ReplayQuota: Sendable {
     if isAhead { leave(entry) }
   }
 
-  /// Called when the clock reaches a second: its nonces no longer count as future.
+  /// Stops counting `entries` as nonces with a future time, because the clock has reached that time.
   mutating func reach(_ entries: [UInt64]) { for entry in entries { leave(entry) } }
 
   private mutating func leave(_ entry: UInt64) {

@@ -99,7 +99,7 @@ public enum AccountStanding: Hashable, Sendable {
   case gone
 }
 
-/// Why an authentication is not valid.
+/// Why an authentication (the sign-in of a device) is not valid.
 public enum AuthenticationRefusal: Error, Hashable, Sendable {
   case expired
   case accountDisabled

@@ -81,7 +81,7 @@ public struct AuthorizationDocument: WireDocument, Hashable {
   }
 }
 
-/// The response of `tokens/media`, with a short media token.
+/// The response of `tokens/media`, with a short-lived media token.
 public struct MediaTokenDocument: WireDocument, Hashable {
   public static let root = XMLRoot("play")
 

@@ -27,7 +27,7 @@ extension Connection {
     case .writer: try configureWriter()
     case .reader:
       try run("PRAGMA query_only = ON")
-      // The writer's cache has 512 KiB. SQLite empties it after every commit of the writer, so it serves only the reads
+      // A reader's cache has 512 KiB. SQLite empties it after every commit of the writer, so it serves only the reads
       // of one transaction.
       try run("PRAGMA cache_size = -512")
       try neverCheckpoint()
@@ -37,7 +37,7 @@ extension Connection {
   }
 
   private borrowing func configureWriter() throws(SQLiteError) {
-    // A reader's cache has 2 MiB. The kernel caches the same pages again: with a million records, a larger cache
+    // The writer's cache has 2 MiB. The kernel caches the same pages again: with a million records, a larger cache
     // changed the time of a refresh or of a new code by no more than measurement noise.
     try run("PRAGMA cache_size = -2048")
     try run("PRAGMA synchronous = FULL")
@@ -140,7 +140,7 @@ private func authorise(
   switch (action, state.running) {
   case (_, .ours): return SQLITE_OK
   // ALTER TABLE … ADD COLUMN runs `PRAGMA quick_check` itself (SQLite 3.40 for a column with a CHECK, 3.46 for each
-  // column of a STRICT table). So pragmas are allowed in migrations, which are part of this program.
+  // column of a STRICT table). So a migration may run pragmas. Its SQL is part of this program, so it is trusted.
   case (SQLITE_PRAGMA, .migration): return SQLITE_OK
   case (SQLITE_PRAGMA, .request): name = "PRAGMA"
   case (SQLITE_TRANSACTION, _): name = "transaction"

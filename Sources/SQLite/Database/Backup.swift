@@ -123,8 +123,10 @@ extension DatabaseFiles {
     }
   }
 
-  /// Gives the draft of a backup its final name, unless a file of that name exists by now, which `rename` would
-  /// overwrite.
+  /// Gives the draft of a backup its final name.
+  ///
+  /// It uses a hard link, because `rename` would overwrite a file that has got this name meanwhile. Only on file
+  /// systems without links is `rename` used.
   fileprivate static func giveName(_ target: String, to draft: String) throws(FileError) {
     do throws(SystemError) {
       do throws(SystemError) {

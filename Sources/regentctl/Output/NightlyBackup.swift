@@ -10,7 +10,7 @@ enum NightlyBackup {
 
   static var hasSystemd: Bool { (try? PrivateDirectory.check("/run/systemd/system", widest: 0o755)) == true }
 
-  /// The findings about the timer.
+  /// The findings of `doctor` about the systemd timer that makes the nightly backup.
   ///
   /// Empty if the service is not a systemd unit, or was installed without the timer.
   static func findings(_ call: Invocation) -> [Finding] {

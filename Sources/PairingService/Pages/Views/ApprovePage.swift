@@ -11,7 +11,7 @@ package struct ApprovePage: PhonePage {
     ///
     /// This is a hint for the viewer, not a proof of an attack.
     case different
-    /// The addresses of phone and screen say nothing, for example behind a proxy.
+    /// The addresses do not show whether phone and screen are on the same network, for example behind a proxy.
     case unknown
   }
 
