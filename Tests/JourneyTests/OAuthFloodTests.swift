@@ -43,7 +43,9 @@ import Testing
     #expect(assertions.counts == (others: 50, strangers: 1))
   }
 
-  @Test func `assertions of one self-registered client leave room for those of the others`() throws {
+  @Test func `one self-registered client cannot use up the capacity for assertions of other self-registered clients`()
+    throws
+  {
     let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 10, strangers: 160)
     let now = Instant(milliseconds: 1_700_000_000_000)
     var next = 0
@@ -70,7 +72,7 @@ import Testing
     #expect(assertions.counts == (others: 10, strangers: 10))
   }
 
-  @Test func `assertions without a time leave room for those that must be written down`() throws {
+  @Test func `expired assertions do not keep a new assertion from being stored`() throws {
     let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 80)
     let now = Instant(milliseconds: 1_700_000_000_000)
     let client: ClientID = try named("client")
@@ -98,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `proofs of one device leave room for those of other devices`() async throws {
+  @Test func `one device cannot use up the capacity for DPoP proofs of other devices`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -127,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a proof that gets no code takes no room`() async throws {
+  @Test func `the proof of a code request that is refused is not stored`() async throws {
     let service = try await TestService { $0.limits.liveCodes = 20 }
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)

@@ -171,7 +171,9 @@ struct CopyTests {
     #expect(throws: CopyFailure.notEmpty(table: "data_key")) { try ServerFilling(place.settings()).close() }
   }
 
-  @Test func `a service whose idle connection broke still counts as using the database`() async throws {
+  @Test func `a copy is refused while a service uses the database, even after the service's idle connection broke`()
+    async throws
+  {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())

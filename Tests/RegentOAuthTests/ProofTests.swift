@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: SignatureAlgorithm.allCases)
-  func `a proof that was made is read`(_ algorithm: SignatureAlgorithm) throws {
+  func `a DPoP proof that this library made can be read and is valid`(_ algorithm: SignatureAlgorithm) throws {
     let key = try SigningKey.generate(algorithm, rsaBits: 2048)
     let text = try DPoPProof.make(for: request("abc"), with: key, nonce: "n", at: now)
     let proof = try DPoPProof(text, for: request("abc"))
@@ -193,7 +193,7 @@ import Testing
     #expect(replay.count == 1)
   }
 
-  @Test func `proofs of clients that ask for codes have a quota of their own, and each source a share of it`() {
+  @Test func `DPoP proofs of code requests have a capacity of their own, of which each source has a share`() {
     var replay = DPoPReplay(capacity: 100, askers: 160)
     var now = Uptime(milliseconds: 0)
     var next: UInt64 = 0

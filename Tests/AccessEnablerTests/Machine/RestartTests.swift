@@ -62,7 +62,9 @@ import Testing
   }
 
   @Test(arguments: [2, 3, 4, 10, 30])
-  func `a long poll that a proxy cuts off is shortened until it fits, without a status`(limit: Int) {
+  func `a long poll that a proxy cuts off is shortened until the proxy lets it end, and the app gets no status`(
+    limit: Int
+  ) {
     var (bench, _) = waiting()
     var asked: [Int] = []
     for _ in 0..<20 {
