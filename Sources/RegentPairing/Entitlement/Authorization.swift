@@ -24,7 +24,7 @@ public struct RequestedResource: Hashable, Sendable {
 public enum AuthorizationSource: Hashable, Sendable {
   /// An entitlement rule of the provider allowed the resource.
   case entitlement
-  /// The account's line-up (the channels in its subscription) contains the channel.
+  /// The resource was allowed because it is a channel in the account's line-up (the channels of its subscription).
   case lineUp
   case temporaryPass
   /// The provider is out of order and an operator has allowed every resource.
