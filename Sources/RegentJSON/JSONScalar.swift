@@ -46,7 +46,7 @@ extension JSONObject {
     do {
       return try Document(from: JSONDecoding(.object(self), named: name))
     } catch {
-      // An error of another type comes from the standard library, one of whose types refused the value.
+      // An error of another type comes from a type of the standard library that refused the value.
       throw (error as? JSONShapeError) ?? JSONShapeError(name: name, expected: "of another kind")
     }
   }

@@ -53,9 +53,9 @@ struct Move {
   let console: Console
   let person: UInt32
 
-  /// Locks the file against services.
+  /// Locks the database file, so that no service opens it during the move.
   ///
-  /// The copy itself locks the database on the server.
+  /// The code that copies the rows locks the database on the server.
   func lock() throws -> FileLock {
     do throws(FileError) {
       return try FileLock(beside: paths.database)

@@ -106,10 +106,10 @@ struct MovedDatabase {
     try refuseService()
   }
 
-  /// Marks the file before the COMMIT that decides a move to a server.
+  /// Marks the file as being moved to a server, before the COMMIT on the server that decides the move.
   func beginLeaving(_ note: Note) throws { try write(Self.away, note) }
 
-  /// Marks the file's place before the step that decides a move from a server.
+  /// Notes beside the database file that a move from a server is under way, before the step that decides the move.
   func beginArriving(_ note: Note) throws { try write(Self.here, note) }
 
   /// Removes the mark, because nothing was moved.

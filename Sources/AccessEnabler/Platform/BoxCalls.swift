@@ -8,7 +8,8 @@ package enum BoxCall: Hashable, Sendable {
   case decision(app: String, requestor: String, permission: String, age: Duration)
   /// Requests the viewer's decisions about the box's apps.
   ///
-  /// While the decisions are those with the tag `unless`, the service holds the response for up to `wait` seconds.
+  /// `unless` is the entity tag of the decisions that the box knows. While they are unchanged, the service holds the
+  /// response for up to `wait` seconds.
   case decisions(unless: String?, wait: Int)
 }
 

@@ -155,7 +155,7 @@ struct AnswerReader: Sendable {
       ? ": a web page; check the address, or sign in to the network first if it is a guest network's page" : ""
   }
 
-  /// The failure of a request to which no response came.
+  /// Converts the error of a request without a response to a service failure.
   static func failure(_ error: ClientError) -> ServiceFailure {
     let kind: ServiceFailure.Kind =
       switch error.kind {
@@ -174,8 +174,8 @@ struct AnswerReader: Sendable {
     case .unreachable(.refused): failure.absence = .refused
     default: break
     }
-    // These failures may be temporary, so the hint is appended to the message. A separate hint would mean that the box
-    // must be repaired.
+    // These failures may be temporary, so the hint is appended to the message. A failure with a separate hint
+    // (`failure.hint`) is one that only a repair of the box ends.
     switch error.kind {
     case .tls, .connectionLost, .redirectRefused, .malformed:
       if let hint = error.hint { failure.message += "; \(hint)" }

@@ -86,8 +86,8 @@ final class ServiceCaller: Sendable {
       isClockWrong = isClockWrong || outcome.isClockWrong
       outcome.isClockWrong = isClockWrong
       guard !isLast, case .failed(let failure) = outcome.answer else { return outcome }
-      // The last repetition starts when the patience ends. It must also end before the deadline, so a fifth of the time
-      // is kept for it.
+      // A call is repeated while the service is unreachable, for the time `patience`. The last repetition starts at the
+      // end of that time. It must end before the deadline, so a fifth of the time is kept for it.
       let end = min(failure.patience(of: call.patience), call.deadline / 5 * 4)
       let (left, wanted) = (end - spent(), failure.retryAfter ?? .zero)
       guard left > .zero, wanted <= left else { return outcome }

@@ -27,8 +27,8 @@ struct DiscoveryRoutes: Sendable {
     mount("/oauth" + ServerMetadata.Endpoint.keys.rawValue) { [core] request, _ in
       .now(KeySet.answer(request, core.oauth.keys.published(at: core.clock.now)))
     }
-    // The client library MSAL requires this address in the metadata. It never shows a page, so it needs no CORS headers
-    // either.
+    // The authorization endpoint exists only because the client library MSAL requires its address in the metadata. It
+    // refuses every request and never shows a page, so it needs no CORS headers.
     for method in [Method.get, .post] {
       routes.on(method, "/oauth" + ServerMetadata.Endpoint.authorization.rawValue) { _, _ in
         .now(

@@ -22,7 +22,7 @@ public struct ClientRoom: Hashable, Sendable {
   /// The time after its registration in which a client is not deleted in favour of a new one.
   public static let settling: Duration = .seconds(3600)
 
-  /// Sets no limit for clients, and deletes none for a new one.
+  /// A requestor may have any number of clients, and no client is deleted when a new one registers.
   public static let unlimited = ClientRoom(most: .max, forgettingBefore: nil)
 
   /// The limit for clients that register themselves without a statement or invitation.

@@ -53,7 +53,7 @@ extension PermitStore {
     try await record(permit, keeping: Permit.mostOfSignIn, at: now)
   }
 
-  /// Uses a temporary pass for a resource, and keeps at most the default number of permits for its sign-in.
+  /// Uses a temporary pass for a resource, and keeps at most the default number of permits for the given sign-in.
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
   ) async throws(StoreError) -> Permit {

@@ -17,7 +17,7 @@ public struct WriterLimits: Sendable {
   public var passivePages = 1_000
   /// How many log pages must be uncopied for a checkpoint to run although requests wait.
   public var forcedPages = 4_000
-  /// How many pages of the log make the writer stop until the log is emptied, and count an alarm.
+  /// The number of pages in the write-ahead log at which the writer stops until the log is empty, and counts an alarm.
   public var maximumPages = 16_000
   /// How long after the last write the log is copied into the database, in nanoseconds.
   public var quietNanoseconds: UInt64 = 500_000_000
