@@ -132,7 +132,7 @@ struct TextTests {
   }
 
   @Test(arguments: ["a", "aG%3D", "aGk.", "aG\0k"])
-  func `lenient base64 still refuses other characters`(_ text: String) {
+  func `lenient base64 decoding refuses characters outside the base64 alphabets`(_ text: String) {
     #expect(throws: TextError.self) { try Base64.decodeLeniently(text) }
   }
 

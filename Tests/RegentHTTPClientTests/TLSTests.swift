@@ -196,7 +196,7 @@ private let year: Int64 = 365 * 24 * hour
       await outcome(client, try ClientRequest(.get, ClientURL(server.url))).failureKind == fault.map { .tls($0) })
   }
 
-  @Test func `the time of a trusted server counts for the next certificate`() async throws {
+  @Test func `the client checks a certificate at the time that a trusted server reported before`() async throws {
     // In 2030 the "good" certificate has expired and the "long" one has not.
     let teacher = try TLSServer(
       world.get(), certificate: "long", date: "Tue, 01 Jan 2030 00:00:00 GMT")
