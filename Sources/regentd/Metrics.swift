@@ -11,7 +11,7 @@ import SQLite
 ///
 /// It has its own listener, so that clients of the service cannot read the metrics.
 ///
-/// The host of `publicURL` is one of this machine's names.
+/// A request must have a Host header with an address or a name of this machine. The host of `publicURL` counts as one.
 func metricsServer(
   on address: ListenAddress, publicURL: String, _ text: @escaping @Sendable () -> String
 ) throws -> Server {

@@ -18,7 +18,7 @@ struct AuditBudgets {
     let requestor: RequestorID?
   }
 
-  /// The number of audit lines that were left out, and the time since when.
+  /// The number of audit lines that were left out, and the time at which the first of them was left out.
   struct Count {
     var lines = 0
     let since: Uptime

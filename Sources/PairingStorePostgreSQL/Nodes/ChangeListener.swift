@@ -32,9 +32,11 @@ final class ChangeListener: @unchecked Sendable {
   ///
   /// At the start another node is assumed to exist.
   private var heardOther = Clocks.monotonicNanoseconds()
-  /// The position that the last query of the change log reached, and its connection, if it found no further entries;
-  /// and the time at which it began.
+  /// The position in the change log up to which the last query read, and the connection of that query.
+  ///
+  /// Nil if the log has further entries after that position.
   private var looked: (upTo: ChangePosition, over: Connection)?
+  /// The time at which the last query of the change log began.
   private var lookedAt: UInt64 = 0
   private var isEnding: () -> Bool = { false }
 

@@ -168,7 +168,7 @@ final class Transaction {
   /// It is stored if the transaction commits.
   func note(_ change: StoreChange) { changes.append(change) }
 
-  /// Called before the next request of this transaction writes.
+  /// Notes what the transaction holds before the next request writes, so that this request alone can be undone.
   func beginRequest() {
     mark = pending.count
     changesBefore = changes.count

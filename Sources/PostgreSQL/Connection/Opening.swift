@@ -54,7 +54,7 @@ extension Connection {
 
   /// The error that helps the operator most.
   ///
-  /// The answer of a server says more than that another server did not answer.
+  /// An error that one server reported says more than the failure to reach another server.
   private static func mostTelling(_ errors: [PostgreSQLError]) -> PostgreSQLError {
     let order: [PostgreSQLError.Kind] = [.untrusted, .refused, .readOnly, .unreachable]
     let worst = order.lazy.compactMap { kind in errors.first { $0.kind == kind } }.first ?? errors.first

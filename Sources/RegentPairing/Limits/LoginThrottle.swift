@@ -45,7 +45,7 @@ public enum LoginThrottle {
   ///
   /// Without this limit, an attacker with many addresses could add a row with each password, and a row stays for a day.
   public static let remembered = 300_000
-  /// The maximum number of failures with which a newly counted account or source starts.
+  /// The maximum number of failures with which an account or source starts that has no row of its own yet.
   private static let mostInherited = 100
 
   /// The failures with which an account or source that has no row of its own starts.

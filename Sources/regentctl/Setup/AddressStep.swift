@@ -206,7 +206,8 @@ struct AddressStep {
     }
     if call[SetupVerb.proxy] { return .proxy }
     guard call.canAsk else {
-      // Port 8787 is the service's own, which has no TLS here, and certificates for bare addresses are rare.
+      // Without a certificate, https works only behind a proxy. Two URLs are unlikely to lead to one: port 8787 is that
+      // of the service itself, and few certificates are for a network address without a name.
       let isNumbers = if case .address = url.host { true } else { false }
       guard !isNumbers, url.effectivePort != 8787 else {
         throw CommandError.usage(
