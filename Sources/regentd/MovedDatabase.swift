@@ -17,7 +17,7 @@ struct MovedDatabase {
 
   init(of database: String) { self.database = database }
 
-  /// A move of the database: its name, and the other place as the user typed it.
+  /// What the file beside the database says about a move: the move's name, and the server as the user typed it.
   struct Note: Equatable {
     let name: String
     let place: String

@@ -252,7 +252,7 @@ struct RegistrationEndpoint: Sendable {
   }
 }
 
-/// The entitlement with which a client registers.
+/// What allows a client to register: a software statement, an invitation, or a requestor that accepts every client.
 private enum Backing {
   case statement(Shown)
   case invitation(ClientInvitationRecord)

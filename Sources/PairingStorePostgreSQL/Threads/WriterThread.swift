@@ -136,8 +136,8 @@ final class WriterThread: @unchecked Sendable {
       // connection is lost, each would only wait as long as this one did.
       return link.isOpen ? .again(failure) : .away(failure)
     }
-    // A refused request may have been refused because of what this transaction read. It is therefore also answered only
-    // after the COMMIT.
+    // A request may have been refused because of rows that this transaction read or wrote. These rows are certain only
+    // after the COMMIT, so refusals are sent after it, as answers are.
     func settle() {
       var isTold = true
       for (request, deliver) in answers where !request.release(deliver) { isTold = false }

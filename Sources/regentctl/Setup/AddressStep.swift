@@ -206,8 +206,9 @@ struct AddressStep {
     }
     if call[SetupVerb.proxy] { return .proxy }
     guard call.canAsk else {
-      // Without a certificate, https works only behind a proxy. Two URLs are unlikely to lead to one: port 8787 is that
-      // of the service itself, and few certificates are for a network address without a name.
+      // Without a terminal, setup assumes that a proxy has the certificate. Two kinds of URL rarely lead to a proxy, so
+      // they are refused: a URL with port 8787, which is the service's own port, and one with a network address in
+      // place of a host name, because few certificates are for such addresses.
       let isNumbers = if case .address = url.host { true } else { false }
       guard !isNumbers, url.effectivePort != 8787 else {
         throw CommandError.usage(
