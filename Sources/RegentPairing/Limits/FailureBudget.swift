@@ -20,7 +20,7 @@ public struct FailureLimit: Hashable, Sendable {
 
   /// Multiplies the count; the span stays the same.
   public func times(_ factor: Int) -> FailureLimit {
-    FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
+    FailureLimit(count: RateLimit.product(count, max(factor, 1)), span: span)
   }
 }
 
