@@ -9,7 +9,7 @@ public enum PEM {
     /// The type of the content, for example `PUBLIC KEY`.
     public let label: String
     /// The content, which is DER.
-    public let bytes: [UInt8]
+    public fileprivate(set) var bytes: [UInt8]
 
     public init(label: String, bytes: [UInt8]) {
       self.label = label
@@ -52,8 +52,8 @@ public enum PEM {
 
   /// The block of one of these types, as a secret; throws unless there is exactly one.
   static func secretBlock(of labels: [String], in text: Secret) throws(KeyError) -> Secret {
-    let block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
-    return Secret(wiping: block.bytes)
+    var block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
+    return Secret(emptying: &block.bytes)
   }
 
   /// The block of one of these types; throws unless there is exactly one.
@@ -89,6 +89,8 @@ public enum PEM {
         guard label == nil else { throw .malformed("line \(number) begins a block inside another") }
         label = begun
         wipe(&body)
+        // An array that grows would leave copies of a private key in freed memory.
+        body.reserveCapacity(text.count - at + 1)
       } else if let ended = marked("END", text, line) {
         guard ended == label else {
           throw .malformed("line \(number) ends a block that did not begin")
