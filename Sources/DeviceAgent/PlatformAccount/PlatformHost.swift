@@ -168,7 +168,8 @@ actor PlatformHost {
     throw CommandError(
       "app \(who.app) may not use the box's account for \(who.requestor): "
         + (permission == .denied ? "the viewer said no" : "nobody has decided"),
-      hint: "the viewer may type: regent sso grant \(who.app) --for \(who.requestor)", code: permission.rawValue)
+      hint: "the viewer may type: regent sso grant \(who.app) --for \(shellQuoted(who.requestor))",
+      code: permission.rawValue)
   }
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }

@@ -5,6 +5,7 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
 // Accounts and entitlement rules of a provider.
 
@@ -130,7 +131,7 @@ extension AdminCall {
     }) {
       throw AdminError(
         .different, "\(account.title) is there already and has another password",
-        hint: "regentctl account password \(account.provider) \(account.name) changes it")
+        hint: "regentctl account password \(account.provider) \(shellQuoted(account.name.text)) changes it")
     }
     return saved
   }

@@ -2,6 +2,7 @@ import Administration
 import CommandKit
 import RegentJSON
 import RegentPairing
+import RegentPlatform
 
 /// `regentctl requestor`.
 enum RequestorNoun {
@@ -133,12 +134,12 @@ enum RequestorNoun {
     let bytes = try readSmallFile(path, for: "--certificate")
     guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else {
       throw CommandError(
-        "--certificate: \(path) is not a PEM file", hint: "look at it: openssl x509 -in \(path)")
+        "--certificate: \(path) is not a PEM file", hint: "look at it: openssl x509 -in \(shellQuoted(path))")
     }
     guard !text.contains("PRIVATE KEY") else {
       throw CommandError(
         "--certificate: \(path) holds a private key, which must stay where it is",
-        hint: "write the certificate alone: openssl x509 -in \(path) -out certificate.pem")
+        hint: "write the certificate alone: openssl x509 -in \(shellQuoted(path)) -out certificate.pem")
     }
     return text
   }

@@ -1,6 +1,7 @@
 import Administration
 import CommandKit
 import RegentPairing
+import RegentPlatform
 
 // Doing what a plan says, so that whoever applied a file knows afterwards what the service has.
 
@@ -197,7 +198,7 @@ extension Plan {
     let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
     throw CommandError(
       "somebody else changed records at the same time: \(first.kind) \(first.name)\(others) are not as \(path) says",
-      hint: "see what is different: regentctl apply \(path) --dry-run; then apply it again",
+      hint: "see what is different: regentctl apply \(shellQuoted(path)) --dry-run; then apply it again",
       code: AdminError.Code.changedMeanwhile.rawValue)
   }
 }
