@@ -7,10 +7,10 @@ package import RegentPairing
 ///
 /// Anyone can make proofs with a new key, so a proof is stored only after the rest of its request was accepted.
 /// Requests with a token or an approved code are limited by the rate limit of their device, but a viewer may have a
-/// hundred devices. While a half is more than half full, each viewer therefore gets only a share of it. Code requests of
-/// a public client have no such limit, so they have a capacity of their own, of which each source address gets a share.
-/// When a half is full, new proofs are refused until the next half begins, and the client is told to try again. No entry
-/// is evicted to make room.
+/// hundred devices. While a half is more than half full, each viewer therefore gets only a share of it. Code requests
+/// of a public client have no such limit, so they have a capacity of their own, of which each source address gets a
+/// share. When a half is full, new proofs are refused until the next half begins, and the client is told to try again.
+/// No entry is evicted to make room.
 package struct DPoPReplay: Sendable {
   /// The length of a half.
   ///
