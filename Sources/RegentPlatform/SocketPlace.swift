@@ -21,7 +21,7 @@ public enum SocketPlace {
   public static func ofAgent(below folder: String?) -> [String] {
     let machine = "/run/regent/agent.sock"
     guard let folder, !folder.isEmpty else { return [machine] }
-    if let there = status(folder), there.st_uid != geteuid(), there.st_uid != 0 { return [machine] }
+    if isForeign(folder) { return [machine] }
     return ["\(folder)/regent/agent.sock", machine]
   }
 
@@ -43,6 +43,15 @@ public enum SocketPlace {
       guard place != "/", let slash = place.lastIndex(of: "/") else { return holder.st_uid }
       place = slash == place.startIndex ? "/" : String(place[..<slash])
     }
+  }
+
+  /// Whether the file at a path belongs to another user than root and this process's own.
+  ///
+  /// A program that listens on such a socket is that user's, also where a variable of the environment that `su` kept
+  /// names its folder.
+  public static func isForeign(_ path: String) -> Bool {
+    guard let there = status(path) else { return false }
+    return there.st_uid != geteuid() && there.st_uid != 0
   }
 
   private static func status(_ path: String) -> stat? {

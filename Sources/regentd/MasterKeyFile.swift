@@ -194,22 +194,22 @@ struct MasterKeyFile {
   }
 
   private func read(_ path: String) throws -> Secret? {
-    let content: [UInt8]
+    var content: [UInt8]
     do throws(FileError) {
       content = try DurableFile.read(path, limit: 1024, widest: paths.masterKeyMode)
     } catch {
       guard error.kind == .missing else { throw error }
       return nil
     }
-    if content.count == 32 { return Secret(wiping: content) }
+    if content.count == 32 { return Secret(emptying: &content) }
     let line = content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...]
     let digits = String(decoding: TextLines.withoutReturn(line), as: UTF8.self)
-    guard let bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
+    guard var bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
       throw CommandError(
         "the master key \(path) is neither 32 bytes nor 64 hexadecimal digits",
         hint: "use the file that the service created at its first start")
     }
-    return Secret(wiping: bytes)
+    return Secret(emptying: &bytes)
   }
 
   private var missing: CommandError {

@@ -320,4 +320,11 @@ struct AccountFindingTests {
     status["refused"] = [["user": 4_294_967_295, "requestor": "acme", "count": 3]]
     #expect(AccountFindings.of(.object(status), now: 0)[1].sentence.contains("3 times"))
   }
+
+  @Test func `the doctor suggests no line for agent conf with words that a refused program chose`() {
+    let asked: JSONValue = [["user": 4_294_967_295, "requestor": "acme requestor:other socket:x", "count": 1]]
+    let finding = AccountFindings.of(["signedIn": false, "apps": [], "refused": asked], now: 0).first
+    #expect(finding?.hint?.hasSuffix(" requestor:ID") == true)
+    #expect(finding?.sentence.contains("other") == false)
+  }
 }

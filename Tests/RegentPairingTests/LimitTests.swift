@@ -25,6 +25,23 @@ import Testing
     #expect(meter.take(of: limit, at: up(1)) == .within)
   }
 
+  @Test func `the multiple of a very large limit is the largest limit and never a small one`() {
+    #expect(LiveCodeLimits(.max, among: 2).most(having: 0) == .max)
+    #expect(LiveCodeLimits(.max / 2 + 1, among: 2).most(having: 0) == .max)
+    let failures = FailureLimit(count: .max / 2 + 1, span: .seconds(1))
+    #expect(failures.times(2).count == .max)
+    #expect(failures.times(4).count == .max)
+    #expect(failures.times(0).count == failures.count)
+    let rate = RateLimit(oneEvery: .seconds(1), burst: .max / 2 + 1)
+    #expect(rate.times(4).burst == .max)
+    #expect(rate.with(burst: 4).burst == .max)
+    var meter = RateMeter()
+    for second in 0..<3 { #expect(meter.take(of: rate.with(burst: 4), at: up(second)) == .within) }
+    let rare = RateLimit(perSecond: 1, burst: 1).slowed(by: .max)
+    #expect(meter.take(of: rare, at: up(3)) == .within)
+    #expect(meter.take(of: rare, at: up(4)) != .within)
+  }
+
   @Test func `nodes that share a limit get equal parts of it`() {
     #expect(RateLimit(perSecond: 20, burst: 100).divided(among: 4) == RateLimit(perSecond: 5, burst: 25))
     #expect(RateLimit(oneEvery: .seconds(1), burst: 2).divided(among: 3) == RateLimit(oneEvery: .seconds(3), burst: 1))

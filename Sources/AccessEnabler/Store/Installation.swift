@@ -76,9 +76,9 @@ extension Installation {
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,
       object["version"]?.int64 == 1, let deviceID = object["deviceID"]?.string,
       (try? Hex.decode(deviceID))?.count == 32,
-      let key = object["key"]?.string.flatMap({ try? Base64.decode($0) }), key.count == 32,
+      var key = object["key"]?.string.flatMap({ try? Base64.decode($0) }), key.count == 32,
       let machine = object["machine"]?.string
     else { return nil }
-    self.init(deviceID: deviceID, key: Secret(wiping: key), machineMark: machine)
+    self.init(deviceID: deviceID, key: Secret(emptying: &key), machineMark: machine)
   }
 }

@@ -120,19 +120,11 @@ actor PairHost {
       if app == nil { running?.isOfApps = false }
       return joined
     }
-    if let app {
-      if let running, isHeard(running), !running.isOfApps {
-        throw CommandError(
-          "a sign-in of this box is already in progress", hint: "wait until it ends, at most a minute", code: "busy")
-      }
-      try appCodes.take(app, now: clock())
-    }
-    if let running {
-      guard running.user == user || running.isOfApps || !isHeard(running) else {
-        throw CommandError(
-          "another user is signing this box in", hint: "wait until it ends, at most a minute",
-          code: "busy")
-      }
+    if let running { try mayReplace(running, user, isApp: app != nil) }
+    if let app { try appCodes.take(app, now: clock()) }
+    // While the earlier sign-in is withdrawn, another program may begin one, which must not get lost.
+    while let running {
+      try mayReplace(running, user, isApp: app != nil)
       await end(running.id)
     }
     let link = try newLink(order)
@@ -208,6 +200,19 @@ actor PairHost {
     let after = running.forgotten + place
     if let providers = running.providers { note(providers, of: running.id) }
     return (running.id, after)
+  }
+
+  /// Throws when a program still polls for a sign-in that this user, or an app, must not replace.
+  private func mayReplace(_ running: Running, _ user: UInt32, isApp: Bool) throws(CommandError) {
+    guard !running.isOfApps, isHeard(running) else { return }
+    guard !isApp else {
+      throw CommandError(
+        "a sign-in of this box is already in progress", hint: "wait until it ends, at most a minute", code: "busy")
+    }
+    guard running.user == user else {
+      throw CommandError(
+        "another user is signing this box in", hint: "wait until it ends, at most a minute", code: "busy")
+    }
   }
 
   private func hear(_ id: String, _ user: UInt32) throws(CommandError) {

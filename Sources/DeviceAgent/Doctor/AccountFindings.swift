@@ -1,5 +1,6 @@
 import CommandKit
 import RegentJSON
+import RegentPairing
 import RegentPlatform
 
 /// The findings of `doctor` about the box's TV provider account and its apps.
@@ -67,10 +68,13 @@ enum AccountFindings {
     let user = refusal["user"]?.int64 ?? 0
     let requestor = refusal["requestor"]?.string ?? ""
     let name = UInt32(exactly: user).map { Accounts.title(of: $0) } ?? String(user)
+    // Any local user chooses this text. In a line for agent.conf, a text with spaces would be several words.
+    let isOneWord = RequestorID(requestor) != nil && !requestor.contains(where: \.isWhitespace)
     return Finding(
       subject: "apps", verdict: .note,
-      sentence:
-        "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor), but is not an app in agent.conf",
-      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) requestor:\(requestor)")
+      sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for "
+        + "\(isOneWord ? requestor : "an invalid requestor"), but is not an app in agent.conf",
+      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) "
+        + "requestor:\(isOneWord ? requestor : "ID")")
   }
 }

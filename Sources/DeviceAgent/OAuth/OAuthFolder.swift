@@ -92,14 +92,14 @@ struct OAuthFolder: Sendable {
   ///
   /// It is generated at the first use.
   func key() throws(CommandError) -> SigningKey {
-    let bytes: [UInt8]
+    var bytes: [UInt8]
     do throws(FileError) {
       bytes = try DurableFile.read("\(path)/key", limit: 16_384)
     } catch {
       guard error.kind == .missing else { throw Self.trouble(error) }
       return try newKey()
     }
-    guard let key = try? SigningKey(pem: Secret(wiping: bytes)) else { throw damaged("key") }
+    guard let key = try? SigningKey(pem: Secret(emptying: &bytes)) else { throw damaged("key") }
     return key
   }
 

@@ -168,7 +168,8 @@ actor PlatformHost {
     throw CommandError(
       "app \(who.app) may not use the box's account for \(who.requestor): "
         + (permission == .denied ? "the viewer denied it" : "the viewer has not decided"),
-      hint: "the viewer can allow it: regent sso grant \(who.app) --for \(who.requestor)", code: permission.rawValue)
+      hint: "the viewer can allow it: regent sso grant \(who.app) --for \(shellQuoted(who.requestor))",
+      code: permission.rawValue)
   }
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }

@@ -172,7 +172,7 @@ extension AgentSettings {
       while let last = bytes.last, last == 0x0a || last == 0x0d || last == 0x20 {
         bytes.removeLast()
       }
-      if !bytes.isEmpty { return Secret(wiping: bytes) }
+      if !bytes.isEmpty { return Secret(emptying: &bytes) }
     } catch {
       var hint = error.hint
       if case .system(let refusal) = error.kind, refusal.isAboutRights {

@@ -5,6 +5,7 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
 // Admin routes for the accounts and entitlement rules of a provider.
 
@@ -130,7 +131,7 @@ extension AdminCall {
     }) {
       throw AdminError(
         .different, "\(account.title) already exists with another password",
-        hint: "to change it, run regentctl account password \(account.provider) \(account.name)")
+        hint: "to change it, run regentctl account password \(account.provider) \(shellQuoted(account.name.text))")
     }
     return saved
   }

@@ -2,6 +2,7 @@ internal import Administration
 internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
 // Problems that the service can detect itself, for `regentctl doctor`.
 
@@ -234,7 +235,7 @@ extension AdminCall {
     }
     return Finding(
       "provider \(provider)", .warning, "viewers cannot sign in: no account has a password",
-      fix: "regentctl account password \(provider) \(first.name)")
+      fix: "regentctl account password \(provider) \(shellQuoted(first.name.text))")
   }
 }
 

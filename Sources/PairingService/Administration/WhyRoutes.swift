@@ -3,6 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
+internal import RegentPlatform
 
 // Explains why a box may or may not watch a title: the result of every check of the service, in the order in which it
 // checks.
@@ -114,7 +115,7 @@ extension AdminCall {
       return [
         Finding(
           "account", .bad, "\(viewer.provider)/\(name) was removed",
-          fix: "regentctl account add \(viewer.provider) \(name), then sign the box in again")
+          fix: "regentctl account add \(viewer.provider) \(shellQuoted(name.text)), then sign the box in again")
       ]
     }
     guard account.isDisabled else {
@@ -124,7 +125,7 @@ extension AdminCall {
     return [
       Finding(
         "account", .bad, "\(viewer.provider)/\(name) is disabled",
-        fix: "regentctl account enable \(viewer.provider) \(name)")
+        fix: "regentctl account enable \(viewer.provider) \(shellQuoted(name.text))")
     ]
   }
 
@@ -165,8 +166,10 @@ extension AdminCall {
     func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> Finding {
       Finding("title", status, detail, fix: fix)
     }
+    // Operators copy these commands into a root shell, and a viewer or a provider's file may have chosen the names.
     let allow =
-      "regentctl entitle add \(provider) --allow '\(title)'" + (account.map { " --account \($0.name)" } ?? "")
+      "regentctl entitle add \(provider) --allow \(shellQuoted(title))"
+      + (account.map { " --account \(shellQuoted($0.name.text))" } ?? "")
     do throws(AuthorizationDenial) {
       switch try box.decide(resource) {
       case .entitlement: return found(.good, "rule \(rule?.id.text ?? "") allows \(rule?.pattern.text ?? "")")
@@ -180,7 +183,8 @@ extension AdminCall {
       case .parentalControls:
         return found(
           .bad, "its rating is above the account's limit",
-          fix: "regentctl account set \(provider) \(account?.name.text ?? "NAME") --rating SCHEME=VALUE")
+          fix: "regentctl account set \(provider) \(account.map { shellQuoted($0.name.text) } ?? "NAME") "
+            + "--rating SCHEME=VALUE")
       case .provider:
         guard let rule else {
           return found(.bad, "no rule matches \(title), and the account has no channel of that name", fix: allow)

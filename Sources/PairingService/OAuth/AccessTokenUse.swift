@@ -192,7 +192,7 @@ extension ServiceCore {
   /// Counts the request against the device's rate limit, then marks the DPoP proof as used.
   func admit(_ signIn: AuthenticationRecord, with proof: DPoPProof?) throws {
     try limits.take(signIn.deviceHash, at: signIn.authentication.requestor)
-    if let proof { try oauth.proofs.take(proof, clock) }
+    if let proof { try oauth.proofs.take(proof, of: .signedIn(signIn.authentication.viewer), clock) }
   }
 }
 

@@ -46,7 +46,8 @@ struct CodeRedemption: Sendable {
     guard asked.thumbprint == nil || asked.thumbprint == proof?.thumbprint else {
       throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
     }
-    if let proof { try core.oauth.proofs.take(proof, core.clock) }
+    guard let viewer = known.flow.state.approval?.viewer else { throw OAuthError.unknownCode }
+    if let proof { try core.oauth.proofs.take(proof, of: .signedIn(viewer), core.clock) }
     let signIn: ValidSignIn
     switch try await pickUp(known.known.record) {
     case .success(let standing): signIn = standing

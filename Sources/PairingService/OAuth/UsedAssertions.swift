@@ -23,8 +23,10 @@ package final class UsedAssertions: Sendable {
   static let strangersCapacity = 16_384
   /// The number of self-registered clients that it takes to use up the places of all such clients.
   ///
-  /// Each has 1,024 places, enough for an assertion every 0.6 seconds.
-  private static let strangersAtLeast = 16
+  /// A self-registered client has 1,024 places, enough for an assertion every 0.6 seconds. Clients of operators have a
+  /// share only while their capacity is half full, so that one busy API may use half of it, and a client of a hostile
+  /// requestor still leaves room for those of the others.
+  private static let atLeast = 16
 
   private let startedAt: Instant
   /// The used assertions that earlier processes stored, with their expiry times.
@@ -38,8 +40,10 @@ package final class UsedAssertions: Sendable {
   ) {
     startedAt = start
     earlier = texts.map { Self.entries(in: $0, after: start) }.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }
-    used = Locked(Table(most: capacity))
-    self.strangers = Locked(Table(most: strangers, ofOne: max(strangers / Self.strangersAtLeast, 1)))
+    used = Locked(
+      Table(most: capacity, ofOne: max(capacity / Self.atLeast, 1), sharedFrom: capacity / 2))
+    self.strangers = Locked(
+      Table(most: strangers, ofOne: max(strangers / Self.atLeast, 1), sharedFrom: 0))
   }
 
   /// The number of used assertions in memory: of clients that registered themselves (`strangers`), and of all others.
@@ -105,6 +109,7 @@ package final class UsedAssertions: Sendable {
     let most: Int
     /// The number of places for used assertions that one client may take.
     let ofOne: Int
+    let sharedFrom: Int
     private(set) var entries: [[UInt8]: Entry] = [:]
     private var counts: [ClientID: Int] = [:]
     /// The time at which the first remembered assertion expires, as of the last time the table was full.
@@ -116,9 +121,10 @@ package final class UsedAssertions: Sendable {
     /// The used assertions that must be stored, with their expiry, so that a later process refuses them.
     var kept: [[UInt8]: Instant] { entries.filter(\.value.outlives).mapValues(\.expires) }
 
-    init(most: Int, ofOne: Int = .max) {
+    init(most: Int, ofOne: Int, sharedFrom: Int) {
       self.most = most
       self.ofOne = ofOne
+      self.sharedFrom = sharedFrom
     }
 
     /// Marks an assertion of a client as used.
@@ -141,7 +147,7 @@ package final class UsedAssertions: Sendable {
     }
 
     private func hasRoom(for client: ClientID) -> Bool {
-      entries.count < most && counts[client, default: 0] < ofOne
+      entries.count < most && (entries.count < sharedFrom || counts[client, default: 0] < ofOne)
     }
 
     private mutating func forget(at now: Instant) {

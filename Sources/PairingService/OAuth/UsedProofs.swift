@@ -57,7 +57,7 @@ package final class UsedProofs: Sendable {
   ///
   /// Call it after all other checks of the request and after the rate limit of its sender.
   package func take(
-    _ proof: DPoPProof, of owner: DPoPReplay.Owner = .signedIn, _ clock: ServiceClock
+    _ proof: DPoPProof, of owner: DPoPReplay.Owner, _ clock: ServiceClock
   ) throws(OAuthError) {
     try allow(replay.withLock { $0.take(Self.hash(proof), of: owner, at: clock.uptime) })
   }

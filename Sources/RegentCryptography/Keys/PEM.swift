@@ -9,7 +9,7 @@ public enum PEM {
     /// The type of the block's content, for example `PUBLIC KEY`.
     public let label: String
     /// The content of the block, which is DER.
-    public let bytes: [UInt8]
+    public fileprivate(set) var bytes: [UInt8]
 
     public init(label: String, bytes: [UInt8]) {
       self.label = label
@@ -58,8 +58,8 @@ public enum PEM {
   ///
   /// Throws unless there is exactly one.
   static func secretBlock(of labels: [String], in text: Secret) throws(KeyError) -> Secret {
-    let block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
-    return Secret(wiping: block.bytes)
+    var block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
+    return Secret(emptying: &block.bytes)
   }
 
   /// The only block of one of these types.
@@ -95,6 +95,8 @@ public enum PEM {
         guard label == nil else { throw .malformed("line \(number) begins a block inside another") }
         label = begun
         wipe(&body)
+        // An array that grows would leave copies of a private key in freed memory.
+        body.reserveCapacity(text.count - at + 1)
       } else if let ended = marked("END", text, line) {
         guard ended == label else {
           throw .malformed("line \(number) ends a block that did not begin")

@@ -181,7 +181,7 @@ extension PKey {
       var place = buffer.baseAddress
       unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &place)
     }
-    return Secret(wiping: der)
+    return Secret(emptying: &der)
   }
 
   /// A number of the key, for example the modulus `n`, big-endian without leading zeros, or padded to `size` bytes.

@@ -101,7 +101,7 @@ public struct SealingKey: Sendable {
       wipe(&plain)
       throw .notAuthentic
     }
-    return Secret(wiping: plain)
+    return Secret(emptying: &plain)
   }
 
   /// The id of the key that opens `box`.

@@ -6,10 +6,11 @@ package import RegentPairing
 /// long on the boot clock, in two halves of eleven minutes; the older half is dropped as a whole.
 ///
 /// Every client can make proofs with a new key, so a proof is stored only after the rest of its request was accepted.
-/// Requests with a token or an approved code are limited by the rate limit of their device. Code requests of a public
-/// client have no such limit, so they have a capacity of their own, of which each source address gets a share. When a
-/// half is full, new proofs are refused until the next half begins, and the client is told to try again. No entry is
-/// evicted to make room.
+/// Requests with a token or an approved code are limited by the rate limit of their device, but a viewer may have a
+/// hundred devices. While a half is more than half full, each viewer therefore gets only a share of it. Code requests
+/// of a public client have no such limit, so they have a capacity of their own, of which each source address gets a
+/// share. When a half is full, new proofs are refused until the next half begins, and the client is told to try again.
+/// No entry is evicted to make room.
 package struct DPoPReplay: Sendable {
   /// The time for which new proofs are stored in one half of the memory.
   ///
@@ -25,6 +26,8 @@ package struct DPoPReplay: Sendable {
   ///
   /// Each source then has 12 requests a second.
   static let sources = 16
+  /// A viewer who has stored this part of the capacity for clients with a token gets no more while it is half full.
+  static let viewers = 16
 
   package enum Verdict: Sendable, Hashable {
     case fresh
@@ -35,7 +38,7 @@ package struct DPoPReplay: Sendable {
   /// The part of the capacity against which a proof counts.
   package enum Owner: Sendable, Hashable {
     /// The proof came with a token or an approved code.
-    case signedIn
+    case signedIn(Viewer)
     /// The proof came with a request for a code from this source address, or over a local socket if it is `nil`.
     case asker(SourceKey?)
   }
@@ -58,6 +61,8 @@ package struct DPoPReplay: Sendable {
   ///
   /// Sources with the same hash value modulo the array's size share a counter.
   private var taken = [UInt32](repeating: 0, count: 4_096)
+  /// The same for viewers.
+  private var takenByViewers = [UInt32](repeating: 0, count: 4_096)
 
   package init(capacity: Int = DPoPReplay.usualCapacity, askers: Int = DPoPReplay.usualAskers) {
     self.capacity = max(capacity, 1)
@@ -74,6 +79,7 @@ package struct DPoPReplay: Sendable {
       earlier = half == number &+ 1 ? current : Half()
       current = Half()
       for place in taken.indices { taken[place] = 0 }
+      for place in takenByViewers.indices { takenByViewers[place] = 0 }
       number = half
     }
     if current.contains(hash) || earlier.contains(hash) { return .used }
@@ -88,7 +94,9 @@ package struct DPoPReplay: Sendable {
     let verdict = look(hash, of: owner, at: now)
     guard verdict == .fresh else { return verdict }
     switch owner {
-    case .signedIn: current.signedIn.insert(hash)
+    case .signedIn(let viewer):
+      current.signedIn.insert(hash)
+      takenByViewers[place(of: viewer)] += 1
     case .asker(let source):
       current.askers.insert(hash)
       if let source { taken[place(of: source)] += 1 }
@@ -98,12 +106,15 @@ package struct DPoPReplay: Sendable {
 
   private func hasRoom(for owner: Owner) -> Bool {
     switch owner {
-    case .signedIn: return current.signedIn.count < capacity
+    case .signedIn(let viewer):
+      guard current.signedIn.count >= capacity / 2 else { return true }
+      return current.signedIn.count < capacity
+        && takenByViewers[place(of: viewer)] < UInt32(clamping: max(capacity / Self.viewers, 1))
     case .asker(let source):
       guard current.askers.count < askers else { return false }
       return source.map { taken[place(of: $0)] < UInt32(clamping: max(askers / Self.sources, 1)) } ?? true
     }
   }
 
-  private func place(of source: SourceKey) -> Int { Int(UInt(bitPattern: source.hashValue) % UInt(taken.count)) }
+  private func place(of sharer: some Hashable) -> Int { Int(UInt(bitPattern: sharer.hashValue) % UInt(taken.count)) }
 }

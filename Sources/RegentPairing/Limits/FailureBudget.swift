@@ -21,7 +21,7 @@ public struct FailureLimit: Hashable, Sendable {
 
   /// Returns a limit with the count multiplied; the time span stays the same.
   public func times(_ factor: Int) -> FailureLimit {
-    FailureLimit(count: count.multipliedReportingOverflow(by: factor).partialValue, span: span)
+    FailureLimit(count: RateLimit.product(count, max(factor, 1)), span: span)
   }
 }
 

@@ -18,6 +18,6 @@ public struct LiveCodeLimits: Hashable, Sendable {
 
   /// The total number of live codes below which a requestor with `own` live codes gets another one.
   public func most(having own: Int) -> Int {
-    own < share ? all.addingReportingOverflow(all).partialValue : all
+    own < share ? RateLimit.product(all, 2) : all
   }
 }

@@ -25,19 +25,25 @@ public struct RateLimit: Hashable, Sendable {
 
   /// Creates a limit for rare requests, from the interval between them.
   public init(oneEvery interval: Duration, burst: Int) {
-    self.interval = max(Int64(interval / .microseconds(1)), 1)
+    // Rounded down to a number that fits: a conversion that overflows ends the process.
+    self.interval = max(Int64(min(interval / .microseconds(1), 9e18)), 1)
     self.burst = max(burst, 1)
   }
 
   /// Returns a limit with both the rate and the burst multiplied.
   public func times(_ factor: Int) -> RateLimit {
-    RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: burst * max(factor, 1))
+    RateLimit(oneEvery: .microseconds(interval / Int64(max(factor, 1))), burst: Self.product(burst, max(factor, 1)))
   }
 
   /// Returns a limit with the burst multiplied; the rate stays the same.
   public func with(burst factor: Int) -> RateLimit {
-    let (product, overflows) = burst.multipliedReportingOverflow(by: factor)
-    return RateLimit(oneEvery: .microseconds(interval), burst: overflows ? .max : product)
+    RateLimit(oneEvery: .microseconds(interval), burst: Self.product(burst, factor))
+  }
+
+  /// The product of a limit and a factor, at most `.max`: a product that wraps would make a large limit a small one.
+  static func product<Number: FixedWidthInteger>(_ limit: Number, _ factor: Number) -> Number {
+    let (product, overflows) = limit.multipliedReportingOverflow(by: factor)
+    return overflows ? .max : product
   }
 
   /// The part of a shared limit that one of `count` nodes may use.
@@ -50,8 +56,7 @@ public struct RateLimit: Hashable, Sendable {
 
   /// Returns a limit with the rate divided; the burst stays the same.
   public func slowed(by factor: Int) -> RateLimit {
-    let (slow, overflow) = interval.multipliedReportingOverflow(by: Int64(max(factor, 1)))
-    return RateLimit(oneEvery: .microseconds(overflow ? .max : slow), burst: burst)
+    RateLimit(oneEvery: .microseconds(Self.product(interval, Int64(max(factor, 1)))), burst: burst)
   }
 }
 
@@ -72,8 +77,9 @@ public struct RateMeter: Hashable, Sendable {
     let (scaled, overflow) = now.milliseconds.multipliedReportingOverflow(by: 1000)
     let now = overflow ? Int64.max / 2 : scaled
     let price = limit.interval
-    let room = price * Int64(limit.burst)
-    let after = max(fullAt, now) + price
+    let room = RateLimit.product(price, Int64(limit.burst))
+    let (after, isTooLate) = max(fullAt, now).addingReportingOverflow(price)
+    guard !isTooLate else { return .over(retryAfter: .microseconds(price)) }
     guard after - now <= room else { return .over(retryAfter: .microseconds(after - now - room)) }
     fullAt = after
     return .within
@@ -83,7 +89,7 @@ public struct RateMeter: Hashable, Sendable {
   ///
   /// Then removing this meter from memory changes nothing.
   public func isFull(at now: Uptime) -> Bool {
-    fullAt <= now.milliseconds.multipliedReportingOverflow(by: 1000).partialValue
+    fullAt <= RateLimit.product(now.milliseconds, 1000)
   }
 }
 

@@ -113,7 +113,7 @@ enum ProvisioningVerbs {
       return try ProvisioningFile(value: value, named: path)
     } catch let error as JSONError {
       throw CommandError(
-        "\(title(of: path)) is \(error)", hint: "find the mistake: python3 -m json.tool \(path)")
+        "\(title(of: path)) is \(error)", hint: "find the mistake: python3 -m json.tool \(shellQuoted(path))")
     } catch let error as JSONShapeError {
       throw CommandError("\(title(of: path)): \(error)", hint: "compare the file with the output of regentctl export")
     }

@@ -1,6 +1,7 @@
 import Administration
 import CommandKit
 import RegentPairing
+import RegentPlatform
 
 // Checks and performs a plan, so that after an error the operator knows which changes were made.
 
@@ -202,7 +203,7 @@ extension Plan {
     let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
     throw CommandError(
       "another command changed records at the same time: \(first.kind) \(first.name)\(others) differ from \(path)",
-      hint: "see the difference with regentctl apply \(path) --dry-run, then apply the file again",
+      hint: "see the difference with regentctl apply \(shellQuoted(path)) --dry-run, then apply the file again",
       code: AdminError.Code.changedMeanwhile.rawValue)
   }
 }

@@ -52,8 +52,9 @@ enum Connection {
     let own =
       environment["XDG_STATE_HOME"].map { "\($0)/regent/admin.sock" }
       ?? home.map { "\($0)/.local/state/regent/admin.sock" }
-    // The socket of a service that this user runs, then the machine's.
-    return [own, machineSocket].compactMap(\.self)
+    // The socket of a service that this user runs, then the machine's. For root after `su` the variables may still be
+    // another user's, and that user would get the passwords that root types.
+    return [own.flatMap { SocketPlace.isForeign($0) ? nil : $0 }, machineSocket].compactMap(\.self)
   }
 
   private static var isPackaged: Bool { SocketPlace.isThere("/usr/lib/systemd/system/regentd.service") }
