@@ -24,6 +24,15 @@ public struct Secret: Sendable {
     wipe(&bytes)
   }
 
+  /// Copies `bytes`, then wipes and empties the variable.
+  ///
+  /// Use this for a variable or a member: passing one to ``init(wiping:)`` may pass a second reference to its storage,
+  /// and then only a copy is wiped.
+  public init(emptying bytes: inout [UInt8]) {
+    self.init(copying: bytes.span)
+    wipe(&bytes)
+  }
+
   /// The number of bytes of the secret.
   public var count: Int { storage.count }
 

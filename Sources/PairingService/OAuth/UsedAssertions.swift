@@ -21,7 +21,7 @@ package final class UsedAssertions: Sendable {
   /// An attacker can register such clients. They must not take the places of clients that operators created or that
   /// have a software statement.
   static let strangersCapacity = 16_384
-  /// The number of self-registered clients that it takes to use up the places of all such clients.
+  /// One client gets at most a sixteenth of the places for used assertions.
   ///
   /// A self-registered client has 1,024 places, enough for an assertion every 0.6 seconds. Clients of operators have a
   /// share only while their capacity is half full, so that one busy API may use half of it, and a client of a hostile
@@ -107,7 +107,7 @@ package final class UsedAssertions: Sendable {
     static let written = 8
 
     let most: Int
-    /// The number of places for used assertions that one client may take.
+    /// The number of places for used assertions that one client may take, once `sharedFrom` places are taken.
     let ofOne: Int
     let sharedFrom: Int
     private(set) var entries: [[UInt8]: Entry] = [:]

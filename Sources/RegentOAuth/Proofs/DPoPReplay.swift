@@ -37,7 +37,7 @@ package struct DPoPReplay: Sendable {
 
   /// The part of the capacity against which a proof counts.
   package enum Owner: Sendable, Hashable {
-    /// The proof came with a token or an approved code.
+    /// The proof came with a token or an approved code of this viewer. All guests of a provider are one viewer.
     case signedIn(Viewer)
     /// The proof came with a request for a code from this source address, or over a local socket if it is `nil`.
     case asker(SourceKey?)
