@@ -176,6 +176,8 @@ public struct EnablerConfiguration: Sendable {
   public var timing = EnablerTiming()
   /// The trusted certificate authorities.
   public var authorities = CertificateAuthorities.system
+  /// The proxy for requests to the services.
+  public var proxy = ProxyChoice.environment
   /// When the app was built, in milliseconds since 1970.
   ///
   /// A clock before this time is wrong.

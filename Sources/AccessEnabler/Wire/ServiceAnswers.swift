@@ -163,7 +163,7 @@ struct AnswerReader: Sendable {
       case .redirectRefused where error.origin?.scheme == .http: .captivePortal
       case .redirectRefused, .malformed, .tooLarge: .unreadable
       case .invalidRequest, .unreachable, .timedOut, .connectionLost, .cancelled, .libraryMissing,
-        .system:
+        .system, .proxyRefused:
         .unreachable
       }
     var failure = ServiceFailure(kind: kind, message: error.description)
@@ -176,7 +176,7 @@ struct AnswerReader: Sendable {
     // These failures may pass, so the hint is appended to the message. A separate hint would mean that the box must
     // be repaired.
     switch error.kind {
-    case .tls, .connectionLost, .redirectRefused, .malformed:
+    case .tls, .connectionLost, .redirectRefused, .malformed, .proxyRefused:
       if let hint = error.hint { failure.message += "; \(hint)" }
     default: break
     }

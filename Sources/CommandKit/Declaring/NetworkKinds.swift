@@ -30,7 +30,7 @@ extension ValueKind where Value == AbsoluteURL {
     ValueKind("URL", show: { $0.description }) { text throws(ValueProblem) in
       let url: AbsoluteURL
       do throws(URLError) {
-        url = try AbsoluteURL(parsing: text)
+        url = try AbsoluteURL(parsing: text, acceptsZone: true)
       } catch {
         throw ValueProblem(
           "is not an address of the web: \(error)", hint: "write it as https://tv.example.org")

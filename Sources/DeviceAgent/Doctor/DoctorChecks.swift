@@ -41,7 +41,8 @@ struct DoctorChecks: Sendable {
     var findings = setUp(settings)
     findings.append(state(settings, search))
     for service in settings.services {
-      findings += await reach(service, settings.authorities)
+      findings += Self.proxy(service, settings.proxy).map { [$0] } ?? []
+      findings += await reach(service, settings)
     }
     findings.append(daemon)
     findings += settings.allowRules.map(Self.permissions)
@@ -121,12 +122,31 @@ struct DoctorChecks: Sendable {
     return nil
   }
 
-  private func reach(
-    _ service: AbsoluteURL, _ authorities: CertificateAuthorities
-  ) async -> [Finding] {
+  /// The finding about the proxy for a service; nil if none is set.
+  static func proxy(
+    _ service: AbsoluteURL, _ choice: ProxyChoice,
+    variable: (String) -> String? = { ProcessEnvironment.value($0) }
+  ) -> Finding? {
+    guard let origin = try? ClientURL(service.description).origin else { return nil }
+    let sentence: String
+    switch ProxyRules(choice, variable: variable).route(to: origin) {
+    case .direct: return nil
+    case .excepted(let entry): sentence = "none for \(service.host): no_proxy and loopback addresses except \(entry)"
+    case .proxy(let address, let variable):
+      sentence = "\(address) for \(service.host), set by \(variable ?? "the setting proxy")"
+    case .unusable(let variable):
+      return Finding(
+        subject: "proxy", verdict: .bad, sentence: "\(variable) does not name an HTTP proxy",
+        hint: "write it as http://proxy.example.org:3128; other proxies and passwords are not supported", exit: .usage)
+    }
+    return Finding(subject: "proxy", verdict: .good, sentence: sentence)
+  }
+
+  private func reach(_ service: AbsoluteURL, _ settings: AgentSettings) async -> [Finding] {
     var configuration = ClientConfiguration(
       wallClock: { Clocks.wallMilliseconds() }, buildTime: context.buildTime)
-    configuration.authorities = authorities
+    configuration.authorities = settings.authorities
+    configuration.proxy = settings.proxy
     let client = Client(configuration)
     do throws(ClientError) {
       var request = ClientRequest(

@@ -19,6 +19,7 @@ struct AgentSettings: Sendable {
   let requestor: String?
   let publicHost: HostName?
   let authorities: CertificateAuthorities
+  let proxy: ProxyChoice
   /// The configured name of this box, which the phone shows.
   let name: String?
   var state: String
@@ -59,6 +60,7 @@ struct AgentSettings: Sendable {
     requestor = try reader.one(AgentOptions.requestor, .text)
     publicHost = try reader.one(AgentOptions.publicHost, .host)
     authorities = try reader.one(AgentOptions.authorities, .file).map { .file($0) } ?? .system
+    proxy = try reader.one(AgentOptions.proxy, .proxy) ?? .environment
     name = try reader.one(AgentOptions.name, .text)
     publicKey = try reader.one(AgentOptions.publicKey, .text)
     profile = try reader.one(AgentOptions.profile, .text)

@@ -17,6 +17,8 @@ final class Call {
   /// The reason why a certificate was refused, while the client asks the server for its time to find out whether this
   /// machine's clock is wrong.
   var doubt: ClientError.TLSFault?
+  /// The proxy through which the current request is sent; nil for none.
+  var proxy: ProxyAddress?
   private var redirectsSeen = 0
 
   init(_ ticket: CallTicket) {
@@ -26,6 +28,14 @@ final class Call {
   }
 
   var origin: Origin { request.url.origin }
+
+  /// The host to connect to: the proxy's or the server's.
+  var place: HostAndPort {
+    proxy.map { HostAndPort(host: $0.host, port: $0.port) } ?? HostAndPort(host: origin.host, port: origin.port)
+  }
+
+  /// The bytes of the request for a plain connection; a proxy needs the absolute URL (RFC 9112 section 3.2.2).
+  var encodedRequest: [UInt8] { request.encoded(toProxy: proxy != nil) }
 
   /// Decides what a response means for the call.
   ///

@@ -13,7 +13,7 @@ public struct Origin: Hashable, Sendable {
   }
 
   public let scheme: Scheme
-  /// The host in lower case, an IPv6 address without brackets; the path of a Unix socket.
+  /// The host in lower case, an IPv6 address without brackets and with its zone (`fe80::1%eth0`); the path of a Unix socket.
   public let host: String
   /// The port; 0 for a Unix socket.
   public let port: UInt16
@@ -24,8 +24,10 @@ public struct Origin: Hashable, Sendable {
     self.port = port
   }
 
-  /// The value of the Host header.
-  var authority: String {
+  /// The value of the Host header; a zone means nothing to another machine (RFC 6874).
+  var authority: String { authority(ofHost: String(host.prefix { $0 != "%" })) }
+
+  fileprivate func authority(ofHost host: String) -> String {
     guard scheme != .unix else { return "localhost" }
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     return port == scheme.defaultPort ? name : "\(name):\(port)"
@@ -43,11 +45,15 @@ extension Origin.Scheme {
 }
 
 extension Origin: CustomStringConvertible {
+  private var place: String {
+    authority(ofHost: host.split(separator: "%", maxSplits: 1).joined(separator: "%25"))
+  }
+
   /// The origin as the beginning of a URL; it contains no path, query or password.
   public var description: String {
     switch scheme {
-    case .http: "http://\(authority)"
-    case .https: "https://\(authority)"
+    case .http: "http://\(place)"
+    case .https: "https://\(place)"
     case .unix: "unix:\(host)"
     }
   }
@@ -67,7 +73,7 @@ public struct ClientURL: Hashable, Sendable {
   public init(_ text: String) throws(ClientError) {
     let url: AbsoluteURL
     do throws(URLError) {
-      url = try AbsoluteURL(parsing: text)
+      url = try AbsoluteURL(parsing: text, acceptsZone: true)
     } catch {
       throw ClientError.invalid("\(error)")
     }
@@ -79,7 +85,8 @@ public struct ClientURL: Hashable, Sendable {
     }
     let host = url.host.description
     origin = Origin(
-      scheme: scheme, host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host,
+      scheme: scheme,
+      host: (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host) + (url.zone.map { "%\($0)" } ?? ""),
       port: url.port.map { UInt16($0) } ?? scheme.defaultPort)
     target = url.requestTarget
   }
