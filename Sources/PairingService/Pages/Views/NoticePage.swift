@@ -17,8 +17,10 @@ package struct NoticePage: PhonePage {
     case wrongNumber = "wrong-number"
     /// Another session holds the code at the moment.
     case held
-    /// Too many wrong codes or passwords; `wait` is the time until the next try is allowed.
+    /// Too many wrong passwords or requests; `wait` is the time until the next try is allowed.
     case tooManyTries = "too-many-tries"
+    /// Too many wrong codes were typed; a scanned link still works.
+    case tooManyCodes = "too-many-codes"
     /// The service is overloaded, stopping, or unable to decide; a retry may succeed.
     case busy
     /// The provider cannot be used with this requestor.
@@ -67,7 +69,7 @@ package struct NoticePage: PhonePage {
     case .notFound, .unknownCode, .noSuchScreen: 404
     case .held: 409
     case .expired, .used, .withdrawn: 410
-    case .tooManyTries: 429
+    case .tooManyTries, .tooManyCodes: 429
     case .failed: 500
     case .busy: 503
     }
@@ -81,7 +83,7 @@ package struct NoticePage: PhonePage {
     case .signedOut: .done
     // The viewer's wish was carried out, but the screen was not signed in. A green tick would suggest that it was.
     case .denied, .reported: .no
-    case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired, .viewerChanged: .time
+    case .expired, .withdrawn, .used, .held, .tooManyTries, .tooManyCodes, .busy, .formExpired, .viewerChanged: .time
     default: .stop
     }
   }
