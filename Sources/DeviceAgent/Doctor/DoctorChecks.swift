@@ -40,7 +40,7 @@ struct DoctorChecks: Sendable {
     let (search, daemon) = await daemon(settings)
     var findings = setUp(settings)
     findings.append(state(settings, search))
-    for service in settings.services {
+    for service in settings.currentServices {
       findings += Self.proxy(service, settings.proxy).map { [$0] } ?? []
       findings += await reach(service, settings)
     }
@@ -65,6 +65,14 @@ struct DoctorChecks: Sendable {
     }
     look("service") { () throws(CommandError) in
       try settings.neededServices().map(\.description).joined(separator: " ")
+    }
+    if settings.currentServices != settings.services {
+      findings.append(
+        Finding(
+          subject: "service", verdict: .note,
+          sentence:
+            "it was found again at another address than \(settings.services.map(\.description).joined(separator: " "))",
+          hint: "write the new address into agent.conf, so that the box need not search after its state is lost"))
     }
     look("requestor") { () throws(CommandError) in try settings.neededRequestor() }
     look("credentials") { () throws(CommandError) in

@@ -88,6 +88,8 @@ struct BoxFiles: ~Copyable {
   private func changed(_ settings: [UInt8], _ grant: EnrolmentGrant, _ service: AbsoluteURL) -> AgentConfText {
     var conf = AgentConfText(settings)
     conf.set("service", service.description)
+    // The box's own key pair is the proof by which it recognizes the service at another address.
+    conf.set("find-again", service.scheme == "http" && service.host.isOfLocalNetwork ? "yes" : nil)
     conf.set("requestor", grant.requestor.text)
     conf.set("public-key", grant.publicKey.text)
     // The secret is in the default place beside the settings, so no setting for it is needed.
