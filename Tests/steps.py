@@ -1,7 +1,8 @@
-"""The steps of `make test` and `make check`. Tests/run performs them.
+"""The steps of `make test` and `make check`, which Tests/run performs.
 
-`after` names steps that must have passed before. Steps that name the same resource in `uses` never run at the same time. A step with
-`alone` runs with nothing beside it. `limit` is in seconds: about five times what the step takes on a quiet machine.
+`after` names steps that must have passed before. Steps with the same resource in `uses` never run at the same time. A
+step with `alone` runs without any other. `limit` is in seconds, about five times what the step takes on an idle
+machine.
 """
 
 import dataclasses
@@ -38,7 +39,7 @@ TEST = (
     Step("scripts", "shell scripts parse", shell(
         r"find . \( -name .git -o -name .build -o -name .swiftpm -o -name __pycache__ \) -prune -o -type f -print0 |"
         r" xargs -0 grep -lE -m 1 '^#!.*\bbash$' | xargs -n 1 bash -n; Tests/comments-only --self-test"), 60, ()),
-    Step("portable", "no code for one machine only", ("Tests/portable",), 60, ()),
+    Step("portable", "no code for one kind of processor only", ("Tests/portable",), 60, ()),
     Step("mutations", "every mutation can be planted", ("Tests/mutations/run", "--check"), 60, ()),
     swift_tests("services"),
     swift_tests("others"),
@@ -47,16 +48,16 @@ TEST = (
 
 CHECK = (
     BUILD,
-    # First of all: its programs are what the packages, the instruction counts and the image are made of.
+    # First, because the packages, the instruction counts and the image are made of its programs.
     Step("release-build", "release build", ("make", "--no-print-directory", "build", "benchmarks"), 2400),
     swift_tests("programs"),
     swift_tests("servers"),
     Step("archive", "source archive", ("Tests/dist",), 120, ()),
-    Step("arm", "what can be tested for ARM", ("Tests/acceptance/arm.py", DEBUG), 300),
-    Step("rows", "every row of the entitlement API has run", shell(
+    Step("arm", "C headers and the Kodi module for ARM", ("Tests/acceptance/arm.py", DEBUG), 300),
+    Step("rows", "the test of every row of the entitlement API has run", shell(
         'for xml in .build/results/tests-{services,others}.xml; do [ -f "$xml" ] || '
         '{ echo "$xml is missing; run make test first" >&2; exit 1; }; done; '
-        # Not every .xml there is: the servers' tests may still be writing theirs.
+        # Named one by one, because the servers' tests may still be writing their file.
         'Tests/rows-ran .build/results/tests-{services,others,programs}.xml'),
          60, ("tests-programs",)),
     Step("nodes-sabotage", "every fault of several nodes can be planted", ("Tests/acceptance/nodes/sabotage", "--check"), 60, ()),
@@ -69,16 +70,16 @@ CHECK = (
     Step("box", "the box and a browser", ("Tests/acceptance/run", "box"), 600),
     Step("app", "an app and its browser", ("Tests/acceptance/run", "app"), 300),
     Step("fresh-box", "a fresh box and its apps", ("Tests/acceptance/run", "fresh_box"), 300),
-    # Alone: it measures milliseconds from the approval to the box.
+    # Alone, because it measures milliseconds from the approval to the box.
     Step("quick-viewer", "an approval within seconds of opening the page", ("Tests/acceptance/quick_viewer.py", DEBUG), 400, alone=True),
-    # Alone: it compares times. `make long ONLY=disk` gives the attack half an hour.
-    Step("full-disk", "a small disk that one viewer, one address and one app fill", ("Tests/acceptance/full_disk.py", DEBUG), 400, alone=True),
+    # Alone, because it compares times. `make long ONLY=disk` runs the attack for half an hour.
+    Step("full-disk", "a small disk filled by one viewer, one address and one app", ("Tests/acceptance/full_disk.py", DEBUG), 400, alone=True),
     Step("engines", "the pages in three browser engines", ("Tests/acceptance/run", "engines"), 900),
-    Step("box-kills", "the box, killed", ("Tests/acceptance/box-kills.py", DEBUG, "24"), 600),
-    Step("account", "apps of the box's account, killed and hostile", ("Tests/acceptance/account.py", DEBUG, "10"), 900),
-    Step("oauth-kills", "OAuth clients whose service is killed", ("Tests/acceptance/oauth/kills.py", DEBUG, "24"), 600),
-    # Every kind of failure once and some twice; `make long ONLY=nodes` runs a thousand rounds, and every story.
-    Step("nodes-rounds", "several nodes and their database, killed",
+    Step("box-kills", "a box that is killed at random moments", ("Tests/acceptance/box-kills.py", DEBUG, "24"), 600),
+    Step("account", "apps that use the box's account, also killed and hostile ones", ("Tests/acceptance/account.py", DEBUG, "10"), 900),
+    Step("oauth-kills", "OAuth clients while the service is killed", ("Tests/acceptance/oauth/kills.py", DEBUG, "24"), 600),
+    # Every kind of failure once and some twice; `make long ONLY=nodes` runs a thousand rounds of all stories.
+    Step("nodes-rounds", "several nodes and a database that are killed",
          ("Tests/acceptance/nodes/rounds.py", DEBUG, "--rounds", "20"), 1200),
     Step("nodes-boxes", "boxes at several nodes that are killed", ("Tests/acceptance/nodes/boxes.py", DEBUG), 600),
     Step("nodes-pooler", "a connection pooler before the database", ("Tests/acceptance/nodes/pooler.py", DEBUG), 300),
@@ -94,10 +95,10 @@ CHECK = (
     Step("packages", "the packages under a real systemd", ("Tests/acceptance/packages.py", ".build/deb"), 900, ("deb",), ("container",)),
     Step("packages-13", "the packages under Debian 13", ("Tests/acceptance/packages.py", ".build/deb", "trixie"), 600, ("deb",), ("container",)),
     Step("repository", "the apt repository under Debian 12 and 13", ("Tests/acceptance/repository.py", ".build/deb"), 450, ("deb",), ("container",)),
-    Step("release", "tarball and list of parts", ("Tests/acceptance/release.py", RELEASE), 300, ("release-build",)),
+    Step("release", "tarball and SBOM", ("Tests/acceptance/release.py", RELEASE), 300, ("release-build",)),
     Step("containers", "the images and the compose file", ("Tests/acceptance/containers.py", RELEASE), 600, ("release-build",)),
-    Step("oauth", "other people's OAuth clients", ("Tests/acceptance/oauth/run",), 900),
-    Step("kodi", "the Kodi module without Kodi, killed at every step", ("Tests/acceptance/kodi.py", DEBUG), 400),
+    Step("oauth", "third-party OAuth clients", ("Tests/acceptance/oauth/run",), 900),
+    Step("kodi", "the Kodi module outside of Kodi, killed at every step", ("Tests/acceptance/kodi.py", DEBUG), 400),
     Step("oauth-examples", "the OAuth examples at a hostile server", ("Tests/acceptance/oauth/examples.py",), 120, ()),
     Step("description", "requests generated from openapi.json", ("Tests/acceptance/schemathesis/run",), 900),
 )

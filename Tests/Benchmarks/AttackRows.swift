@@ -2,35 +2,35 @@ internal import Glibc
 internal import RegentPairing
 internal import TestSupport
 
-// Floods of the kinds that once filled the memory or shut others out, against regentd itself with its usual limits:
-// what honest polls notice, and how large the service gets, during the floods and when it has been restarted after
-// them. It is pinned to processor 0; the flood runs on processor 1 when nobody else wants it, so that the client that
-// polls, which has an address of its own, waits for the service and not for the flood's program.
+// Floods of requests and connections against regentd with its usual limits. Earlier versions ran out of memory or
+// refused honest clients under each of them. Measured are the latency of honest polls during a flood, and the memory of
+// the service during the floods and after a restart. regentd is pinned to processor 0. The flood runs on processor 1
+// with idle priority, so that the honest client, which has its own address, waits only for the service.
 
 func attackRows() -> [Row] {
   let floods: [(name: String, begin: (Battlefield) throws -> Flood)] =
     [
-      ("signed headers dated ahead", headersDatedAhead), ("signed headers of now", headersOfNow),
-      ("replaced codes", replacedCodes), ("strangers who read records", strangers),
-      ("guesses from ever new networks", guesses), ("3,000 unfinished bodies", unfinishedBodies),
-      ("3,000 readers who never read", neverReading),
+      ("signed headers dated in the future", headersDatedAhead), ("signed headers with the current time", headersOfNow),
+      ("replaced codes", replacedCodes), ("reads of records by unauthenticated clients", strangers),
+      ("guesses, each from another network", guesses), ("3,000 unfinished bodies", unfinishedBodies),
+      ("3,000 clients that never read", neverReading),
     ] + oauthFloods()
   return floods.map { flood in
-    Row(name: "attack: p99 of polls beside \(flood.name)", unit: "µs", bar: .growth(atMost: 3)) {
-      // Where the flood is signed, the honest box is one of the same app: it has the same key.
+    Row(name: "attack: p99 of polls during \(flood.name)", unit: "µs", bar: .growth(atMost: 3)) {
+      // Where the flood is signed, the honest box uses the same key as the flood.
       try measureFlood(
         flood.begin, isSigned: flood.name.hasPrefix("signed"), leastShare: flood.name.hasPrefix("3,000") ? 0 : 0.5)
     }
   }
 }
 
-/// The memory that docs/limits.md promises under each of these.
+/// The limit that docs/limits.md promises under each flood.
 private let mostMebibytes = 256.0
 private let honestDevices = 1000
 private let samplesEach = 1500
 private let rounds = 3
 
-/// Where a flood goes.
+/// The service and the files that a flood uses.
 struct Battlefield {
   let server: PinnedServer
   let folder: String
@@ -38,7 +38,7 @@ struct Battlefield {
   let round: Int
 }
 
-/// A flood under way; it ends when it goes away.
+/// A running flood; it ends on deinit.
 final class Flood {
   private let tool: RunningProgram?
   private let sockets: [Int32]
@@ -50,7 +50,7 @@ final class Flood {
 
   deinit { sockets.forEach { _ = close($0) } }
 
-  /// Whether it goes on.
+  /// Whether its program still runs.
   var isAlive: Bool { tool.map { $0.poll() == nil } ?? true }
 }
 
@@ -68,11 +68,11 @@ private func measureFlood(
         text: "GET \(pollPath)?format=json&deviceId=box-\(number % honestDevices) HTTP/1.1\r\n"
           + "Host: bench\r\nAuthorization: \(proof)\r\n\r\n", status: "404")
     }
-    // The first samples warm the service up and are thrown away.
+    // The first samples warm the service up and are discarded.
     _ = try samples(regentd.port, samplesEach / 4, poll)
     var (quiet, attacked): ([[Double]], [[Double]]) = ([], [])
     var shares: [Double] = []
-    // Quiet and attacked in turn: what else the machine does must not fall on one side only.
+    // Measured in turn, so that other load on the machine affects both sides.
     for round in 0..<rounds {
       quiet.append(try samples(regentd.port, samplesEach, poll))
       let flood = try begin(
@@ -84,7 +84,7 @@ private func measureFlood(
       guard flood.isAlive else { throw TestSupportError("the flood ended early") }
     }
     let share = median(shares)
-    // A flood that others keep from its processor shows nothing.
+    // A flood that got too little processor time proves nothing.
     guard share >= leastShare else {
       throw TestSupportError("regentd was busy \(text(share * 100)) % of the time only: the machine has too much to do")
     }
@@ -107,7 +107,9 @@ private let pollPath = "/api/v1/tokens/authn"
 
 // MARK: - Floods of requests
 
-/// wrk with a script, from the proxy's address: the script may say whom it speaks for.
+/// Runs wrk with a script.
+///
+/// It connects from the trusted proxy's address, so the script sets the source address.
 func load(_ field: Battlefield, _ script: String) throws -> Flood {
   Flood(
     tool: try RunningProgram(
@@ -134,12 +136,12 @@ func load(_ field: Battlefield, beforehand: String = "", lua request: String) th
   return try load(field, script)
 }
 
-/// Each nonce is taken for five minutes and more: what one key has for times ahead is to be full.
+/// Fills the nonces with future times that one key may have: each of them is kept for more than five minutes.
 private func headersDatedAhead(_ field: Battlefield) throws -> Flood {
   try signedHeaders(field, "ahead", ahead: .seconds(297))
 }
 
-/// The whole window of one key, with its real 262,144, is to be full.
+/// Fills the nonce window of one key, which holds 262,144 nonces.
 private func headersOfNow(_ field: Battlefield) throws -> Flood { try signedHeaders(field, "now", ahead: .zero) }
 
 private func signedHeaders(_ field: Battlefield, _ name: String, ahead: Duration) throws -> Flood {
@@ -151,7 +153,7 @@ private func signedHeaders(_ field: Battlefield, _ name: String, ahead: Duration
     ) { "\(pollPath)?deviceId=made-up-\($0)&format=json" })
 }
 
-/// Five hundred made-up devices, each of which takes its code back by asking for another.
+/// Five hundred invented devices ask for codes in turn; each new code replaces the device's earlier one.
 private func replacedCodes(_ field: Battlefield) throws -> Flood {
   try load(
     field,
@@ -160,7 +162,7 @@ private func replacedCodes(_ field: Battlefield) throws -> Flood {
       """#)
 }
 
-/// Whoever has glimpsed codes on screens asks for their records.
+/// An attacker who has seen codes on screens reads their records.
 private func strangers(_ field: Battlefield) throws -> Flood {
   let codes = (0..<UInt64(honestDevices)).compactMap { RegistrationCode(ordinal: $0)?.wire }
   let list = codes.map { "\"\($0)\"" }.joined(separator: ",")
@@ -172,7 +174,7 @@ private func strangers(_ field: Battlefield) throws -> Flood {
       """)
 }
 
-/// A wrong code each, and each from a network of its own.
+/// Guesses a new wrong code with each request, each from another network.
 private func guesses(_ field: Battlefield) throws -> Flood {
   try load(
     field,
@@ -190,7 +192,7 @@ private func guesses(_ field: Battlefield) throws -> Flood {
 
 private let heldConnections = 3000
 
-/// Connections of one address that each had one good answer, and then send `rest`.
+/// Opens connections from one address that each get one reply and then send `rest`.
 private func held(
   _ field: Battlefield, receiving room: Int32? = nil, _ rest: String
 ) throws -> Flood {
@@ -203,7 +205,7 @@ private func held(
     sockets.append(socket)
     _ = unsafe first.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     _ = unsafe reply.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
-    // As much as the service takes: it may have turned this connection away already.
+    // Without waiting: the service may have closed this connection already.
     _ = unsafe rest.withUnsafeBytes {
       unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
@@ -211,7 +213,7 @@ private func held(
   return Flood(sockets: sockets)
 }
 
-/// Bodies of 256 KiB, of which the last kilobyte does not come.
+/// Sends bodies of 256 KiB without their last kilobyte.
 private func unfinishedBodies(_ field: Battlefield) throws -> Flood {
   try held(
     field,
@@ -219,7 +221,7 @@ private func unfinishedBodies(_ field: Battlefield) throws -> Flood {
       + String(repeating: "a", count: 255 * 1024))
 }
 
-/// Requests one behind the other, whose replies nobody reads.
+/// Sends pipelined requests and never reads their replies.
 private func neverReading(_ field: Battlefield) throws -> Flood {
   try held(
     field, receiving: 4096,

@@ -1,46 +1,51 @@
-// Benchmarks: the figures Regent holds itself to, each beside its reference and as a ratio taken in one run, because
-// absolute times differ from machine to machine and from minute to minute. Nobody lowers a bar.
+// Benchmarks: the performance figures that Regent must reach. Each is measured in the same run as a reference and
+// compared as a ratio, because absolute times differ between machines and between minutes. Never lower a bar to make a
+// row pass.
 
 internal import Glibc
 
-/// One line of the table: a figure of ours, the reference's, and what the comparison must reach.
+/// One line of the table: what is measured, and the ratio that it must reach.
 struct Row {
-  /// The name that `--only` selects: the part before the colon names the group.
+  /// The name that `--only` selects; the part before the colon is the group.
   let name: String
-  /// What the two figures are, with their unit.
+  /// The unit of both figures.
   let unit: String
   let bar: Bar
   let measure: () throws -> Measurement
 }
 
-/// What a comparison must reach.
+/// The limit that a comparison must keep.
 enum Bar {
   /// reference ÷ ours: how many times less we use.
   case referenceOverOurs(atLeast: Double)
-  /// ours ÷ reference: how much we reach of what the reference does.
+  /// ours ÷ reference: the part of the reference's figure that we reach.
   case oursOverReference(atLeast: Double)
-  /// ours ÷ reference, where less is better.
+  /// ours ÷ reference, where a smaller figure is better.
   case growth(atMost: Double)
-  /// Our figure alone.
+  /// Our figure without a reference.
   case ours(atMost: Double)
 }
 
-/// Two figures taken in turn in the same run.
+/// Two figures that were measured in turn in the same run.
 struct Measurement {
   let ours: Double
   let reference: Double?
+  /// Details that are printed under the table.
+  ///
   /// What else was seen, shown under the table.
   var note = ""
 }
 
-/// Runs the rows and prints the table; false when a bar was missed.
+/// Runs the rows and prints the table.
+///
+/// Returns false when a row missed its bar or failed.
 func runTable(_ rows: [Row]) -> Bool {
   var held = 0
   var missed = 0
   var notes: [String] = []
   print(line("name", "ours", "reference", "ratio", "bar", ""))
   for row in rows {
-    // Progress on standard error: a row takes up to a minute.
+    // Progress goes to standard error, because a row takes up to a minute.
     note("… \(row.name)\n")
     do {
       let measurement = try row.measure()
@@ -90,7 +95,7 @@ extension Bar {
   }
 }
 
-/// The middle value; benchmarks quote it because one slow run must not decide.
+/// The median; benchmarks report it so that a single slow run does not decide.
 func median(_ values: [Double]) -> Double {
   let sorted = values.sorted()
   guard !sorted.isEmpty else { return .nan }
@@ -98,7 +103,7 @@ func median(_ values: [Double]) -> Double {
   return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/// Three significant digits, plain.
+/// Formats a number with three significant digits, without an exponent.
 func text(_ value: Double) -> String {
   guard value.isFinite else { return "-" }
   if value >= 100 { return "\(Int(value.rounded()))" }

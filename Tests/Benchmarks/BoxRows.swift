@@ -1,8 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-// `regent pair` on a terminal, beside a service of its own: how long until the code can be read, and what waiting
-// costs.
+// `regent pair` on a terminal, with its own service: the time until the code can be read, and what waiting costs.
 
 func boxRows() -> [Row] {
   [
@@ -17,7 +16,7 @@ func boxRows() -> [Row] {
     },
     Row(name: "box: wake-ups in 60 s of waiting", unit: "", bar: .ours(atMost: 30)) {
       try withWaitingBox { box in
-        // What a start leaves behind has settled, the first wait has begun.
+        // The work of the start is over, and the first long poll has begun.
         sleep(3)
         let before = try box.wakeUps()
         let used = try box.processorMilliseconds()
@@ -42,14 +41,14 @@ func boxRows() -> [Row] {
 
 private let starts = 25
 
-/// A box that was set up before and asks for a new code at each start, as at the start of a machine.
+/// Measures the start of a box that is set up and asks for a new code, as after each boot.
 private func measureStarts() throws -> Measurement {
   try withTemporaryFolder { folder in
     let server = try startPairing(folder: folder, codes: 1, pinned: false)
     var times: [Double] = []
     var first: [Double] = []
     for round in 0..<starts {
-      // Every fifth is the first start ever: the installation is made, too.
+      // In every fifth round the state folder is new, so that the box also makes its installation.
       let isFirst = round.isMultiple(of: 5)
       if isFirst { removeTree("\(folder)/box") }
       let box = try WaitingBox(folder, server.port)
@@ -67,7 +66,7 @@ private func withWaitingBox(_ body: (WaitingBox) throws -> Measurement) throws -
   try withTemporaryFolder { folder in
     let server = try startPairing(folder: folder, codes: 1, pinned: false)
     let box = try WaitingBox(folder, server.port)
-    // The wait for the phone has begun.
+    // The first long poll has begun by then.
     sleep(2)
     return try body(box)
   }
@@ -93,7 +92,7 @@ private final class WaitingBox {
       try writeFile("\(folder)/box/secret", BenchKeys.secret.utf8)
     }
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    // TIOCSPTLCK and TIOCGPTN: macros that Swift does not see, as their functions in glibc's headers.
+    // TIOCSPTLCK and TIOCGPTN by number, because Swift cannot import these macros.
     var (lock, number): (CInt, CInt) = (0, 0)
     guard master >= 0, unsafe ioctl(master, 0x4004_5431, &lock) == 0,
       unsafe ioctl(master, 0x8004_5430, &number) == 0
@@ -131,7 +130,7 @@ private final class WaitingBox {
 
   deinit { close(master) }
 
-  /// Presses q, which takes the code back.
+  /// Presses q: the box withdraws its code and ends.
   func quit() throws {
     _ = unsafe write(master, "q", 1)
     _ = try program.wait()
@@ -147,7 +146,7 @@ private final class WaitingBox {
     return kibibytes / 1024
   }
 
-  /// How often a thread of it stopped sleeping.
+  /// The number of voluntary context switches of all its threads.
   func wakeUps() throws -> Int {
     try sum(over: "status") { status in
       status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
@@ -177,7 +176,7 @@ private final class WaitingBox {
   }
 }
 
-/// Whether `BCDF-GHJK` stands somewhere.
+/// Whether the screen contains a code such as `BCDF-GHJK`.
 private func showsCode(_ screen: [UInt8]) -> Bool {
   let dash = UInt8(ascii: "-")
   return screen.indices.contains { place in

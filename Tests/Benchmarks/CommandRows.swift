@@ -1,8 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-// What an operator waits for: regentctl from its start to its end, against a service that runs and has something to
-// show.
+// How long an operator waits for a command: regentctl from start to exit, against a running service with data.
 
 func commandRows() -> [Row] {
   [
@@ -42,7 +41,6 @@ private func measureCommands() throws -> Measurement {
   }
 }
 
-/// Every command that changes nothing.
 private func readingCommands(_ shell: Shell) throws -> [[String]] {
   let code = try shell.get("regentctl code list --json | grep -o '\"id\":\"[^\"]*' | head -n 1")
   let device = try shell.get("regentctl device list | awk 'NR == 2 { print $1 }'")
@@ -60,7 +58,7 @@ private func readingCommands(_ shell: Shell) throws -> [[String]] {
   ]
 }
 
-/// A service of a small operator: requestors, accounts, rules, boxes that wait and boxes that are in.
+/// Fills a service as of a small operator: requestors, accounts, rules, and boxes of which half are signed in.
 private func fill(_ shell: Shell, url: String) throws {
   let parts = [
     list("requestors", requestors) { #"{"id":"acme-\#($0)","domains":["tv.example.org"]}"# },
@@ -104,14 +102,16 @@ private struct Shell {
   }
 }
 
-/// How long a program takes from its start to its end; the kernel wakes us, nothing is polled.
+/// The time from start to exit of a program.
+///
+/// `waitid` blocks until the exit, so no polling adds to it.
 private func milliseconds(_ program: String, _ words: [String], _ shell: Shell) throws -> Double {
   let start = monotonicSeconds()
   let running = try RunningProgram(
     program, words, environment: shell.environment,
     standardOutput: "/dev/null", standardError: "\(shell.folder)/said")
   var info = unsafe siginfo_t()
-  // The end is left to be collected by its owner.
+  // WNOWAIT leaves the zombie for `RunningProgram.wait`.
   _ = unsafe waitid(P_PID, id_t(running.pid), &info, WEXITED | WNOWAIT)
   let taken = (monotonicSeconds() - start) * 1000
   let status = try running.wait()

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TestSupport
 
-// New registration codes over HTTP, each durable before its answer, against Python's sqlite3 writing the very same rows
-// into the same schema, 64 a commit, synchronous=FULL.
+// New registration codes over HTTP, each durable before its response. The reference is Python's sqlite3, which writes
+// the same rows into the same schema in transactions of 64 rows with synchronous=FULL.
 
 func creationRows() -> [Row] {
   [
@@ -17,7 +17,7 @@ private let path = "/reggie/v1/\(BenchKeys.requestor)/regcode"
 private func compareCreation() throws -> Measurement {
   try withTemporaryFolder { folder in
     let script = "\(packageFolder())/Tests/Benchmarks/reference/same_rows.py"
-    // Not pinned: the writer's thread is part of the design. wrk takes what it needs beside it.
+    // Not pinned, because the writer thread is part of the design. wrk takes what it needs beside it.
     let server = try startPairing(folder: folder, codes: 10, pinned: false)
     var ours: [Double] = []
     var reference: [Double] = []

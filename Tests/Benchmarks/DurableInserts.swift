@@ -4,8 +4,9 @@ internal import RegentPlatform
 import Synchronization
 internal import TestSupport
 
-// Durable inserts through the writer against Python's sqlite3 with the same table, FULL, 64 rows a commit. Ours comes
-// from 64 requesters, each of which waits for its answer before it asks again; Python has its rows ready in batches.
+// Durable inserts through the writer thread, compared with Python's sqlite3: same table, synchronous=FULL, 64 rows a
+// transaction. Ours come from 64 requesters that each wait for the result before the next insert; Python has its
+// batches ready.
 
 func durableInsertRows() -> [Row] {
   [
@@ -19,7 +20,7 @@ private func compareInserts(rows: Int, rounds: Int) throws -> Measurement {
   let script = "\(packageFolder())/Tests/Benchmarks/reference/durable_inserts.py"
   var ours: [Double] = []
   var reference: [Double] = []
-  // The first pair warms up and is thrown away.
+  // The first pair warms up and is discarded.
   for round in 0...rounds {
     let (own, other) = try withTemporaryFolder { folder in
       let python = try run("python3", [script, "\(folder)/python.db", String(rows)], deadline: 120)
@@ -40,7 +41,7 @@ private func compareInserts(rows: Int, rounds: Int) throws -> Measurement {
     note: "a lone requester waits \(text(1_000_000 / alone)) µs for a durable row")
 }
 
-/// Inserts rows like those of a registration code and gives how many a second were durable.
+/// Inserts rows like those of registration codes and returns how many a second became durable.
 func durableInsertsPerSecond(in folder: String, rows: Int, requesters: Int) throws -> Double {
   let database = try Database(
     DatabaseOptions(
@@ -80,7 +81,7 @@ private struct Code: Sendable {
   let expires = 1_700_000_000_000
   let signature = bytes(32)
 
-  /// Bytes without order, from a generator that costs nothing: ids and hashes scatter over their index.
+  /// Pseudo-random bytes, so that ids and hashes scatter over their indexes; the generator costs next to nothing.
   private static func bytes(_ count: Int) -> [UInt8] {
     (0..<(count + 7) / 8).flatMap { _ -> [UInt8] in
       let mixed = position.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
@@ -94,7 +95,7 @@ private struct Code: Sendable {
   private static let position = Atomic<UInt64>(1)
 }
 
-/// Requesters without threads: whoever is answered asks again, as an event loop does.
+/// Requesters without threads: the completion of each insert starts the next one, as in an event loop.
 private final class InsertLoad: Sendable {
   private let database: Database
   private let codes: [Code]

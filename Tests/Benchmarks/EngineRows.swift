@@ -1,8 +1,9 @@
 internal import Glibc
 internal import TestSupport
 
-// The engine against nginx. Both are pinned to processor 0 and run alternately; wrk loads them from processor 1. What
-// counts is the server's processor time per request: the load generator saturates before the server does.
+// The HTTP engine compared with nginx. Both are pinned to processor 0 and measured in turn; wrk loads them from
+// processor 1. The figure is processor time per request and not throughput, because wrk reaches its limit before the
+// servers do.
 
 let pendingBody = #"{"status":403,"message":"Forbidden","details":null}"#
 
@@ -54,7 +55,7 @@ private func compareProcessorTime(script: String?) throws -> Measurement {
     ]
     var costs: [[Double]] = [[], []]
     var rates: [[Double]] = [[], []]
-    // The first pair warms up and is thrown away.
+    // The first pair warms up and is discarded.
     for round in 0..<6 {
       for (index, server) in servers.enumerated() {
         let before = try server.processorSeconds()
@@ -71,7 +72,7 @@ private func compareProcessorTime(script: String?) throws -> Measurement {
   }
 }
 
-/// What wrk reports.
+/// The result of a run of wrk.
 struct Load {
   let requests: Double
   let requestsPerSecond: Double
@@ -89,7 +90,7 @@ struct Load {
     guard let rate = rate.flatMap({ Double($0) }), let total = total.flatMap({ Double($0) }) else {
       throw TestSupportError("wrk printed: \(finished.outputText)")
     }
-    // A refused or broken reply would make a server look fast.
+    // A server that fails fast would otherwise look fast.
     if let bad = lines.first(where: { $0.contains("Socket errors") }) {
       throw TestSupportError("wrk saw \(bad)")
     }
@@ -102,7 +103,7 @@ struct Load {
   }
 }
 
-/// Opens connections that each make one request and then stay; gives the growth of resident memory for each.
+/// The resident memory that each idle connection adds; each has had one request before.
 private func compareIdleMemory() throws -> Measurement {
   try withTemporaryFolder { folder in
     try raiseDescriptorLimit()
@@ -136,7 +137,7 @@ private func idleKiB(_ server: PinnedServer) throws -> Double {
   return (try server.residentKiB() - before) / Double(idleConnections)
 }
 
-/// Twenty thousand sockets of a test need more than the usual soft limit.
+/// Raises the limit of open files, because twenty thousand sockets exceed the usual soft limit.
 func raiseDescriptorLimit() throws {
   var limit = rlimit()
   guard unsafe getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit) == 0 else {

@@ -10,20 +10,20 @@ internal import PairingStoreSQLite
 internal import RegentPlatform
 internal import TestSupport
 
-// Whether the time of a refused sign-in says why it was refused. Real sign-ins through the phone's pages, in random
-// order, each from an address of its own; the Mann-Whitney test compares each two kinds.
+// Whether an attacker can tell from the time of a refused sign-in why it was refused. Sign-ins go through the phone's
+// pages in random order, each from its own address; the Mann-Whitney test compares each pair of kinds.
 
 func enumerationRows() -> [Row] {
   [
-    // Six pairs: with a bar of 3.14 for each, all of them hold in 99 of 100 runs when there is nothing to tell apart
-    // (p < 0.01 divided by six, two-sided).
+    // Six pairs of kinds. With a bar of 3.14 for each, all pass in 99 of 100 runs if the times do not differ (p < 0.01
+    // divided by six, two-sided).
     Row(
       name: "enumeration: |z| of refused sign-ins", unit: "", bar: .ours(atMost: 3.14)
     ) { try measureSignIns([.unknown, .wrong, .disabled, .disabledWrong]) },
     Row(
       name: "enumeration: |z| of names that must wait", unit: "", bar: .ours(atMost: 2.58)
     ) { try measureSignIns([.unknownWaiting, .waiting]) },
-    // Ten pairs.
+    // Ten pairs of kinds.
     Row(
       name: "enumeration: |z| of imported accounts", unit: "", bar: .ours(atMost: 3.29)
     ) { try measureSignIns([.movedUnknown, .movedNative, .movedArgon2, .movedBcrypt, .movedPBKDF2]) },
@@ -45,14 +45,14 @@ private enum SignInKind: String, CaseIterable {
   case movedPBKDF2 = "imported PBKDF2"
 
   var exists: Bool { ![.unknown, .unknownWaiting, .movedUnknown].contains(self) }
-  /// Where passwords are of one kind, and where they are of four.
+  /// The provider `local` has only our own hashes, `moved` has imported hashes of three other kinds, too.
   var provider: String {
     switch self {
     case .movedUnknown, .movedNative, .movedArgon2, .movedBcrypt, .movedPBKDF2: "moved"
     default: "local"
     }
   }
-  /// A hash of another program; nobody is to know its password.
+  /// A hash of another program, whose password the benchmark does not need.
   var imported: String? {
     switch self {
     case .movedArgon2: "$argon2id$v=19$m=8192,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
@@ -66,7 +66,7 @@ private enum SignInKind: String, CaseIterable {
   var status: String { waits ? "429" : "403" }
 
   func name(_ number: Int) -> String {
-    // As long as any other: nobody is to measure the length of a name.
+    // All names are equally long, so that their length does not affect the time.
     let place = Self.allCases.firstIndex(of: self) ?? 0
     let digits = String(1000 + number)
     return "viewer\(place)\(digits)"
@@ -74,13 +74,13 @@ private enum SignInKind: String, CaseIterable {
 }
 
 private let samplesOfEach = 1000
-/// A name may be wrong so often before it has to wait.
+/// The tries that a name may have before it must wait.
 private let triesOfName = 4
 private let password = "a password of many words"
 
 // MARK: - The service
 
-/// `serve-sign-in PORT FOLDER` serves the phone's pages with all those accounts until it is killed.
+/// `serve-sign-in PORT FOLDER` serves the phone's pages with these accounts until it is killed.
 func serveSignIn(_ arguments: [String]) -> Int32 {
   guard arguments.count == 2, let port = UInt16(arguments[0]) else {
     note("usage: Benchmarks serve-sign-in PORT FOLDER\n")
@@ -106,7 +106,7 @@ private func serve(port: UInt16, folder: String) async throws {
     try await ServiceCore(ServiceOptions(publicURL: "http://127.0.0.1:\(port)"), store: store, clock: clock)
   }
   try await fill(core())
-  // Loaded anew: what the store was filled with behind the service's back counts, too.
+  // A second core, because the first one does not know what was written to the store after its start.
   let core = try await core()
   let pages = try PhonePages(WebFiles(readingFolder: packageFolder() + "/web"))
   let phone = try await Phone(core, pages)
@@ -124,7 +124,7 @@ private func fill(_ core: ServiceCore) async throws {
     _ = try await core.store.put(
       .provider(Provider(id: try identifier(id), name: id, kind: .local)), replacing: nil, audit: nil, at: now)
   }
-  // One hash for all: it takes the same time as one of their own.
+  // One hash for all accounts: checking it takes as long as checking a separate one.
   let phc = try await core.passwords.hash(Secret(password))
   for kind in SignInKind.allCases {
     for number in 0..<(samplesOfEach / triesOfName) {
@@ -143,9 +143,9 @@ private func fill(_ core: ServiceCore) async throws {
   try await core.refreshProvisioning()
 }
 
-/// Has the names tried wrong until nobody is heard any more: more often than all addresses together may (100).
+/// Records more than 100 wrong tries of each name, the limit over all addresses, so that every sign-in must wait.
 ///
-/// The names side by side, so that the store writes many at once.
+/// The names run at the same time, so that the store writes many records in a transaction.
 private func exhaust(_ kind: SignInKind, in store: any Store, at now: Instant) async throws {
   try await withThrowingTaskGroup { group in
     for number in 0..<(samplesOfEach / triesOfName) {
@@ -175,7 +175,7 @@ private func measureSignIns(_ kinds: [SignInKind]) throws -> Measurement {
     var phone = try SignInPhone(port)
     var tries = (0..<samplesOfEach).flatMap { sample in kinds.map { ($0, sample / triesOfName) } }
     tries.shuffle()
-    // The first ones warm the server up; their names are of no kind.
+    // The first sign-ins warm the server up with names of no kind.
     for number in 0..<50 { _ = try phone.time("nobody\(number)", "x") }
     var times: [SignInKind: [Double]] = [:]
     for (kind, number) in tries {
@@ -213,7 +213,7 @@ private func judged(_ kinds: [SignInKind], _ times: [SignInKind: [Double]]) -> M
     note: "\(samplesOfEach) of each kind\n    " + notes.joined(separator: "\n    "))
 }
 
-/// One browser that signs in again and again, over one connection.
+/// A browser that signs in again and again over one connection.
 private struct SignInPhone {
   private let socket: Int32
   private let port: UInt16
@@ -234,7 +234,7 @@ private struct SignInPhone {
     self.cookie = cookie
   }
 
-  /// One sign-in: how long it took, and how it was answered.
+  /// The seconds that a sign-in took, and the status of its response.
   mutating func time(_ user: String, _ password: String, at provider: String = "local") throws -> (Double, String) {
     count += 1
     let source = "10.\(count >> 16 & 255).\(count >> 8 & 255).\(count & 255)"
@@ -260,7 +260,7 @@ private func send(_ text: String, over socket: Int32) throws {
   guard count == bytes.count else { throw TestSupportError("send: errno \(errno)") }
 }
 
-/// One whole answer, however many pieces it comes in.
+/// Receives one whole response, in as many parts as it comes.
 private func receive(from socket: Int32) throws -> String {
   var text = ""
   var piece = [UInt8](repeating: 0, count: 32768)
@@ -305,11 +305,11 @@ extension String.UTF8View {
 
 // MARK: - The statistics
 
-/// The Mann-Whitney test by its normal approximation, right for hundreds of samples.
+/// The Mann-Whitney test in its normal approximation, which is accurate for hundreds of samples.
 struct MannWhitney {
-  /// How often a value of the first kind is the larger one of two: a half when nothing tells them apart.
+  /// The probability that a value of the first kind is larger than one of the second: 0.5 if the kinds do not differ.
   let share: Double
-  /// The distance of that from a half, in standard deviations.
+  /// The distance of `share` from 0.5 in standard deviations.
   let z: Double
 
   init(_ one: [Double], _ other: [Double]) {

@@ -7,8 +7,9 @@ internal import RegentPlatform
 internal import SQLite
 internal import TestSupport
 
-/// `fill-boxes STATE REQUESTOR PROVIDER COUNT` signs made-up boxes in, in the database of a service that is stopped:
-/// accounts `viewer0` to `viewer999` have them in turn, a minute apart from each other, the last one now.
+/// `fill-boxes STATE REQUESTOR PROVIDER COUNT` adds signed-in boxes to the database of a stopped service.
+///
+/// They belong to the accounts `viewer0` to `viewer999` in turn and were signed in a minute apart, the last one now.
 func fillBoxes(_ arguments: [String]) -> Int32 {
   guard arguments.count == 4, let count = Int(arguments[3]) else {
     note("usage: Benchmarks fill-boxes STATE REQUESTOR PROVIDER COUNT\n")
@@ -45,7 +46,7 @@ private func fill(_ folder: String, _ requestor: String, _ provider: String, _ c
 }
 
 extension SQLiteStore {
-  /// Keeps sign-ins in one transaction, signed as the service signs them.
+  /// Inserts sign-ins in one transaction, with row signatures as the service makes them.
   fileprivate func signIn(
     _ count: Int, _ record: @escaping @Sendable (Int) throws -> AuthenticationRecord
   ) async throws(StoreError) {

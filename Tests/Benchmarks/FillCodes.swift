@@ -3,15 +3,16 @@ internal import PairingStoreSQLite
 internal import SQLite
 
 extension SQLiteStore {
-  /// Keeps many new codes in one transaction: what a busy hour leaves behind, for benchmarks of a full table.
+  /// Inserts many new codes in one transaction, for benchmarks with a full table.
   ///
-  /// The rows are sealed and signed as `reserve` does it. That nobody has their ids and codes, and that their requestor
-  /// and row key are there, is the caller's to know. Codes in ascending order go in fastest.
+  /// The rows are sealed and signed as in `reserve`. The caller must make sure that ids and codes are unused and that
+  /// the
+  /// requestor and the row key exist. Codes in ascending order are the fastest.
   func fill(
     _ count: Int, _ record: @escaping @Sendable (Int) throws -> RegistrationRecord
   ) async throws(StoreError) {
     try await write { context, rows in
-      // One row after another would touch a page of each index, here and there, a million times.
+      // With the indexes in place every row would change a random page of each, a million times.
       let indexes = try context.all(
         """
         SELECT name, sql FROM sqlite_schema

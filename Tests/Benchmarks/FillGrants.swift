@@ -6,20 +6,20 @@ internal import RegentPairing
 internal import SQLite
 internal import TestSupport
 
-/// What viewers gave to a client, as many as the benchmark wants.
+/// The grants of viewers to an OAuth client that a benchmark needs.
 struct BenchGrants {
   let count: Int
   let client: String
-  /// With `openid` each refresh makes an ID token, too: two signatures.
+  /// With `openid` each refresh also makes an ID token, so it takes two signatures.
   let scope: String
 
-  /// As `fill-pairing` is told of them.
+  /// The last arguments of `fill-pairing`.
   var words: [String] { ["\(count)", client, scope] }
 
-  /// So many of their refresh tokens are written down, of grants from all over the table.
+  /// The number of refresh tokens that are written to a file; their grants are spread over the whole table.
   static let told = 3_200
 
-  /// Keeps them as if each had been given and refreshed once, and writes refresh tokens to `FOLDER/refresh-tokens`.
+  /// Inserts grants as if each had been refreshed once, and writes refresh tokens to `FOLDER/refresh-tokens`.
   func fill(_ store: SQLiteStore, _ hasher: KeyedHasher, folder: String, at now: Instant) async throws {
     let texts = try await RefreshTokens(store)
     try await store.fillGrants(count) { number in try record(number, hasher, at: now) }
@@ -47,7 +47,7 @@ struct BenchGrants {
         id: try Self.id(number), client: try Self.name(client), authentication: authentication.id, scope: scope,
         thumbprint: nil, created: now, idle: .seconds(30 * 86_400), ends: authentication.expires, rowKey: rowKey,
         generation: 1, rotated: now,
-        // As long as an answer with tokens of ES256.
+        // As long as a response with tokens of ES256.
         answer: StoredSecret([UInt8](repeating: 0x61, count: scope.contains("openid") ? 1_500 : 900)))
     )
   }
@@ -66,10 +66,11 @@ struct BenchGrants {
 }
 
 extension SQLiteStore {
-  /// Keeps sign-ins with what clients were given, in transactions of ten thousand: what a year leaves behind.
+  /// Inserts sign-ins and their grants in transactions of ten thousand.
   ///
-  /// The rows are sealed and signed as `keep` does it. That nobody has their ids, and that client, requestor and row
-  /// key are there, is the caller's to know.
+  /// The rows are sealed and signed as in `keep`. The caller must make sure that the ids are unused and that the
+  /// client,
+  /// the requestor and the row key exist.
   fileprivate func fillGrants(
     _ count: Int, _ record: @escaping @Sendable (Int) throws -> (AuthenticationRecord, GrantRecord)
   ) async throws(StoreError) {

@@ -1,10 +1,11 @@
 internal import Glibc
 internal import TestSupport
 
-// A pending question at somebody else's server: Debian's glewlwyd, which asks its SQLite with each.
+// A pending poll compared with that of glewlwyd from Debian, another OAuth server, which reads its SQLite database for
+// each poll.
 
 func glewlwydRow() -> Row {
-  Row(name: "oauth: pending poll beside glewlwyd's", unit: "µs cpu/request", bar: .referenceOverOurs(atLeast: 10)) {
+  Row(name: "oauth: pending poll against glewlwyd", unit: "µs cpu/request", bar: .referenceOverOurs(atLeast: 10)) {
     try withTemporaryFolder { folder in
       let ours = try startPairing(folder: folder, codes: 10)
       let client = try PairingClient(ours)
@@ -51,7 +52,7 @@ private func writeQuestions(
   return path
 }
 
-/// glewlwyd with codes that nobody has answered, as the acceptance tests set it up.
+/// A glewlwyd with pending codes, set up as in the acceptance tests.
 private final class Glewlwyd {
   let pid: Int32
   let port: UInt16
@@ -79,7 +80,7 @@ private final class Glewlwyd {
     (self.pid, self.port, client, self.codes) = (pid, port, words[2], Array(words[3...]))
   }
 
-  /// The script ends the server when it is asked to.
+  /// Ends the script, which ends the server.
   func end() {
     script.signal(SIGTERM)
     _ = try? eventually("glewlwyd has ended") { script.poll() }

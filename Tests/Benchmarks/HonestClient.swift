@@ -1,13 +1,13 @@
 internal import Glibc
 internal import TestSupport
 
-// What a normal client notices while others attack.
+// An honest client, whose latency shows what an attack on the service costs others.
 
-/// Times requests one after the other, every second over a connection of its own; in microseconds.
+/// Sends requests one after another, every second one over a new connection, and returns their times in microseconds.
 ///
-/// What is measured is how long the service takes. So the client has processor 1, which nobody takes from it while it
-/// measures: where it shared that with others as their like, a thread of the kernel (kdamond) kept every hundredth
-/// answer from it for a millisecond, with or without a flood.
+/// The client gets processor 1 with real-time priority, so that the times are those of the service. When it shared the
+/// processor at normal priority, a kernel thread (kdamond) delayed every hundredth response by a millisecond, with or
+/// without a flood.
 func samples(_ port: UInt16, _ count: Int, _ request: (Int) throws -> HonestRequest) throws -> [Double] {
   try beFirst(on: "1", ["--fifo", "--reset-on-fork"], priority: "1")
   defer { try? beFirst(on: "0,1", ["--other"], priority: "0") }
@@ -25,20 +25,21 @@ func samples(_ port: UInt16, _ count: Int, _ request: (Int) throws -> HonestRequ
       try ask(fresh, request)
     }
     times.append((ContinuousClock.now - start) / .microseconds(1))
-    // A normal client does not hammer.
+    // An honest client pauses between its requests.
     usleep(700)
   }
   return times
 }
 
-/// Where the first thread runs, which measures, and before whom; only root may come first, and for others the figures
-/// have more noise in them.
+/// Sets the processors and the scheduling policy of the measuring thread.
+///
+/// Only root may raise its priority; for other users this fails and the figures have more noise.
 private func beFirst(on processors: String, _ policy: [String], priority: String) throws {
   _ = try run("taskset", ["-c", "-p", processors, "\(getpid())"])
   _ = try run("chrt", policy + ["-p", priority, "\(getpid())"])
 }
 
-/// What a normal client asks, and how the answer begins.
+/// A request of the honest client, and the status that its response must have.
 struct HonestRequest {
   let text: String
   let status: String
@@ -67,7 +68,7 @@ private func ask(_ descriptor: Int32, _ request: HonestRequest) throws {
   }
 }
 
-/// Whether head and body are there, as far as the head says how long that is.
+/// Whether the head and as much body as its Content-Length says have arrived.
 private func isWhole(_ reply: ArraySlice<UInt8>) throws -> Bool {
   let text = String(decoding: reply, as: UTF8.self)
   guard let head = text.firstRange(of: "\r\n\r\n") else { return false }
@@ -78,7 +79,7 @@ private func isWhole(_ reply: ArraySlice<UInt8>) throws -> Bool {
   return text[head.upperBound...].utf8.count >= length
 }
 
-/// A connection from 127.0.0.2: another source than an attack's, which is from 127.0.0.1 or 127.0.0.3.
+/// A connection from 127.0.0.2; the attacks use 127.0.0.1 and 127.0.0.3.
 func normalConnection(_ port: UInt16) throws -> Int32 { try connection(from: 0x7F00_0002, to: port) }
 
 func connection(from address: UInt32, to port: UInt16, receiving bytes: Int32? = nil) throws -> Int32 {

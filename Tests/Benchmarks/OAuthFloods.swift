@@ -5,25 +5,26 @@ internal import RegentPairing
 internal import RegentPlatform
 internal import TestSupport
 
-// What a stranger can send to the endpoints of OAuth: with a client's name alone, which is in every copy of an app, or
-// with made-up secrets, each time from another network.
+// Floods of the OAuth endpoints by an attacker who has no secret: with a client's id, which is in every copy of an app,
+// or with invented secrets, each request from another network.
 
 func oauthFloods() -> [(name: String, begin: (Battlefield) throws -> Flood)] {
   [
-    ("codes of OAuth with proofs of keys", codesWithProofs), ("wrong secrets of a client", wrongSecrets),
-    ("assertions of a client by another key", wrongAssertions),
+    ("new OAuth codes with proofs of possession", codesWithProofs), ("wrong client secrets", wrongSecrets),
+    ("client assertions signed by another key", wrongAssertions),
   ]
 }
 
-/// Each proof is good once; when all are used, they are shown again.
+/// Each proof is valid once; after the last one the flood repeats them.
 private let preparedProofs = 40_000
-/// An assertion that is refused is not remembered, so that a few are enough.
+/// The service does not remember refused assertions, so a few are enough.
 private let preparedAssertions = 200
 
 private func codesWithProofs(_ field: Battlefield) throws -> Flood {
   let address = "http://127.0.0.1:\(field.server.port)/oauth/device_authorization"
   guard let target = ProofTarget(address) else { throw TestSupportError("no address: \(address)") }
-  // Without a nonce only a proof counts that no server before this one can have taken: just ahead of now.
+  // A proof without a nonce is refused if an earlier process could have accepted it, that is, if it is dated up to a
+  // minute after the start of the service. These are dated almost a minute ahead of now.
   let ahead = Instant(milliseconds: Clocks.wallMilliseconds()) + DPoPProof.window - .seconds(1)
   let key = try SigningKey.generate(.edDSA)
   let proofs = try (0..<preparedProofs).map { _ in

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-// Clients of OAuth: what their questions cost beside nginx, and what their tokens cost beside what they are made of.
+// OAuth clients: their polls and introspections compared with nginx, and the costs of refreshes and waiting polls.
 
 func oauthRows() -> [Row] {
   [
@@ -41,13 +41,13 @@ enum BenchClients {
   static let `public` = "benchPublic"
   static let rsa = "benchRSA"
   static let api = "benchAPI"
-  /// One that shows itself with a key, which nobody has.
+  /// A client that authenticates with a key (private_key_jwt); the private key is discarded.
   static let keyed = "benchKeyed"
   static let secret = "0123456789012345678901234567890123456789012"
   static let grant = "urn:ietf:params:oauth:grant-type:device_code"
 }
 
-/// A client on one connection.
+/// An OAuth client with one connection.
 struct PairingClient {
   let socket: Int32
   var id = BenchClients.public
@@ -90,7 +90,7 @@ struct PairingClient {
   }
 }
 
-/// A member of the JSON in an answer.
+/// The value of a member of the JSON object in a response.
 func field(_ name: String, of answer: String) throws -> String {
   guard let start = answer.firstRange(of: "\"\(name)\":\"")?.upperBound,
     let end = answer[start...].firstIndex(of: "\"")
@@ -130,13 +130,13 @@ private struct Held {
   var kibibytes = 0.0
 }
 
-/// Ten thousand questions are held; five hundred are answered, one after another.
+/// Ten thousand polls wait; five hundred of them are approved, one after another.
 private func measureHeld(_ figure: (Held) -> Double) throws -> Measurement {
   try withTemporaryFolder { folder in
     try raiseDescriptorLimit()
     let server = try startPairing(folder: folder, codes: 10)
     let phone = try PairingClient(server)
-    // The first token of all makes the key.
+    // The first token makes the service generate its signing key.
     _ = try phone.tokens()
     let codes = try (0..<10_000).map { _ in try phone.begin() }
     let before = try server.anonymousKiB()

@@ -11,9 +11,9 @@ internal import RegentJSON
 internal import RegentPlatform
 internal import TestSupport
 
-// Our side of the service rows: a whole service on a real database, with codes that wait.
+// The service that most rows measure: complete, on a real database, with pending codes.
 
-/// How a requestor of the benchmark signs.
+/// The keys with which the benchmark's requestor signs calls.
 enum BenchKeys {
   static let count = 16
   static func publicKey(_ number: Int) -> String { "benchKey\(number % count)" }
@@ -21,11 +21,11 @@ enum BenchKeys {
   static let requestor = "BENCH"
 }
 
-/// `fill-pairing FOLDER CODES [GRANTS CLIENT SCOPE]` makes a database with CODES codes that wait, those of the devices
-/// box-0, box-1 and so on.
+/// `fill-pairing FOLDER CODES [GRANTS CLIENT SCOPE]` makes a database with CODES pending codes of the devices box-0,
+/// box-1 and so on.
 ///
-/// With it come its master key for `regentd` and a token of a registered client; and as many GRANTS as are said, given
-/// to CLIENT.
+/// It also writes the master key for `regentd` and an access token of a registered client. With the last three
+/// arguments it adds GRANTS grants to CLIENT.
 func fillPairing(_ arguments: [String]) -> Int32 {
   guard arguments.count == 2 || arguments.count == 5, let codes = Int(arguments[1]) else {
     note("usage: Benchmarks fill-pairing FOLDER CODES [GRANTS CLIENT SCOPE]\n")
@@ -38,8 +38,8 @@ func fillPairing(_ arguments: [String]) -> Int32 {
   runUntilExit { [grants] in try await fill(folder: arguments[0], codes: codes, grants) }
 }
 
-/// `serve-pairing PORT FOLDER` serves until it is killed, from the database that `fill-pairing` made, and with no limit
-/// that a load generator meets.
+/// `serve-pairing PORT FOLDER` serves the database of `fill-pairing` until it is killed, with rate limits that no load
+/// generator reaches.
 func servePairing(_ arguments: [String]) -> Int32 {
   guard arguments.count == 2, let port = UInt16(arguments[0]) else {
     note("usage: Benchmarks serve-pairing PORT FOLDER\n")
@@ -86,9 +86,9 @@ private func serve(port: UInt16, folder: String) async throws {
   try letEachPollOnce(core)
   var configuration = ServerConfiguration()
   configuration.connections = 25_000
-  // All devices of the benchmark share one address, and are faster than any that connect by themselves.
+  // All devices of the benchmark share one address, which opens connections faster than a real one.
   configuration.unprovenConnectionsPerSource = 25_000
-  // As the program serves: every reply carries them.
+  // As regentd does: every reply has these headers.
   for (name, value) in SecurityHeaders(https: true).list {
     if let name = HeaderName(name) { configuration.standingHeaders.add(name, value) }
   }
@@ -104,7 +104,7 @@ private func serve(port: UInt16, folder: String) async throws {
   while true { try await Task.sleep(for: .seconds(3600)) }
 }
 
-/// What the first poll of a device after a start finds out: that it has no sign-in from before.
+/// Records for each device that it has no earlier sign-in, which its first poll after a start would look up.
 private func letEachPollOnce(_ core: ServiceCore) throws {
   let requestor: RequestorID = try name(BenchKeys.requestor)
   for number in 0..<core.codes.pending {
@@ -141,7 +141,7 @@ private func provision(_ store: SQLiteStore, at now: Instant) async throws {
       secret: StoredSecret(Random.bytes(32)), created: now), audit: nil, at: now)
 }
 
-/// A token of a registered client.
+/// An access token of a newly registered client.
 private func accessToken(_ core: ServiceCore) async throws -> String {
   let requestor: RequestorID = try name(BenchKeys.requestor)
   let now = core.clock.now
@@ -156,7 +156,9 @@ private func accessToken(_ core: ServiceCore) async throws -> String {
   return try core.accessTokens.issue(for: client, at: now).text
 }
 
-/// Makes a database with codes that wait: the rows are what the route makes, the start is the service's own.
+/// Makes a database with pending codes.
+///
+/// The rows equal those of the service's routes; one start of the service makes the rest.
 private func fill(folder: String, codes: Int, _ grants: BenchGrants?) async throws {
   let store = try openStore(folder)
   let now = ServiceClock.machine.now
@@ -216,8 +218,8 @@ private func addClients(_ store: SQLiteStore, _ hasher: KeyedHasher, at now: Ins
   try await store.put(keyed, replacing: nil, in: .unlimited, audit: nil, at: now)
 }
 
-/// `POST /bench/approve/NUMBER` says yes to the code of box-NUMBER as an operator does, and
-/// `POST /bench/approve/LETTERS` to any code.
+/// `POST /bench/approve/NUMBER` approves the code of box-NUMBER as an operator does; `POST /bench/approve/LETTERS`
+/// approves any code.
 private func mountApproval(_ routes: inout Routes, _ core: ServiceCore) {
   routes.post("/bench/approve/{number}") { _, path in
     .later { reply in

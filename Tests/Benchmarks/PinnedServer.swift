@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-/// A server under measurement: pinned to processor 0, so that the load generator has processor 1 for itself.
+/// A measured server, pinned to processor 0; the load generator has processor 1.
 final class PinnedServer {
   let name: String
   let port: UInt16
@@ -30,22 +30,22 @@ final class PinnedServer {
 
   var pid: Int32 { program.pid }
 
-  /// What a service manager sends.
+  /// Sends SIGTERM, as a service manager does.
   func askToEnd() { program.signal(SIGTERM) }
 
-  /// How it ended; nil while it runs.
+  /// Its exit status, or nil while it runs.
   var status: Int32? { program.poll() }
 
-  /// Processor time used so far, user and system, in seconds.
+  /// The processor time that it has used so far, user and system, in seconds.
   func processorSeconds() throws -> Double { try Benchmarks.processorSeconds(of: program.pid) }
 
-  /// Resident memory in KiB.
+  /// Its resident memory in KiB.
   func residentKiB() throws -> Double { try status("VmRSS:") }
 
-  /// Resident memory in KiB that is its own: no program text, no page of the database.
+  /// Its private memory in KiB, without program text and pages of the database.
   func anonymousKiB() throws -> Double { try status("RssAnon:") }
 
-  /// The most it ever had.
+  /// The peak of its resident memory in KiB.
   func peakKiB() throws -> Double { try status("VmHWM:") }
 
   private func status(_ field: String) throws -> Double {
@@ -58,10 +58,10 @@ final class PinnedServer {
   }
 }
 
-/// Processor time that a process has used so far, user and system, in seconds.
+/// The processor time that a process has used so far, user and system, in seconds.
 func processorSeconds(of pid: Int32) throws -> Double {
   let stat = String(decoding: try readFile("/proc/\(pid)/stat"), as: UTF8.self)
-  // The name in parentheses may hold spaces; the fields are counted after it: 14 is utime, 15 stime.
+  // The name in parentheses may contain spaces; the fields are counted after it: 14 is utime, 15 stime.
   guard let end = stat.lastIndex(of: ")") else { throw TestSupportError("unreadable stat") }
   let fields = stat[stat.index(after: end)...].split(separator: " ")
   guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
@@ -70,7 +70,7 @@ func processorSeconds(of pid: Int32) throws -> Double {
   return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
 }
 
-/// nginx as the reference: one process, no log, the same body for every path.
+/// Starts nginx as the reference: one process, no log, the same body for every path.
 func startNginx(folder: String, body: String) throws -> PinnedServer {
   let port = try freePort()
   let configuration = """
@@ -94,7 +94,7 @@ func startNginx(folder: String, body: String) throws -> PinnedServer {
     [nginx, "-p", folder, "-c", "\(folder)/nginx.conf", "-e", "stderr"])
 }
 
-/// Our engine in a process of its own, answering every path with the same body.
+/// Starts our engine in its own process, with the same body for every path.
 func startStaticServer(folder: String, body: String) throws -> PinnedServer {
   let port = try freePort()
   return try PinnedServer(

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-// Polls of a waiting device against nginx serving the same body: the server's processor time per request.
+// Polls of a waiting device compared with nginx serving the same body: the server's processor time per request.
 
 func pollRows() -> [Row] {
   [
@@ -14,12 +14,12 @@ func pollRows() -> [Row] {
       bar: .referenceOverOurs(atLeast: 0.4)
     ) { try comparePolls(.signed) },
     Row(
-      name: "poll: a million live codes to a thousand", unit: "µs cpu/request",
+      name: "poll: a million live codes against 1,000", unit: "µs cpu/request",
       bar: .growth(atMost: 1.2), measure: compareManyCodes),
   ]
 }
 
-/// How the device shows who it is.
+/// How the device authenticates.
 private enum PollKind { case accessToken, signed }
 
 private let path = "/api/v1/tokens/authn"
@@ -34,7 +34,7 @@ func startPairing(
     patience: 600, pinned: pinned)
 }
 
-/// A database with codes that wait.
+/// Makes a database with pending codes and returns its folder.
 func fillPairing(folder: String, codes: Int, _ grants: BenchGrants? = nil) throws -> String {
   let data = "\(folder)/\(codes)"
   guard unsafe mkdir(data, 0o700) == 0 else { throw TestSupportError("mkdir: errno \(errno)") }
@@ -78,7 +78,7 @@ private func pollArguments(_ kind: PollKind, _ round: Int, folder: String) throw
     let token = String(decoding: try readFile("\(folder)/1000/token"), as: UTF8.self)
     return plain + ["-H", "Authorization: Bearer \(token)"]
   case .signed:
-    // More than two seconds need; each is used once.
+    // More than two seconds need, because each can be used only once.
     let script = try writeSignedCalls(
       250_000, method: "GET", path: path, folder: folder, name: "round-\(round)"
     ) { "\(path)?deviceId=box-\($0 % 1000)&format=json" }
@@ -97,7 +97,7 @@ private func compareManyCodes() throws -> Measurement {
     for round in 0..<6 {
       for (index, (server, codes)) in [(few, 1000), (many, 1_000_000)].enumerated() {
         let token = String(decoding: try readFile("\(folder)/\(codes)/token"), as: UTF8.self)
-        // Every request asks for another device: all of the memory is touched, not one hot line.
+        // Every request names another device, so that the whole table of codes is used and not one cache line.
         let script = "\(folder)/\(codes).lua"
         try writeFile(
           script,

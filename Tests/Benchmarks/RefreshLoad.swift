@@ -2,15 +2,16 @@ internal import Glibc
 internal import RegentPlatform
 internal import TestSupport
 
-// Programs that refresh one after another, each with the token that it got last. wrk needs a thread for each of them,
-// as its scripts do not know whose answer they read: it took a third of what the service took, on the service's cores.
+// Programs that refresh one after another, each with its last refresh token. wrk is not used, because its scripts do
+// not know which connection a response belongs to, so it would need one thread for each program; those took a third of
+// the service's processor time on the service's cores.
 
-/// How many refreshes 64 programs had.
+/// The number of refreshes of 64 programs.
 struct RefreshLoad {
   let requests: Double
   let requestsPerSecond: Double
 
-  /// Has a process on processor 1 play programs with these tokens, which lie in a file, one a line.
+  /// Starts `load-refreshes` on processor 1; the file has one token a line.
   init(port: UInt16, _ client: String, tokens file: String, seconds: Int = 2) throws {
     let done = try run(
       "taskset", ["-c", "1", try ownProgram(), "load-refreshes", "\(port)", client, file, "\(seconds)"])
@@ -21,7 +22,7 @@ struct RefreshLoad {
   }
 }
 
-/// `load-refreshes PORT CLIENT TOKENS SECONDS` plays the programs and prints how many answers came, and in how long.
+/// `load-refreshes PORT CLIENT TOKENS SECONDS` refreshes the tokens and prints the number of responses and the seconds.
 func loadRefreshes(_ arguments: [String]) -> Int32 {
   guard arguments.count == 4, let port = UInt16(arguments[0]), let seconds = UInt64(arguments[3]) else {
     note("usage: Benchmarks load-refreshes PORT CLIENT TOKENS SECONDS\n")
@@ -54,7 +55,7 @@ private func refresh(_ programs: inout [RefreshingProgram], until end: UInt64) t
       try programs[place].ask()
     }
   }
-  // What is on its way now is lost, and the token with it.
+  // Responses that are still on their way are lost, and their tokens with them.
   return count
 }
 
@@ -81,14 +82,16 @@ private struct RefreshingProgram {
     guard sent == request.count else { throw TestSupportError("a program cannot send: errno \(errno)") }
   }
 
-  /// Takes what is there; true when the answer is whole, and the next request has its token.
+  /// Receives available bytes.
+  ///
+  /// Returns true when the response is complete and the next request has its token.
   mutating func receive() throws -> Bool {
     let count = unsafe answer.withUnsafeMutableBytes {
       unsafe recv(socket, $0.baseAddress?.advanced(by: length), $0.count - length, 0)
     }
     guard count > 0 else { throw TestSupportError("a program got no answer: errno \(errno)") }
     length += count
-    // Of all answers only that with tokens is wanted, and nothing in it but its end is a brace.
+    // A response with tokens ends with its only closing brace.
     guard answer[length - 1] == UInt8(ascii: "}") else { return false }
     guard answer.starts(with: "HTTP/1.1 200 ".utf8), let start = placeOfToken() else {
       throw TestSupportError("a program got: \(String(decoding: answer[..<length], as: UTF8.self))")
@@ -98,7 +101,7 @@ private struct RefreshingProgram {
     return true
   }
 
-  /// Looked for from the end: it comes behind the access token, which is long.
+  /// Searches from the end, because the long access token comes before the refresh token.
   private func placeOfToken() -> Int? {
     let name = Array("\"refresh_token\":\"".utf8)
     var start = length - tokenLength - name.count

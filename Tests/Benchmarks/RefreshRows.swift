@@ -1,11 +1,11 @@
 internal import Glibc
 internal import TestSupport
 
-// What a refresh costs beside what it is made of: a row that is durable, and a signature.
+// Refreshes compared with their two main parts: a durable row and a signature.
 
 func refreshRows() -> [Row] {
   [
-    // As new codes are held against the same rows by design.md: inserted 64 a commit, FULL, in the same schema.
+    // The reference is the same as for new codes (design.md): the same rows, 64 a transaction, synchronous=FULL.
     Row(name: "oauth: refresh, ES256", unit: "refreshes/s", bar: .oursOverReference(atLeast: 0.5)) {
       try measureRefreshes(BenchGrants(count: 20_000, client: BenchClients.public, scope: oneSignature)) {
         database, copy in
@@ -17,25 +17,25 @@ func refreshRows() -> [Row] {
         return rate
       }
     },
-    // On one core as `openssl speed` is, and one signature each.
+    // On one core, as `openssl speed` runs, and with one signature for each refresh.
     Row(name: "oauth: refresh, RS256", unit: "refreshes/s", bar: .oursOverReference(atLeast: 0.8)) {
       try measureRefreshes(
         BenchGrants(count: 20_000, client: BenchClients.rsa, scope: oneSignature), pinned: true
       ) { _, _ in try opensslSignatures() }
     },
-    Row(name: "oauth: refresh at a million grants to a thousand", unit: "µs cpu/refresh", bar: .growth(atMost: 1.2)) {
+    Row(name: "oauth: refresh at a million grants against 1,000", unit: "µs cpu/refresh", bar: .growth(atMost: 1.2)) {
       try compareManyGrants(\.cost)
     },
-    Row(name: "oauth: memory at a million grants to a thousand", unit: "MiB", bar: .growth(atMost: 1.1)) {
+    Row(name: "oauth: memory at a million grants against 1,000", unit: "MiB", bar: .growth(atMost: 1.1)) {
       try compareManyGrants(\.memory)
     },
   ]
 }
 
-/// Without `openid` there is no ID token beside the access token.
+/// Without `openid` a refresh makes an access token and no ID token.
 private let oneSignature = "offline_access entitlements"
 
-/// 64 programs refresh one after another, each with the token that it got last.
+/// Lets 64 programs refresh one after another, each with its last token.
 private func measureRefreshes(
   _ grants: BenchGrants, pinned: Bool = false, beside reference: (_ database: String, _ copy: String) throws -> Double
 ) throws -> Measurement {
@@ -59,7 +59,7 @@ private func measureRefreshes(
   }
 }
 
-/// The refresh tokens that `fill-pairing` wrote down; each program has one of its own in each round.
+/// The refresh tokens that `fill-pairing` wrote; each program uses another one in each round.
 private struct RefreshTokensOfFile {
   static let programs = 64
   private let texts: [Substring]
@@ -72,7 +72,7 @@ private struct RefreshTokensOfFile {
 
   func load(_ server: PinnedServer, _ client: String, round: Int) throws -> RefreshLoad {
     let count = Self.programs
-    // Spread over the table, and never those of another round: an answer that was on its way then is lost.
+    // Spread over the table. A round does not use tokens of another round, whose last responses were lost.
     let rounds = texts.count / count
     let own = (0..<count).map { texts[$0 * rounds + round] }
     let file = "\(folder)/tokens-\(round)"
@@ -81,7 +81,7 @@ private struct RefreshTokensOfFile {
   }
 }
 
-/// How many signatures with RSA of 2,048 bits `openssl speed` makes in a second on one core.
+/// The number of signatures a second of `openssl speed` with RSA of 2,048 bits on one core.
 private func opensslSignatures() throws -> Double {
   let done = try run("openssl", ["speed", "-seconds", "2", "-mr", "rsa2048"], deadline: 60)
   // +F2:NUMBER:BITS:SIGNATURES A SECOND:CHECKS A SECOND
@@ -95,11 +95,11 @@ private func opensslSignatures() throws -> Double {
 private struct ManyGrants {
   /// Processor time of a refresh in microseconds.
   var cost = 0.0
-  /// Resident memory afterwards in MiB.
+  /// Resident memory after the load in MiB.
   var memory = 0.0
 }
 
-/// Measured once for both rows: a million grants are minutes of filling.
+/// Measured once for both rows, because filling in a million grants takes minutes.
 private let fewAndMany = Result { try measureManyGrants() }
 
 private func measureManyGrants() throws -> [ManyGrants] {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-/// The program itself with the limits that operators have, behind a proxy at 127.0.0.1, on such a database.
+/// `regentd` with its usual limits, behind a proxy at 127.0.0.1, on a database of `fill-pairing`.
 struct RegentdUnderTest {
   let port: UInt16
   let data: String
@@ -16,7 +16,7 @@ struct RegentdUnderTest {
     try awaitReadiness {}
   }
 
-  /// Ends it in peace, as an upgrade does, and starts it again; `work` is done again and again until it is ready.
+  /// Ends it with SIGTERM, as an upgrade does, and starts it again; calls `work` repeatedly until it is ready.
   mutating func restart(_ work: () -> Void = {}) throws {
     server.askToEnd()
     let status = try eventually("the end of regentd") {
@@ -28,7 +28,7 @@ struct RegentdUnderTest {
     try awaitReadiness(work)
   }
 
-  /// It listens before it is ready, and says so.
+  /// Waits for `/readyz`, because the program listens before it is ready.
   private func awaitReadiness(_ work: () -> Void) throws {
     try eventually("regentd is ready", within: 60) {
       work()

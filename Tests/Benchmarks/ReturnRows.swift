@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TestSupport
 
-// A restart of regentd while 18,000 boxes wait: each comes back as the SDK does, after a pause that is drawn. What
-// fails within six seconds (refused, 503) the SDK tells nobody.
+// A restart of regentd while 18,000 boxes wait. Each comes back as the SDK does, after a random pause. The SDK does not
+// report failures (connection refused, 503) to its app for the first six seconds.
 
 func returnRows() -> [Row] {
   [
@@ -12,7 +12,7 @@ func returnRows() -> [Row] {
   ]
 }
 
-/// With the service's own this is what a process may have open here.
+/// Together with the service's own files, the most that a process may have open here.
 private let boxes = 18_000
 
 private func measureReturn() throws -> Measurement {
@@ -52,7 +52,7 @@ private final class ReturningCrowd {
   private var all = [One](repeating: One(), count: boxes)
   private(set) var refused = 0
   private(set) var statuses: [String: Int] = [:]
-  /// Seconds after the box lost the service.
+  /// In seconds since the box lost the service.
   private(set) var lastFailure = 0.0
   private(set) var mostTries = 0
 
@@ -66,9 +66,9 @@ private final class ReturningCrowd {
     for number in all.indices { ask(number) }
   }
 
-  /// Has those come back whose time has come.
+  /// Reads responses and lets the boxes whose pause is over connect again.
   ///
-  /// - Returns: how many are not back yet.
+  /// - Returns: the number of boxes that do not wait yet.
   func serve() -> Int {
     let now = monotonicSeconds()
     var watched = all.map { pollfd(fd: $0.socket, events: Int16(POLLIN), revents: 0) }
@@ -79,7 +79,7 @@ private final class ReturningCrowd {
     var away = 0
     for number in all.indices {
       let one = all[number]
-      // Held for a quarter of a second: it waits again.
+      // A request that is not answered within a quarter of a second is parked: the box waits again.
       guard one.socket >= 0, monotonicSeconds() - one.sentAt > 0.25 else {
         away += 1
         continue
@@ -117,8 +117,8 @@ private final class ReturningCrowd {
     lose(number)
   }
 
-  /// Closes and draws when to come back: as the SDK does, a second, two, four, each up to two and a quarter times as
-  /// long.
+  /// Closes the connection and draws the pause before the next try: as in the SDK one, two or four seconds, times a
+  /// factor of up to 2.25.
   private func lose(_ number: Int) {
     if all[number].socket >= 0 { close(all[number].socket) }
     all[number].socket = -1

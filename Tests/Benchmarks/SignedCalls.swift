@@ -4,9 +4,9 @@ internal import RegentPairingWire
 internal import RegentPlatform
 internal import TestSupport
 
-// Calls for wrk: signed beforehand, because what counts is what checking them costs, not what making them does.
+// Signed calls for wrk. They are signed beforehand, because the rows measure the checking and not the signing.
 
-/// Signs calls of the benchmark's requestor, each with a nonce of its own.
+/// Signs calls of the benchmark's requestor, each with a new nonce.
 struct CallSigner {
   private let name: String
   private let key: HMACKey
@@ -32,8 +32,8 @@ struct CallSigner {
   }
 }
 
-/// A script for wrk that sends one prepared line of headers after another, by all keys in turn or by a fixed one,
-/// signed now or for a time ahead: each once, or all of them again and again.
+/// Writes a script for wrk that sends prepared signed requests, with all keys in turn or a fixed one, signed for now or
+/// a later time, and either each once or endlessly.
 func writeSignedCalls(
   _ count: Int, method: String, path: String, folder: String, name: String,
   ahead: Duration = .zero, key fixed: Int? = nil, endless: Bool = false, target: (Int) -> String

@@ -3,9 +3,9 @@ internal import RegentHTTPCodec
 internal import HTTPServer
 internal import TestSupport
 
-// What a normal client notices while slowhttptest holds 2,000 connections from one address. The server is pinned to
-// processor 0; the attack (at the lowest priority) and the client that measures share processor 1, the client from an
-// address of its own.
+// The latency of an honest client while slowhttptest holds 2,000 connections from one address. The server is pinned to
+// processor 0. The attack (at the lowest priority) and the measuring client share processor 1; the client has its own
+// address.
 
 func slowAttackRows() -> [Row] {
   let attacks: [(name: String, arguments: [String])] = [
@@ -15,7 +15,7 @@ func slowAttackRows() -> [Row] {
   ]
   return attacks.map { attack in
     Row(
-      name: "engine: p99 beside 2,000 slow \(attack.name)", unit: "µs", bar: .growth(atMost: 3)
+      name: "engine: p99 during 2,000 slow \(attack.name)", unit: "µs", bar: .growth(atMost: 3)
     ) {
       try measureAttack(attack.arguments)
     }
@@ -36,12 +36,12 @@ private func measureAttack(_ arguments: [String]) throws -> Measurement {
     let small = { (_: Int) in
       HonestRequest(text: "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n", status: "200")
     }
-    // The first samples warm the server up and are thrown away.
+    // The first samples warm the server up and are discarded.
     _ = try samples(port, samplesEach / 4, small)
     var quiet: [[Double]] = []
     var attacked: [[Double]] = []
     var held = 0
-    // Quiet and attacked in turn: what else the machine does must not fall on one side only.
+    // Measured in turn, so that other load on the machine affects both sides.
     for _ in 0..<3 {
       quiet.append(try samples(port, samplesEach, small))
       let command =
@@ -50,7 +50,7 @@ private func measureAttack(_ arguments: [String]) throws -> Measurement {
       let attack = try RunningProgram(
         "nice", command, standardOutput: "\(folder)/attack.out",
         standardError: "\(folder)/attack.err")
-      // The tool opens 1,000 a second. Not longer: after ten seconds the deadlines end the attack.
+      // The tool opens 1,000 connections a second. At most four seconds, because deadlines end the attack after ten.
       var open = 0
       for _ in 0..<4 where open < connections {
         sleep(1)
@@ -75,7 +75,7 @@ private func measureAttack(_ arguments: [String]) throws -> Measurement {
   }
 }
 
-/// `serve-attacked PORT`: a small reply everywhere, and a large one for slow readers.
+/// `serve-attacked PORT` serves a large reply for slow readers at /large, and a small one elsewhere.
 func serveAttacked(_ arguments: [String]) -> Int32 {
   guard arguments.count == 1, let port = UInt16(arguments[0]) else {
     note("usage: Benchmarks serve-attacked PORT\n")
@@ -101,7 +101,7 @@ func serveAttacked(_ arguments: [String]) -> Int32 {
   }
 }
 
-/// How many established connections the server's port has, from the kernel's table.
+/// The number of established connections of the server's port, from the kernel's table.
 private func openConnections(_ port: UInt16) throws -> Int {
   let hex = String(port, radix: 16, uppercase: true)
   let local = ":" + String(repeating: "0", count: 4 - hex.count) + hex

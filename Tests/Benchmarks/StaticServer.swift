@@ -2,9 +2,9 @@ internal import Glibc
 internal import RegentHTTPCodec
 internal import HTTPServer
 
-// Our side of the engine rows: every path gets the same prepared reply, from one loop.
+// The server that the engine rows measure: the same prepared reply for every path, from one event loop.
 
-/// `serve-static PORT BODY`: serves until it is killed.
+/// `serve-static PORT BODY` serves until it is killed.
 func serveStatic(_ arguments: [String]) -> Int32 {
   guard arguments.count == 2, let port = UInt16(arguments[0]) else {
     note("usage: Benchmarks serve-static PORT BODY\n")

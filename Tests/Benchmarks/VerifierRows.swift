@@ -6,13 +6,13 @@ internal import RegentPairing
 internal import RegentPairingWire
 internal import TestSupport
 
-// Media tokens checked by a stream server, against what the signature alone costs: `openssl speed` with a key of the
-// same kind and size, in turn, both by processor time in a process of their own.
+// Media tokens checked as by a stream server, compared with the signature alone: `openssl speed` with a key of the same
+// kind and size. Both run in turn and are measured by the processor time of their processes.
 
 func verifierRows() -> [Row] {
   [
     Row(
-      name: "verifier: media tokens to openssl speed", unit: "/s cpu",
+      name: "verifier: media tokens against openssl speed", unit: "/s cpu",
       bar: .oursOverReference(atLeast: 0.8), measure: compareVerifying)
   ]
 }
@@ -24,7 +24,7 @@ private func compareVerifying() throws -> Measurement {
   var rates: [[Double]] = [[], []]
   for round in 0..<6 {
     let ours = try run(try ownProgram(), ["verify-tokens", "1000"])
-    // -mr: one line for machines, `+F2:…:bits:signatures a second:verifications a second`, of processor time.
+    // -mr prints one line for machines, `+F2:…:bits:signatures a second:verifications a second`, of processor time.
     let theirs = try run(openssl, ["speed", "-seconds", "1", "-mr", "rsa2048"])
     guard let rate = Double(ours.outputText.filter { $0 != "\n" }),
       let line = theirs.outputText.split(separator: "\n").first(where: { $0.hasPrefix("+F2:") }),
@@ -39,13 +39,14 @@ private func compareVerifying() throws -> Measurement {
     note: "a token is \(try sampleTokens(1).tokens.first?.utf8.count ?? 0) bytes of base64")
 }
 
-/// `verify-tokens MILLISECONDS`: checks tokens for so long and prints how many in a second of processor time.
+/// `verify-tokens MILLISECONDS` checks tokens for that time and prints the number of checks per second of processor
+/// time.
 func verifyTokens(_ arguments: [String]) -> Int32 {
   do {
     let span = arguments.first.flatMap { Double($0) } ?? 1000
     let (keys, tokens) = try sampleTokens(64)
     let verifier = MediaTokenVerifier(keys: .text(keys))
-    // Warm: the first check of a process looks algorithms up.
+    // Warms up: the first check of a process looks algorithms up.
     try check(tokens, with: verifier)
     let start = processorSeconds()
     var checked = 0
@@ -61,7 +62,7 @@ func verifyTokens(_ arguments: [String]) -> Int32 {
   }
 }
 
-/// `verify-given KEYS TOKENS REQUESTOR ROUNDS` checks the tokens of a file, one per line, ROUNDS times: the step
+/// `verify-given KEYS TOKENS REQUESTOR ROUNDS` checks the tokens of a file, one per line, ROUNDS times; the check
 /// "instructions" counts what that costs.
 func verifyGiven(_ arguments: [String]) -> Int32 {
   guard arguments.count == 4, let rounds = Int(arguments[3]) else {
@@ -88,7 +89,7 @@ private func check(
   }
 }
 
-/// Tokens as the service makes them, each with a signature of its own.
+/// Tokens as the service makes them, each with a different signature.
 private func sampleTokens(_ count: Int) throws -> (keys: String, tokens: [String]) {
   let key = try SigningKey.generate(.rs256, rsaBits: 2048)
   let keyID = key.publicKey.thumbprint

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TestSupport
 
-// Ten thousand devices wait with held replies; codes are approved one after another, as an operator does.
+// Ten thousand devices wait in long polls; codes are approved one after another, as by an operator.
 
 func waitingRows() -> [Row] {
   [
@@ -19,7 +19,7 @@ func waitingRows() -> [Row] {
 
 private let approvals = 500
 
-/// What one run with many waiting devices gave.
+/// The result of a run with many waiting devices.
 private struct Waiting {
   var milliseconds: [Double] = []
   var kibibytes = 0.0
@@ -71,7 +71,7 @@ private func measureWaiting(devices: Int = 10_000, _ figure: (Waiting) -> Double
 }
 
 extension PinnedServer {
-  /// Whether it has used no processor time for a moment: everything that was sent has been read.
+  /// Whether it used no processor time for 0.3 seconds, so that everything that was sent has been read.
   func isQuiet() throws -> Bool {
     let before = try processorSeconds()
     usleep(300_000)

@@ -2,8 +2,8 @@ internal import Glibc
 internal import RegentPlatform
 internal import TestSupport
 
-// Many waits that began together, and would end together: an approval in the middle of that wave has to reach its box
-// as soon as another.
+// Many waits that began together and therefore end together. An approval in the middle of that wave must reach its box
+// as fast as any other.
 
 func waveRows() -> [Row] {
   [
@@ -12,7 +12,7 @@ func waveRows() -> [Row] {
 }
 
 private let devices = 18_500
-/// Long enough for all to have begun before the first of them ends.
+/// Long enough that all waits have begun before the first one ends.
 private let seconds = 16
 private let approvalsEach = 400
 
@@ -23,7 +23,7 @@ private func measureWave() throws -> Measurement {
     let token = String(decoding: try readFile("\(folder)/\(devices)/token"), as: UTF8.self)
     let crowd = try Crowd(server.port, token: token)
     try crowd.beginAll()
-    // From the first that ends to the last, and on until they wait again.
+    // From the end of the first wait until nine of ten waits have ended.
     var times: [Double] = []
     var number = 0
     let patience = monotonicSeconds() + Double(4 * seconds)
@@ -48,9 +48,9 @@ private func measureWave() throws -> Measurement {
 /// Boxes that each wait, and ask again when a wait has ended.
 private final class Crowd {
   private let sockets: [Int32]
-  /// Connected when it is needed: one that says nothing is closed.
+  /// Connected when needed, because the service closes idle connections.
   private var phone: Int32 = -1
-  /// Asks for those alone that have an answer: a look at all of them takes longer than the pause between two approvals.
+  /// Returns only the sockets with a response: looking at all of them takes longer than the pause between approvals.
   private let poller: Poller
   private let port: UInt16
   private let token: String
@@ -71,7 +71,7 @@ private final class Crowd {
 
   deinit { (sockets + [phone]).forEach { if $0 >= 0 { close($0) } } }
 
-  /// How long it took from the first wait that ended to the last one.
+  /// The seconds from the first wait that ended to the last one.
   var span: Double { lastEnd - firstEnd }
 
   func beginAll() throws {
@@ -84,7 +84,7 @@ private final class Crowd {
         + "Authorization: Bearer \(token)\r\nPrefer: wait=\(seconds)\r\n\r\n", to: sockets[number])
   }
 
-  /// Says yes to a box.
+  /// Approves the code of a box.
   ///
   /// - Returns: the milliseconds until the box knows it.
   func approve(_ number: Int) throws -> Double {
@@ -98,7 +98,7 @@ private final class Crowd {
     while true {
       let answer = try receiveText(from: sockets[number])
       if answer.hasPrefix("HTTP/1.1 200") { break }
-      // Its wait ended just before: the one that it begins now finds the answer, or gets it.
+      // Its wait ended just before; the next poll gets the result.
       try noteEnd(answer)
       try wait(number)
     }
@@ -108,12 +108,12 @@ private final class Crowd {
     return taken
   }
 
-  /// Has boxes whose waits have ended ask again, for about as long.
+  /// Lets boxes whose waits have ended ask again, for about this time.
   func serve(forMilliseconds milliseconds: Int) throws {
     let end = monotonicSeconds() + Double(milliseconds) / 1000
     repeat {
       for index in 0..<poller.wait(milliseconds: 1) {
-        // The others are asked for after the next approval.
+        // The other events are handled after the next approval.
         if monotonicSeconds() >= end { return }
         let number = Int(poller.event(index).token)
         try noteEnd(try receiveText(from: sockets[number]))

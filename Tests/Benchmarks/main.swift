@@ -1,10 +1,10 @@
-// Benchmarks: `table` prints every row, `table --only NAME` those whose name contains NAME. The other verbs are the
-// sides of a comparison, started by the rows.
+// Benchmarks: `table` prints every row, `table --only NAME` those whose name contains NAME. The rows start the other
+// verbs as servers, fillers and load generators.
 
 internal import Glibc
 internal import RegentPlatform
 
-// As `regentd` does it: what serves here is to cost what the service costs.
+// As in `regentd`, so that the servers here cost what the service costs.
 TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 let arguments = Array(CommandLine.arguments.dropFirst())

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import PairingService
 
-/// The same files with `qps` added: the English texts, longer and from right to left, so that a layout that breaks does
-/// so here first.
+/// Adds the pseudo-language `qps` to the files: the English texts, longer and written from right to left, so that
+/// layouts break here before they break in a real language.
 func withPseudoLanguage(_ web: WebFiles) throws -> WebFiles {
   var web = web
   guard let english = web.contents["locales/en.json"] else { return web }
@@ -40,7 +40,7 @@ private enum LocaleText: Decodable {
     }
   }
 
-  /// Hebrew letters make the direction visible; one word is far too long, as in German or Finnish.
+  /// Adds Hebrew letters, which show the direction, and one very long word, as in German or Finnish.
   private static func stretch(_ text: String) -> String {
     "אב \(text) \(String(repeating: "גדה", count: max(1, min(text.count / 12, 9))))"
   }

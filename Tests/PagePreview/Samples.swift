@@ -2,7 +2,7 @@ import RegentOAuth
 import RegentPairing
 import PairingService
 
-/// One page state with its name, language still open.
+/// One state of a page: its name, and how to render it in any language.
 struct Sample: Sendable {
   let name: String
   let frame: @Sendable (PageLanguage) -> PageFrame

@@ -1,4 +1,4 @@
-// PagePreview: every state of the phone's pages as files, to look at, to photograph and to hand to validators.
+// PagePreview: writes every state of the phone's pages to files, for screenshots and validators.
 //
 //   PagePreview WEB OUTPUT reads the `web` folder, writes OUTPUT/LANGUAGE/PAGE.html, the static files and headers.txt
 
@@ -32,7 +32,7 @@ do {
   let web = try WebFiles(readingFolder: webFolder)
   let pages = try PhonePages(web)
   try write(pages, in: pages.languages)
-  // In pages of its own, so that the switch of the others does not offer it.
+  // In a separate set of pages, so that the language menu of the others does not offer it.
   let pseudo = try PhonePages(try withPseudoLanguage(web))
   try write(pseudo, in: pseudo.languages.filter { $0.tag == "qps" })
   for (path, file) in pages.files.all { try write(String(path.dropFirst()), file.bytes) }

@@ -16,6 +16,13 @@ import Testing
     #expect(!head.contains("%"), "\(head)")
   }
 
+  @Test func `the hint for an unknown name under .local names the package that looks it up`() throws {
+    for (url, isNamed) in [("http://tv.local:8787", true), ("http://tv.example", false)] {
+      let error = ClientError(.unreachable(.unknownName), try ClientURL(url).origin)
+      #expect(error.hint?.contains("libnss-mdns") == isNamed)
+    }
+  }
+
   @Test(arguments: [
     "http://[2001:db8::1%25eth0]/", "http://[fe80::1%25]/", "http://[fe80::1%25a/b]/", "http://[fe80::1%25a%20b]/",
     "http://[fe80::1%25aaaaaaaaaaaaaaaa]/", "http://fe80%25eth0/", "http://[::1%25lo]/",

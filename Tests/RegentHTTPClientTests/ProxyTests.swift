@@ -101,7 +101,8 @@ import Testing
     }
     #expect(
       error.description
-        == "\(scheme)://tv.example cannot be reached through the proxy http://127.0.0.1:\(port): nobody listens there")
+        == "\(scheme)://tv.example cannot be reached through the proxy http://127.0.0.1:\(port): no program listens there"
+    )
     #expect(error.hint == "check the proxy; no_proxy=tv.example goes around it")
   }
 

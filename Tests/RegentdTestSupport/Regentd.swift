@@ -1,6 +1,6 @@
-// RegentdTestSupport: the program `regentd` as an operator runs it, for tests that speak to the real thing: a process
-// with a database in a folder, provisioned through its admin socket. A service inside the test's own process, with a
-// clock that is moved by hand, is ServiceTestSupport's. `import Testing` stays in the test targets.
+// RegentdTestSupport: the program `regentd` as an operator runs it, for tests that need the real process. It has a
+// database in a folder and is provisioned through its admin socket. For a service in the test's own process with a
+// clock that the test sets, use ServiceTestSupport. Only the test targets import `Testing`.
 package import Administration
 import Glibc
 import RegentHTTPClient
@@ -9,27 +9,26 @@ import RegentPlatform
 import ServiceTestSupport
 import TestSupport
 
-/// A running `regentd` with the sample providers and the sample account; killed when it is let go.
+/// A running `regentd` with the sample providers and the sample account; it is killed on deinit.
 ///
-/// Nothing here blocks a thread of the concurrency pool.
+/// Its methods do not block threads of the concurrency pool.
 package actor Regentd {
-  /// Where boxes and phones find it.
+  /// The URL for boxes and phones.
   package nonisolated let url: String
-  /// The admin socket as an operator uses it.
   package nonisolated let admin: AdminClient
   /// The path of the admin socket, for `regentctl`.
   package nonisolated let adminSocket: String
   private let binary: String
   private let folder: String
   private let options: [String]
-  /// Its own to come back to: not one that the kernel gives to somebody's outgoing connection meanwhile.
+  /// A port that the kernel does not give to outgoing connections, so that the service can be restarted on it.
   package nonisolated let port: UInt16
   private var program: RunningProgram
 
-  /// Long enough for the service's rules, which the sample's is not.
+  /// The sample's usual password is too short for the service's rules.
   package static let password = "correct-horse-battery"
 
-  /// Starts the program with the usual options and these; what it keeps is in `folder`.
+  /// Starts the program with the usual options and `options`; its files are in `folder`.
   package init(_ binary: String, in folder: String, _ options: [String] = []) async throws {
     self.binary = binary
     self.folder = folder
@@ -57,13 +56,13 @@ package actor Regentd {
     ).program
   }
 
-  /// Ends the program as a power cut does.
+  /// Kills the program with SIGKILL, as in a crash.
   package func kill() async throws {
     program.signal(SIGKILL)
     try await eventually("the end of regentd") { program.poll() }
   }
 
-  /// Starts it anew where it was, on what it kept.
+  /// Starts the program again with the same port and files.
   package func startAgain() async throws {
     program = try await Self.start(binary, folder, port, options)
   }
@@ -92,7 +91,7 @@ extension Regentd {
       account.provider, account.name, Patch(account), password: Self.password)
   }
 
-  /// Adds a requestor with all sample providers and a key pair for its calls.
+  /// Adds a requestor with all sample providers and issues a key pair for its calls.
   package nonisolated func add(_ requestor: Requestor) async throws -> IssuedKey {
     _ = try await admin.add(requestor.id, Patch(requestor))
     for provider in [Sample.provider, Sample.pass, Sample.promotion] {
@@ -102,7 +101,7 @@ extension Regentd {
     return try await admin.issueKey(to: requestor.id)
   }
 
-  /// Says yes to a code for the account of the sample's name.
+  /// Approves a code for the sample account.
   package nonisolated func approve(
     _ code: String, at provider: String = Sample.provider
   ) async throws {

@@ -6,9 +6,9 @@ internal import RegentPairingWire
 internal import RegentPlatform
 internal import TestSupport
 
-// What boxes and operators say, made and signed before anything is measured.
+// The calls of boxes and operators. They are built and signed before the measurement begins.
 
-/// A call, for a handler and for a socket.
+/// A call in two forms: as a request for a handler, and as bytes for a socket.
 struct Call: Sendable {
   let request: Request
   let bytes: [UInt8]
@@ -21,7 +21,7 @@ struct Call: Sendable {
   }
 }
 
-/// Signs calls of the sample requestor, each with a nonce of its own.
+/// Signs calls of the sample requestor, each with a new nonce.
 struct Signer {
   private let key: HMACKey
   private let requestor: RequestorID
@@ -60,7 +60,7 @@ struct Signer {
     try call("GET", Self.poll, "deviceId=\(device)", "Prefer: wait=\(seconds)\r\n")
   }
 
-  /// An operator's yes.
+  /// The call with which an operator approves a code.
   static func approval(_ code: String) throws -> Call {
     let body = "{\"provider\":\"\(Sample.provider)\",\"account\":\"\(Sample.account)\"}"
     return try Call(
@@ -68,34 +68,34 @@ struct Signer {
         + "Content-Length: \(body.utf8.count)\r\n\r\n", body, isLocal: true)
   }
 
-  /// The code of an answer; nothing when it has none.
+  /// The code in the body of a response, or nil if there is none.
   static func code(in body: [UInt8]) -> String? {
     guard let mark = body.firstRange(of: Array("\"code\":\"".utf8)) else { return nil }
     return String(decoding: body[mark.upperBound...].prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 }
 
-/// The answer to a call.
+/// The response to a call.
 struct Reply: Sendable {
   let status: UInt16
   let body: [UInt8]
 }
 
-/// What a box or an operator says its calls over, one after the other.
+/// A connection of a box or an operator, real or simulated; its calls are sent one after another.
 protocol Line: AnyObject, Sendable {
   /// Sends a call; `done` is called once, on any thread.
   func send(_ call: Call, _ done: @escaping @Sendable (Reply) -> Void)
 }
 
-/// One or more nodes, with or without sockets between.
+/// One or more nodes that are called with or without sockets.
 protocol Cluster: AnyObject {
   var count: Int { get }
-  /// A way to a node for boxes.
+  /// A connection of a box to a node.
   func line(to node: Int) throws -> any Line
-  /// A way to its admin socket.
+  /// A connection to the admin socket of a node.
   func operatorLine(to node: Int) throws -> any Line
-  /// Lets things happen until the time.
+  /// Lets calls and responses proceed until the given time.
   func turn(until time: Double) throws
-  /// Seconds of the processor that the nodes have used together.
+  /// The seconds of processor time that all nodes together have used.
   func processors() throws -> Double
 }

@@ -3,9 +3,9 @@ internal import RegentPlatform
 internal import Synchronization
 internal import TestSupport
 
-// Loads, the same for nodes with and without sockets: so much a second, or so many at once.
+// Loads for nodes with and without sockets: acts at a given rate, or a number of callers at the same time.
 
-/// Something that many threads change, and closures keep.
+/// A value with a lock, as a reference, so that closures on many threads can share it.
 final class Kept<Value: Sendable>: Sendable {
   private let value: Locked<Value>
 
@@ -16,20 +16,20 @@ final class Kept<Value: Sendable>: Sendable {
   }
 }
 
-/// What happened in a window of a load.
+/// What happened during the measured part of a load.
 struct Usage {
   var seconds = 0.0
-  /// Seconds of the processor.
+  /// Seconds of processor time.
   var nodes = 0.0
   var database = 0.0
-  /// Transactions of the lanes, and batches of nonces.
+  /// Write transactions, and batches of nonces.
   var writes = 0.0
   var told = 0.0
-  /// Acts that were done.
+  /// Completed acts.
   var acts = 0.0
 }
 
-/// Reads all counters at both ends of a window.
+/// Reads all counters at the begin and the end of a measurement.
 final class Meter {
   private let cluster: any Cluster
   private let server: Int32
@@ -56,14 +56,14 @@ final class Meter {
   }
 }
 
-/// Does things when they come, one independently of the other, on a grid of milliseconds: what waits for sockets cannot
-/// be woken more precisely.
+/// Performs acts at random times of the given rates, on a grid of milliseconds, because waiting for sockets ends no
+/// more precisely than that.
 func pace(
   _ cluster: any Cluster, for span: Double, _ streams: [(rate: Double, act: () throws -> Void)],
   between: () throws -> Void = {}
 ) throws {
   let start = seconds()
-  // Boxes know nothing of each other: their calls come close together as often as chance has it.
+  // Boxes act independently of each other, so the pauses between their calls are exponentially distributed.
   func pause(_ rate: Double) -> Double { -log(Double.random(in: 0x1p-53...1)) / rate }
   var next = streams.map { pause($0.rate) }
   var tick = 0.0
@@ -76,12 +76,12 @@ func pace(
     }
     try between()
     tick += 0.001
-    // Late is late: what was missed is caught up with, as boxes do not wait for each other.
+    // When the driver is late it catches up, because boxes do not wait for each other.
     try cluster.turn(until: start + tick)
   }
 }
 
-/// Counts answers, and keeps the first one that is wrong.
+/// Counts responses, and keeps the first one with a wrong status.
 final class OutcomeCounts: Sendable {
   private let right = Atomic(0)
   private let wrong = Kept<String?>(nil)
@@ -102,7 +102,7 @@ final class OutcomeCounts: Sendable {
     if let said = wrong.withLock({ $0 }) { throw TestSupportError("\(what) gave \(said)") }
   }
 
-  /// Waits until there are so many.
+  /// Waits until there were so many responses.
   func await(_ wanted: Int, _ what: String, _ cluster: any Cluster, within patience: Double = 60) throws {
     let end = seconds() + patience
     while count < wanted {
@@ -114,7 +114,7 @@ final class OutcomeCounts: Sendable {
   }
 }
 
-/// Calls that are taken one after the other by whoever is free.
+/// Prepared calls, each of which is taken once, by any thread.
 final class Supply: Sendable {
   private let calls: [Call]
   private let taken = Atomic(0)
@@ -129,7 +129,7 @@ final class Supply: Sendable {
   var isEmpty: Bool { taken.load(ordering: .relaxed) >= calls.count }
 }
 
-/// So many askers, each of which asks again when it was answered.
+/// A number of callers, each of which sends the next call when it has its response.
 final class Crowd: Sendable {
   let tally = OutcomeCounts()
   private let supply: Supply
@@ -147,7 +147,7 @@ final class Crowd: Sendable {
 
   func end() { isOver.store(true, ordering: .relaxed) }
 
-  /// Whether there is nothing left to ask.
+  /// Whether all calls have been taken.
   var isExhausted: Bool { supply.isEmpty }
 
   private func ask(_ line: any Line) {

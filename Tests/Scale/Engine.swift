@@ -5,10 +5,10 @@ internal import RegentPlatform
 internal import ScaleModel
 internal import TestSupport
 
-// An engine without a service: what a call costs before and after the service has it.
+// The HTTP engine without the service: what sockets add to the cost of a call.
 
-/// `nothing PORT`: answers `/now` at once, `/later` from a task, `/batch` together with those that came in the same
-/// moment, and holds everything else.
+/// `nothing PORT` answers `/now` at once, `/later` from a task and `/batch` together with other calls of the same
+/// moment; it never answers other paths.
 func serveNothing(_ arguments: [String]) -> Int32 {
   guard arguments.count == 1, let port = UInt16(arguments[0]) else { return usage() }
   let body = Array(#"{"status":404,"message":"Not Found"}"#.utf8)
@@ -49,9 +49,9 @@ func serveNothing(_ arguments: [String]) -> Int32 {
   }
 }
 
-/// That engine, in a process of its own.
+/// That engine in its own process.
 final class Engine {
-  /// A transaction of 256 codes takes about as long.
+  /// About as long as a transaction of 256 codes takes, in seconds.
   static let batchPause = 0.07
   private let program: RunningProgram
   private let address: NodeAddress
@@ -69,7 +69,7 @@ final class Engine {
     try Call("GET \(path) HTTP/1.1\r\nHost: tv\r\nX-Filler: \(String(repeating: "a", count: 300))\r\n\r\n")
   }
 
-  /// Microseconds of a call among as many as a node has under the steady load, of polls and of sign-ins.
+  /// Microseconds of processor time for a call under the steady load of one node, a mix as of polls and sign-ins.
   func light() throws -> Double {
     let cluster = try SocketCluster([address])
     let lines = try (0..<200).map { _ in try cluster.line(to: 0) }
@@ -89,7 +89,7 @@ final class Engine {
     return (try cluster.processors() - before) / Double(tally.count - count) * 1e6
   }
 
-  /// Microseconds of who calls, for a call that is answered together with many others.
+  /// Microseconds of the calling process for a call that is answered together with many others.
   func client() throws -> Double {
     let cluster = try SocketCluster([address])
     let lines = try (0..<Int(Model.batch)).map { _ in try cluster.line(to: 0) }
@@ -105,7 +105,7 @@ final class Engine {
     return each
   }
 
-  /// KiB of a connection whose answer is held.
+  /// KiB of a connection that waits for its response.
   func connection() throws -> Double {
     let cluster = try SocketCluster([address])
     let call = try call("/held")
@@ -119,20 +119,22 @@ final class Engine {
     return (try anonymousKiB(address.pid) - before) / 3_000
   }
 
-  /// A way to it for `BesideSockets`.
+  /// A cluster of this engine, for `BesideSockets`.
   fileprivate func cluster() throws -> SocketCluster { try SocketCluster([address]) }
 
   fileprivate func laterCall() throws -> Call { try call("/later") }
 }
 
-/// Nodes without sockets whose every call has been over one before, to an engine without a service: so calls come as
-/// those over sockets do, and on one machine the two take caches and turns from each other as they do in a node.
+/// Nodes without sockets, whose calls first go over a socket to an engine without a service.
+///
+/// Thus calls arrive as over sockets, and engine and service compete for caches and processors as they do in a real
+/// node.
 final class BesideSockets: Cluster {
   private let nodes: InProcessCluster
   private let sockets: SocketCluster
   private let call: Call
   private let calls = OutcomeCounts()
-  /// Seconds of this process for each of those calls.
+  /// Seconds of this process for each call over a socket.
   private let client: Double
 
   init(_ nodes: InProcessCluster, _ engine: Engine, client: Double) throws {
@@ -157,11 +159,11 @@ final class BesideSockets: Cluster {
 
   func processors() throws -> Double { try nodes.processors() - client * Double(calls.count) }
 
-  /// Seconds of the engine and calls over its sockets so far.
+  /// The seconds of the engine and the number of calls over its sockets so far.
   func engineUse() throws -> (seconds: Double, calls: Int) { (try sockets.processors(), calls.count) }
 }
 
-/// A line whose calls go over a socket to the engine, and then to a node without sockets.
+/// A connection whose calls go over a socket to the engine, and then to a node without sockets.
 private final class CarriedLine: Line {
   private let socket: any Line
   private let first: Call

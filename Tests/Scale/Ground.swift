@@ -9,23 +9,23 @@ internal import RegentPairing
 internal import RegentPlatform
 internal import TestSupport
 
-// The database server that everything here is measured against, and what it has done.
+// The database server that everything is measured with, and its counters.
 
-/// A server that keeps what it acknowledged, unlike that of tests.
+/// A PostgreSQL server with `fsync`, unlike the one of the tests.
 struct Ground {
   let server: PostgreSQLServer
   private let connection: Connection
 
   init() throws {
-    // No vacuum and no checkpoint in between: they come when they like, and one in one measurement and none in the next
-    // would be the difference.
+    // Without autovacuum and checkpoints: they come at random times, so that one measurement would contain them and
+    // another would not.
     server = try PostgreSQLServer([
       "fsync = on", "shared_buffers = 512MB", "max_wal_size = 8GB", "checkpoint_timeout = 1h", "autovacuum = off",
     ])
     connection = try Connection.open(ConnectionSettings(url: server.socketURL), by: .after(.seconds(10)))
   }
 
-  /// An empty database with a requestor and a viewer.
+  /// Makes a database with a requestor and a viewer.
   func place(_ name: String) throws -> Place {
     try connection.run("CREATE DATABASE \(unsafeRawSQL: name)", by: .after(.seconds(30)))
     let url = String(server.socketURL.dropLast("regent".count)) + name
@@ -40,7 +40,7 @@ struct Ground {
 /// A database of that server.
 struct Place {
   let url: String
-  /// The server's process.
+  /// The process id of the server.
   let server: Int32
   let folder: String
 
@@ -56,7 +56,7 @@ struct Place {
   func counter() throws -> Counter { try Counter(self) }
 }
 
-/// What a database was asked to do so far, by its own rows.
+/// Reads from a database's own tables how much it was used.
 struct Counter {
   private let connection: Connection
 
@@ -64,7 +64,7 @@ struct Counter {
     connection = try Connection.open(ConnectionSettings(url: place.url), by: .after(.seconds(10)))
   }
 
-  /// Transactions of the lanes, and batches of nonces.
+  /// Write transactions, and batches of nonces.
   func now() throws -> (writes: Int64, told: Int64) {
     let row = try connection.run(
       "SELECT CAST(coalesce(sum(n), 0) AS BIGINT), (SELECT coalesce(max(n), 0) FROM nonce_count) FROM lane",
@@ -72,7 +72,7 @@ struct Counter {
     return (try row.integer(0), try row.integer(1))
   }
 
-  /// Bytes of a table with its indexes.
+  /// The bytes of a table with its indexes.
   func size(of table: String) throws -> Double {
     let rows = try connection.run(
       "SELECT CAST(pg_total_relation_size(CAST(CAST(\(table) AS TEXT) AS REGCLASS)) AS BIGINT)",
@@ -81,7 +81,7 @@ struct Counter {
   }
 }
 
-/// Names of the sample data, and what its app signs with.
+/// Names and secrets of the sample data.
 enum Sample {
   static let requestor = "SCALE"
   static let publicKey = "scaleKey"
@@ -118,9 +118,9 @@ func provision(_ store: some Store) async throws {
   }
 }
 
-// MARK: - What the kernel counts
+// MARK: - The kernel's counters
 
-/// Seconds of the processor that a process has used, all its threads together; nil when there is none.
+/// Seconds of processor time of all threads of a process; nil if it does not exist.
 func processor(of pid: Int32) -> Double? {
   var clock = clockid_t()
   guard unsafe clock_getcpuclockid(pid, &clock) == 0 else { return nil }
@@ -129,7 +129,7 @@ func processor(of pid: Int32) -> Double? {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// What each process of a database server has used.
+/// Seconds of processor time of each process of a database server.
 func serverProcessors(_ pid: Int32) -> [Int32: Double] {
   let text = (try? readFile("/proc/\(pid)/task/\(pid)/children")) ?? []
   let children = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
@@ -138,12 +138,12 @@ func serverProcessors(_ pid: Int32) -> [Int32: Double] {
   return used
 }
 
-/// What was used between two readings; a process that has come meanwhile counts from its start.
+/// The seconds between two readings; a process that started in between counts from its start.
 func used(_ before: [Int32: Double], _ after: [Int32: Double]) -> Double {
   after.reduce(0) { $0 + $1.value - (before[$1.key] ?? 0) }
 }
 
-/// KiB of a process that are no file's.
+/// The private memory of a process in KiB.
 func anonymousKiB(_ pid: Int32) throws -> Double {
   let status = String(decoding: try readFile("/proc/\(pid)/status"), as: UTF8.self)
   for line in status.split(separator: "\n") where line.hasPrefix("RssAnon:") {

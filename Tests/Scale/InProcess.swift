@@ -9,9 +9,9 @@ internal import RegentPairing
 internal import RegentPlatform
 internal import TestSupport
 
-// Nodes without sockets: the service itself on the real store, with its real waiters, called as its engine calls it.
+// Nodes without sockets: the service with the real store and its waiters, called as the HTTP engine calls it.
 
-/// A node of this process.
+/// A node in this process.
 struct InProcessNode {
   let core: ServiceCore
   let boxes: any Handler
@@ -40,7 +40,7 @@ struct InProcessNode {
 }
 
 extension ServiceLimits {
-  /// As `realOptions` gives them to `regentd`: nothing that a load of one address meets.
+  /// Limits that a load from one address does not reach; `RealNodes.options` are the same for `regentd`.
   static var generous: ServiceLimits {
     var limits = ServiceLimits()
     limits.device = RateLimit(perSecond: 100_000, burst: 100_000)
@@ -51,7 +51,7 @@ extension ServiceLimits {
   }
 }
 
-/// Nothing lies below the store here.
+/// Answers every request for a backup, check or key change with an error.
 private struct NoUpkeep: AdminUpkeep {
   private let nothing = AdminError(.failed, "there is no database")
 
@@ -62,7 +62,7 @@ private struct NoUpkeep: AdminUpkeep {
   func findings() async -> [Finding] { [] }
 }
 
-/// Nodes of this process, with no sockets between.
+/// Nodes in this process without sockets.
 final class InProcessCluster: Cluster {
   let nodes: [InProcessNode]
   var count: Int { nodes.count }
@@ -81,7 +81,7 @@ final class InProcessCluster: Cluster {
   func processors() throws -> Double { try known(processor(of: getpid())) }
 }
 
-/// A call to a handler, as the engine makes it: with what the connection remembers.
+/// Calls a handler as the engine does, with the value that the connection remembers.
 private final class InProcessLine: Line {
   private let handler: any Handler
   private let remembered = Kept<(any AnyObject & Sendable)?>(nil)

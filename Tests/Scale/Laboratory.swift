@@ -5,8 +5,8 @@ internal import RegentPlatform
 internal import ScaleModel
 internal import TestSupport
 
-// What single acts cost: without sockets, on the real store, with the real waiters; each by itself, and what only
-// happens beside others with others.
+// Measures the costs of single acts, without sockets, on the real store with its waiters. Acts that only occur beside
+// others are measured beside them, and the others' cost is subtracted.
 
 struct Laboratory {
   private let ground: Ground
@@ -20,7 +20,7 @@ struct Laboratory {
   }
 
   func costs() throws -> Costs {
-    note("… telling: nonces, with nobody who hears them")
+    note("… sending nonces without a receiver")
     let place = try ground.place("alone")
     let quiet = try tellings(place, hearer: nil)
     let middle = quiet[1]
@@ -28,7 +28,7 @@ struct Laboratory {
     telling.nonce = ((quiet[3].perBatch - middle.perBatch) / Double(Self.manyNonces - Self.fewNonces)).atLeastNothing
     telling.batch = (middle.perBatch - telling.nonce * Double(Self.fewNonces)).atLeastNothing
 
-    note("… an idle node, and hearing")
+    note("… an idle node, and receiving nonces")
     let node = try wait { try await InProcessNode("lab", on: place.store("lab")) }
     let cluster = InProcessCluster([node])
     let meter = try Meter(cluster, place)
@@ -39,13 +39,13 @@ struct Laboratory {
     let idle = still.spend / still.seconds
     let hearing = try hearing(place, quiet, idle: idle)
 
-    // The driver wakes up a thousand times a second in this process.
+    // The driver in this process wakes up a thousand times a second.
     try meter.begin()
     try pace(cluster, for: 2, [])
     let awake = try meter.end()
     let pacing = max(0, awake.spend.nodes / awake.seconds - idle.nodes)
     let idleWrites = still.writes / still.seconds
-    /// What acts were used for, without what the node and the driver use anyway, and without telling.
+    /// The cost of each act, without what the node and the driver use anyway and without sending nonces.
     func acts(_ usage: Usage, idle count: Double = 1, pacing: Double, signed: Double) -> Spend {
       let second = idle * count + Spend(nodes: pacing)
       let tellings = telling.batch * usage.told + telling.nonce * (signed * usage.acts)
@@ -65,7 +65,7 @@ struct Laboratory {
     let polls = try polls(cluster, meter)
     let poll = act(polls, signed: 1, calls: 1)
     let hold = act(try holds(cluster, meter), signed: 1, calls: 1)
-    /// What is left for the sign-ins.
+    /// The rest of the measured cost, which belongs to the sign-ins.
     func signIn(_ found: (usage: Usage, polls: Double), _ count: Double, heard: Spend = Spend()) -> Act {
       var act = act(found.usage, count, signed: 2, calls: 3)
       let beside = (poll.spend + telling.nonce) * found.polls + heard * found.usage.seconds
@@ -94,19 +94,19 @@ struct Laboratory {
       busySpan: 0, hearing: hearing,
       transport: Transport(light: light, many: crowded, client: client), waiter: simulated.kibibytes,
       connection: connection)
-    note("… sign-ins with the yes at another node")
+    note("… sign-ins approved at another node")
     let (elsewhere, together) = try self.elsewhere(client)
     costs.fullness = (
       alone: many.acts / many.writes / Model.batch(ofAskers: Double(Pace.askers)),
       beside: together.acts / together.writes / Model.batch(ofAskers: Double(Pace.askers / 2))
     )
-    // Alone a node tells nobody: how often one tells is seen where there are two.
+    // A single node sends no nonces, so the collection time is measured at two nodes.
     func span(_ usage: Usage, signed: Double) -> Double {
       Telling.span(calls: signed / 2 / usage.seconds, batches: usage.told / 2 / usage.seconds)
     }
     costs.telling.span = span(elsewhere.usage, signed: 2 * elsewhere.usage.acts + elsewhere.polls)
     costs.busySpan = span(together, signed: together.acts)
-    // Two nodes hear each other; that is known, and is not the act's.
+    // Two nodes receive each other's changes; that cost is known and does not belong to the sign-ins.
     let seconds = elsewhere.usage.seconds
     let heard = Model(costs).heard(
       told: elsewhere.usage.told / seconds, writes: elsewhere.usage.writes / seconds,
@@ -123,7 +123,7 @@ struct Laboratory {
     (60, fewNonces), (180, fewNonces), (400, fewNonces), (180, manyNonces), (1_000, fewNonces),
   ]
 
-  /// What telling so often uses, beyond what there is without it.
+  /// What sending nonces at one rate costs, beyond the cost without it.
   private struct Told {
     var batches: Double
     var second: Spend
@@ -131,7 +131,7 @@ struct Laboratory {
   }
 
   private func tellings(_ place: Place, hearer: InProcessNode?) throws -> [Told] {
-    // A node rings twice in five milliseconds at most: the last rate takes three.
+    // A store sends at most two notifications in five milliseconds, so the highest rate needs three stores.
     let stores = try (0..<3).map { try place.store("teller-\($0)") }
     defer { for store in stores { store.close() } }
     let cluster = InProcessCluster(hearer.map { [$0] } ?? [])
@@ -162,7 +162,7 @@ struct Laboratory {
       try meter.begin()
       try pace(cluster, for: 1.5, [(rate, tell)])
       let usage = try meter.end()
-      guard failures.withLock({ $0 }) == 0 else { throw TestSupportError("nonces could not be told") }
+      guard failures.withLock({ $0 }) == 0 else { throw TestSupportError("nonces could not be sent") }
       let second = usage.spend / usage.seconds - without.spend / without.seconds
       return Told(batches: usage.told / usage.seconds, second: second.atLeastNothing)
     }
@@ -172,7 +172,7 @@ struct Laboratory {
     let loud = try wait { try await InProcessNode("hearer", on: place.store("hearer")) }
     defer { try? wait { await loud.end() } }
     let heard = try tellings(place, hearer: loud)
-    // The node "lab" hears them, too: each of the two has half.
+    // The node "lab" of `costs` receives them, too, so each of the two has half of the cost.
     let second = zip(heard, quiet).map { ($0.second - $1.second) / 2 }
     let nonce =
       ((second[3] - second[1])
@@ -229,11 +229,11 @@ struct Laboratory {
       between: boxes.approve, onBegin: { before = standing.tally.count })
     try boxes.check()
     try standing.tally.check("polls")
-    // What came in the pause behind it is none: the streams had ended.
+    // Responses in the pause after the measurement do not count, because the streams had ended.
     return (usage, Double(standing.tally.count - before))
   }
 
-  /// Of two nodes: sign-ins, and how many codes their transactions carry where many ask both.
+  /// Measures two nodes: sign-ins, and the codes in a transaction while many boxes ask both nodes.
   private func elsewhere(_ client: Double) throws -> (signIns: (usage: Usage, polls: Double), rush: Usage) {
     let place = try ground.place("elsewhere")
     let nodes = try wait {
@@ -258,9 +258,9 @@ struct Laboratory {
     let count = tally.count
     var usage = try meter.end()
     usage.acts = Double(count - before)
-    // What is under way is not to be in the next measurement.
+    // Acts that are under way must not reach into the next measurement.
     try pace(cluster, for: 0.8, [], between: between)
-    try tally.check("a load")
+    try tally.check("the load")
     return usage
   }
 }
@@ -270,7 +270,7 @@ extension Usage {
   var spend: Spend { Spend(nodes: nodes, database: database) * 1e6 }
 }
 
-/// Waits for a task on the thread that measures, which is none of those that tasks run on.
+/// Runs a task and blocks the measuring thread, which is not one of the concurrency pool, until the task ends.
 func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
   let outcome = Monitor<Result<Value, any Error>?>(nil)
   Task {
@@ -283,6 +283,6 @@ func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value)
     outcome.withLock { $0 = result }
     outcome.wakeAll()
   }
-  guard let result = outcome.wait(for: { $0 }) else { throw TestSupportError("nothing came of it") }
+  guard let result = outcome.wait(for: { $0 }) else { throw TestSupportError("the task gave no result") }
   return try result.get()
 }

@@ -1,27 +1,28 @@
 internal import RegentPlatform
 internal import TestSupport
 
-// What the boxes and phones of a measurement do.
+// What boxes and phones do during a measurement.
 
-/// The load that real nodes are compared under, and the costs are measured at: a cost at a hundred a second is not that
-/// at ten thousand.
+/// The load under which costs are measured and real nodes are compared.
+///
+/// Both must be the same, because the cost of an act at a hundred a second is not that at ten thousand.
 enum Pace {
   static let polls = 600.0
   static let signIns = 50.0
-  /// Seconds between a code and its yes.
+  /// The seconds between a code and its approval.
   static let thinking = 0.5
-  /// Who asks at once for new codes.
+  /// The number of boxes that ask for new codes at the same time.
   static let askers = 512
 }
 
-/// Boxes whose code waits, and who ask again and again: each at the same node, over its own connection.
+/// Boxes with a pending code that poll again and again, each at the same node over its own connection.
 final class StandingBoxes {
   private let lines: [any Line]
   private let calls: [Call]
   private var turn = 0
   let tally = OutcomeCounts()
 
-  /// As many polls as there will be are signed now.
+  /// Signs all polls of the measurement beforehand.
   init(_ count: Int, polls: Int, at cluster: any Cluster) throws {
     var signer = try Signer()
     let names = (0..<count).map { "standing-\(signer.prefix)-\($0)" }
@@ -30,7 +31,7 @@ final class StandingBoxes {
     for (line, name) in zip(lines, names) { line.send(try signer.code(name)) { _ = made.take($0, 201) } }
     try made.await(count, "new codes", cluster)
     self.lines = lines
-    // Whoever has no sign-in from before is found out with the first poll; that is not what is measured.
+    // With the first poll of a device the service looks up an earlier sign-in; that is not to be measured.
     let first = OutcomeCounts()
     for (line, name) in zip(lines, names) { line.send(try signer.poll(name)) { _ = first.take($0, 404) } }
     try first.await(count, "first polls", cluster)
@@ -44,14 +45,14 @@ final class StandingBoxes {
   }
 }
 
-/// Boxes that get a code, hold a poll, and are told of the yes that an operator says, at the next node if there is one.
+/// Boxes that get a code, wait, and get the result when an operator approves it, at the next node if there are several.
 final class SignIns {
   private let cluster: any Cluster
   private let lines: [any Line]
   private let operators: [any Line]
   private let calls: [(code: Call, hold: Call)]
   private var turn = 0
-  /// How many approvals each node was told.
+  /// The number of approvals that were sent to each node.
   private var said: [Int]
   private let due = Kept<[(time: Double, code: String, node: Int)]>([])
   private let approving = Kept<[Double]>([])
@@ -69,7 +70,7 @@ final class SignIns {
     }
   }
 
-  /// Milliseconds from the yes to the box.
+  /// Milliseconds from the approval to the box.
   var delays: [Double] { approving.withLock { $0 } }
 
   func begin() {
@@ -91,7 +92,7 @@ final class SignIns {
     }
   }
 
-  /// Says yes where it is time.
+  /// Approves the codes whose time has come.
   func approve() throws {
     let now = seconds()
     let ready = due.withLock { due in
@@ -101,7 +102,7 @@ final class SignIns {
     }
     for one in ready {
       let node = (one.node + 1) % cluster.count
-      // All of them in turn: one over which nothing is said is closed.
+      // All connections in turn, because the service closes idle ones.
       said[node] += 1
       let line = operators[(said[node] * cluster.count + node) % operators.count]
       line.send(try Signer.approval(one.code)) { [approved] in _ = approved.take($0, 200) }
@@ -115,9 +116,9 @@ final class SignIns {
   }
 }
 
-/// Codes that many ask for at once.
+/// Lets a number of boxes ask for codes at the same time.
 ///
-/// - Returns: what was used meanwhile.
+/// - Returns: what was used during the measured part.
 func rush(
   _ askers: Int, at cluster: any Cluster, _ meter: Meter, warm: Double = 1, for span: Double = 3
 ) throws -> Usage {
@@ -135,7 +136,7 @@ func rush(
   usage.acts = Double(count - before)
   guard !crowd.isExhausted else { throw TestSupportError("all codes were asked for before the time was over") }
   crowd.end()
-  // Whoever waits for an answer gets it before the next thing is measured.
+  // Responses that are still awaited must not reach into the next measurement.
   try cluster.turn(until: seconds() + 0.5)
   try crowd.tally.check("new codes")
   return usage

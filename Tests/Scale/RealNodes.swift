@@ -3,14 +3,14 @@ internal import RegentEncodings
 internal import ScaleModel
 internal import TestSupport
 
-// Real nodes: `regentd` as operators run it, called over sockets, under the loads that were predicted.
+// Real nodes: `regentd` as operators run it, called over sockets, under the loads of the prediction.
 
 struct RealNodes {
   private let processes: [RegentdProcess]
   private let cluster: SocketCluster
   private let meter: Meter
 
-  /// As `ServiceLimits.generous`.
+  /// The same limits as `ServiceLimits.generous`.
   private static let options = [
     "--device-rate", "100000", "--device-burst", "100000", "--newcomer-rate", "1000", "--live-codes", "1000000",
     "--sign-ins-per-account", "1000000",
@@ -45,11 +45,11 @@ struct RealNodes {
     meter = try Meter(cluster, place)
   }
 
-  /// Each figure that the model has a word about, beside that word.
+  /// Measures each figure that the model predicts and compares both.
   func compare(with model: Model, cores: Double) throws -> [Comparison] {
     let count = cluster.count
     let nodes = count == 1 ? "1 node" : "\(count) nodes"
-    note("… \(nodes): boxes that wait")
+    note("… \(nodes): waiting boxes")
     let memory = try memory()
     note("… \(nodes): \(Int(Pace.polls)) polls and \(Int(Pace.signIns)) sign-ins a second")
     let (steady, polls) = try self.steady()
@@ -110,14 +110,14 @@ struct RealNodes {
       line.send(try signer.code(name)) { reply in
         if made.take(reply, 201) { line.send(hold) { _ in } }
       }
-      // No more at once than are measured elsewhere.
+      // With at most 256 codes under way.
       if number % 64 == 63 { try made.await(number - 255, "new codes", boxes) }
     }
     try made.await(count, "new codes", boxes)
     try boxes.turn(until: seconds() + 0.7)
   }
 
-  /// With the polls a second: what is predicted is what was driven, and chance has its part in that.
+  /// Also returns the polls a second, so that the prediction is made for the load that really occurred.
   private func steady() throws -> (Usage, polls: Double) {
     let span = 6.0
     let boxes = try StandingBoxes(198, polls: Int(Pace.polls * (span + 4)), at: cluster)

@@ -1,7 +1,7 @@
 internal import RegentJSON
 internal import ScaleModel
 
-// What comes out, for people and as JSON.
+// The output, as text and as JSON.
 
 struct Report {
   let sqlite: Simulated
@@ -11,7 +11,7 @@ struct Report {
   let comparisons: [Comparison]
   let cores: Int
 
-  /// A small machine, for each node.
+  /// The machine of each node in the plans, a small one.
   static let machine = Machine(cores: 4, memory: 8, connections: 200_000)
 
   private var plans: [(boxes: Double, plan: Plan?)] {
@@ -21,16 +21,17 @@ struct Report {
 
   var missed: Int { comparisons.count { !$0.holds } }
 
-  // MARK: - For people
+  // MARK: - Text
 
   func lines() -> [String] {
-    var lines = ["Simulated without sockets, on \(cores) cores that node, database and callers share:"]
+    var lines = ["Simulated without sockets, on \(cores) cores shared by node, database and callers:"]
     lines += simulation("one node on SQLite", sqlite, waiting.sqlite)
     lines += simulation("a node on PostgreSQL", server, waiting.server)
     lines += [
-      "  1,000,000 boxes that wait are \(text(1e6 * server.kibibytes / 1_048_576)) GiB of all nodes without their connections; "
-        + "10,000,000 signed-in boxes \(text(server["box-bytes"] * 1e7 / 1e9)) GB of the database (extrapolated)", "",
-      "What single acts cost, in microseconds of the nodes and of the database:",
+      "  1,000,000 waiting boxes need \(text(1e6 * server.kibibytes / 1_048_576)) GiB at all nodes without connections; "
+        + "10,000,000 signed-in boxes need \(text(server["box-bytes"] * 1e7 / 1e9)) GB in the database (extrapolated)",
+      "",
+      "Cost of single acts, in microseconds of the nodes and of the database:",
     ]
     for (name, spend) in Self.acts(costs) {
       lines.append("  \(padded(name, 44)) \(text(spend.nodes)) and \(text(spend.database))")
@@ -41,8 +42,8 @@ struct Report {
     for one in comparisons { lines.append(Self.line(one)) }
     lines += [
       "\(comparisons.count - missed) of \(comparisons.count) within \(text(Comparison.most * 100)) %", "",
-      "Reckoned, not driven: nodes of \(text(Self.machine.cores)) such cores and \(text(Self.machine.memory)) GiB, half of "
-        + "them used; boxes, codes, approvals and waits as issue 21 has them for 10,000,000:",
+      "Computed, not measured: nodes with \(text(Self.machine.cores)) such cores and \(text(Self.machine.memory)) GiB, half "
+        + "used; boxes, codes, approvals and waits as in issue 21 for 10,000,000 boxes:",
     ]
     for (boxes, plan) in plans { lines.append("  " + sentence(boxes, plan)) }
     return lines
@@ -57,10 +58,10 @@ struct Report {
 
   private func simulation(_ title: String, _ found: Simulated, _ waiting: Int) -> [String] {
     [
-      "  \(title): \(waiting) boxes wait, all came back at \(text(found["back-rate"])) a second "
+      "  \(title): \(waiting) boxes wait, all of them came back at \(text(found["back-rate"])) a second "
         + "(\(text(found["back-node"])) and \(text(found["back-database"])) us each, \(text(found["waiter-kib"])) KiB)",
-      "    then, asked for 1,700 codes and 500 approvals a second: \(text(found["work-codes"])) and "
-        + "\(text(found["work-approvals"])), box told after \(text(found["told-p50"])) ms (p99 \(text(found["told-p99"]))), "
+      "    with 1,700 codes and 500 approvals a second requested: \(text(found["work-codes"])) and "
+        + "\(text(found["work-approvals"])) reached, result at the box after \(text(found["told-p50"])) ms (p99 \(text(found["told-p99"]))), "
         + "cores \(text(found["work-node"])) and \(text(found["work-database"]))",
     ]
   }
@@ -68,30 +69,31 @@ struct Report {
   static func acts(_ costs: Costs) -> [(String, Spend)] {
     [
       ("a second of an idle node", costs.idle), ("a poll", costs.poll.spend), ("a held poll", costs.hold.spend),
-      ("a sign-in, the yes at the same node", costs.signIn.spend),
-      ("a sign-in, the yes at another", costs.signInElsewhere.spend), ("a box that comes back", costs.comeBack.spend),
+      ("a sign-in, approved at the same node", costs.signIn.spend),
+      ("a sign-in, approved at another node", costs.signInElsewhere.spend),
+      ("a box that comes back", costs.comeBack.spend),
       ("a code among many", costs.code.each), ("a transaction of many codes", costs.code.transaction),
-      ("a batch of nonces", costs.telling.batch), ("a nonce in it", costs.telling.nonce),
-      ("a nonce that is heard", costs.hearing.nonce),
-      ("a second of hearing 100 bells", costs.hearing.spend(bells: 100, nonces: 0)),
-      ("a second of hearing 1,000 bells", costs.hearing.spend(bells: 1_000, nonces: 0)),
-      ("a call over a socket; where many call", Spend(nodes: costs.transport.light)),
-      ("the same where many call", Spend(nodes: costs.transport.many)),
+      ("a batch of nonces", costs.telling.batch), ("a nonce in a batch", costs.telling.nonce),
+      ("a received nonce", costs.hearing.nonce),
+      ("a second with 100 notifications", costs.hearing.spend(bells: 100, nonces: 0)),
+      ("a second with 1,000 notifications", costs.hearing.spend(bells: 1_000, nonces: 0)),
+      ("a call over a socket", Spend(nodes: costs.transport.light)),
+      ("a call over a socket, many at the same time", Spend(nodes: costs.transport.many)),
     ]
   }
 
   private func sentence(_ boxes: Double, _ plan: Plan?) -> String {
     let many = padded("\(Int(boxes)) boxes", 16)
     guard let plan else {
-      return many + "no number of nodes: each has more of the others to hear than it takes from them"
+      return many + "no number of nodes suffices: each receives more from the others than it takes over"
     }
     return many
       + "\(plan.nodes) node\(plan.nodes == 1 ? "" : "s (\(plan.limit?.rawValue ?? ""))"), each \(text(plan.steady.node)) cores and "
-      + "\(text(plan.memory)) GiB; database \(text(plan.steady.database)) cores, \(text(plan.databaseInRush)) while all come "
+      + "\(text(plan.memory)) GiB; database \(text(plan.steady.database)) cores, \(text(plan.databaseInRush)) while all boxes come "
       + "back; writer busy \(text(plan.writer * 100)) %"
   }
 
-  // MARK: - For programs
+  // MARK: - JSON
 
   func json() -> String {
     func object(_ members: [(String, JSONValue)]) -> JSONValue {
@@ -131,7 +133,7 @@ private func padded(_ text: String, _ width: Int) -> String {
   text + String(repeating: " ", count: max(1, width - text.count))
 }
 
-/// Three significant digits, plain.
+/// Formats a number with three significant digits, without an exponent.
 func text(_ value: Double) -> String {
   guard value.isFinite else { return "-" }
   if value < 0 { return "-" + text(-value) }

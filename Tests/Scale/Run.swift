@@ -8,7 +8,7 @@ func usage() -> Int32 {
   return 2
 }
 
-/// Boxes that wait in a simulation, and that are signed in beside them.
+/// The waiting boxes of the simulations, and the boxes that are signed in beside them.
 private let crowds = (sqlite: 100_000, server: 60_000, boxes: 60_000)
 
 func run(json: Bool) throws -> Int32 {
@@ -16,10 +16,10 @@ func run(json: Bool) throws -> Int32 {
   _ = OpenFiles.raiseLimit(to: 30_000)
   let folder = try makeTemporaryFolder()
   defer { removeTree(folder) }
-  note("… simulated: \(crowds.sqlite) boxes that wait, on SQLite")
+  note("… simulated: \(crowds.sqlite) waiting boxes, on SQLite")
   let sqlite = try Simulated.run(["sqlite", "\(folder)/scale.db", "\(crowds.sqlite)", "\(crowds.boxes)"])
   let ground = try Ground()
-  note("… simulated: \(crowds.server) boxes that wait, on PostgreSQL")
+  note("… simulated: \(crowds.server) waiting boxes, on PostgreSQL")
   let place = try ground.place("simulated")
   let server = try Simulated.run(["server", place.url, "\(place.server)", "\(crowds.server)", "\(crowds.boxes)"])
   let costs = try Laboratory(ground, Engine(), server).costs()

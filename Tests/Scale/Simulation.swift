@@ -9,38 +9,38 @@ internal import RegentPlatform
 internal import ScaleModel
 internal import TestSupport
 
-// The load of ten million boxes, as much of it as one machine carries: the real store, the real waiters, no sockets.
-// Each simulation is a process of its own, so that its memory and its processor time are the node's alone.
+// The load of ten million boxes, scaled to what one machine carries: the real store and its waiters, without sockets.
+// Each simulation has its own process, so that its memory and processor time are those of the node alone.
 
-/// A store that can be filled with what a busy day leaves behind: signed and sealed as the verbs do it.
+/// A store into which rows can be inserted in bulk, signed and sealed as in its other operations.
 ///
-/// That nobody has their ids, and that requestor and row key are there, is the caller's to know.
+/// The caller must make sure that the ids are unused and that the requestor and the row key exist.
 protocol FillableStore: Store {
   func fill(_ codes: [RegistrationRecord], _ signIns: [AuthenticationRecord]) async throws
   func close()
 }
 
-/// What is asked for: a tenth or less of issue 21's boxes, but its codes and approvals a second.
+/// The load: at most a tenth of the boxes of issue 21, but all of its codes and approvals a second.
 enum Simulation {
   static let codes = 1_700.0
   static let approvals = 500.0
   static let span = 5.0
 }
 
-/// What came of a simulation.
+/// The results of a simulation.
 struct Simulated {
   var numbers: [String: Double] = [:]
 
   subscript(_ name: String) -> Double { numbers[name] ?? .nan }
 
-  /// A box that comes back, with what the node tells others of it.
+  /// The cost of a box that comes back, including sending the nonce to other nodes.
   var comeBack: Act {
     Act(Spend(nodes: self["back-node"], database: self["back-database"]), signedCalls: 1, calls: 1)
   }
-  /// Of a box that waits, without its connection.
+  /// The memory of a waiting box without its connection.
   var kibibytes: Double { self["waiter-kib"] }
 
-  /// Runs one in a process of its own.
+  /// Runs a simulation in its own process.
   static func run(_ words: [String]) throws -> Simulated {
     let done = try TestSupport.run(try ownProgram(), ["simulate"] + words, deadline: 240)
     guard done.status == 0 else {
@@ -55,7 +55,7 @@ struct Simulated {
   }
 }
 
-/// `simulate sqlite FILE WAITING BOXES`, `simulate server URL PID WAITING BOXES`.
+/// `simulate sqlite FILE WAITING BOXES` and `simulate server URL PID WAITING BOXES`.
 func simulate(_ arguments: [String]) -> Int32 {
   do {
     let clock = { @Sendable in Instant(milliseconds: Clocks.wallMilliseconds()) }
@@ -114,13 +114,13 @@ private struct Simulator {
     store.close()
   }
 
-  /// All of them at once, from nothing: the node knows no code, where the database is a server.
+  /// All boxes come back at the same time, to a node that, with PostgreSQL, knows no code yet.
   private func comeBack(_ node: InProcessNode, _ cluster: InProcessCluster, _ boxes: Crowded) throws {
     var signer = try Signer()
     let calls = try (0..<waiting).map { try signer.hold(deviceName($0)) }
     let line = cluster.line(to: 0)
     func hold(_ number: Int) { line.send(calls[number]) { boxes.note(number, $0) } }
-    // What the first few bring along is no box's.
+    // The first boxes are not measured: they also pay for what a node sets up once.
     let first = min(500, waiting / 10)
     for number in 0..<first { hold(number) }
     try boxes.await("boxes that wait") { node.core.waiters.count >= first }
@@ -138,10 +138,10 @@ private struct Simulator {
     Self.say("waiter-kib", (try anonymousKiB(getpid()) - memory) / count)
   }
 
-  /// New codes and approvals, beside all that wait.
+  /// New codes and approvals while all other boxes wait.
   private func work(_ node: InProcessNode, _ cluster: InProcessCluster, _ boxes: Crowded) throws {
     var signer = try Signer()
-    // Chance may bring a few more than usual.
+    // Random arrivals may exceed the rate.
     let codes = try (0..<Int(Simulation.codes * Simulation.span * 1.2)).map { try signer.code("fresh-\($0)") }
     let approvals = try (0..<min(waiting, Int(Simulation.approvals * Simulation.span * 1.2))).map { number in
       try Signer.approval(try known(RegistrationCode(ordinal: UInt64(number))).wire)
@@ -184,7 +184,7 @@ private struct Simulator {
     Self.say("told-p99", delays[delays.count * 99 / 100])
   }
 
-  // MARK: - What is there before
+  // MARK: - The initial data
 
   private func deviceName(_ number: Int) -> String { "box-\(number)" }
 
@@ -223,7 +223,7 @@ private struct Simulator {
   }
 }
 
-/// Boxes that wait, and when each was told.
+/// Waiting boxes, and when each of them got its result.
 private final class Crowded: Sendable {
   private struct State {
     var said: [Double]
@@ -236,9 +236,9 @@ private final class Crowded: Sendable {
 
   init(_ count: Int) { state = Kept(State(said: [Double](repeating: 0, count: count))) }
 
-  /// Milliseconds from the yes to the box.
+  /// Milliseconds from the approval to the box.
   var delays: [Double] { state.withLock { $0.delays } }
-  /// Whose wait ended with its time.
+  /// The number of waits that ended by their timeout.
   var ended: Int { state.withLock { $0.ended } }
 
   func approve(_ number: Int) { state.withLock { $0.said[number] = seconds() } }
@@ -249,7 +249,7 @@ private final class Crowded: Sendable {
       switch reply.status {
       case 200: state.delays.append((now - state.said[number]) * 1_000)
       case 404: state.ended += 1
-      // The stop at the end.
+      // Also the replies when the node stops.
       default: state.wrong = state.wrong ?? "\(reply.status) \(String(decoding: reply.body, as: UTF8.self))"
       }
     }

@@ -2,18 +2,18 @@ internal import Glibc
 internal import RegentPlatform
 internal import TestSupport
 
-// Nodes behind sockets, and the client that calls them: one thread, so that it takes little of a machine that is
-// theirs.
+// Nodes behind sockets and the client that calls them. The client has one thread, so that it takes little processor
+// time from the nodes.
 
-/// Where a node listens.
+/// The addresses of a node.
 struct NodeAddress {
   let pid: Int32
   let port: UInt16
-  /// Its admin socket.
+  /// The path of its admin socket.
   let admin: String
 }
 
-/// Processes that are called over sockets.
+/// Node processes that are called over sockets.
 final class SocketCluster: Cluster {
   let nodes: [NodeAddress]
   var count: Int { nodes.count }
@@ -34,7 +34,7 @@ final class SocketCluster: Cluster {
     try add(try connected(try SocketAddress(unixPath: nodes[node].admin)))
   }
 
-  /// Ends all connections.
+  /// Closes all connections.
   func hangUp() { lines = [] }
 
   private func add(_ line: SocketLine) throws -> any Line {
@@ -69,7 +69,7 @@ private func connected(_ address: SocketAddress) throws -> SocketLine {
   return line
 }
 
-/// A connection, and who waits for an answer over it.
+/// A connection, and the callbacks that await a response on it.
 private final class SocketLine: Line {
   private struct State {
     var waiting: [@Sendable (Reply) -> Void] = []
@@ -99,9 +99,9 @@ private final class SocketLine: Line {
     for one in all { one(Reply(status: 0, body: Array(reason.utf8))) }
   }
 
-  /// Takes what has come.
+  /// Receives available bytes.
   ///
-  /// - Returns: false when the other side has closed it, and nobody waits for anything.
+  /// - Returns: false when the node has closed the connection and no response is awaited.
   func read() throws -> Bool {
     let count = unsafe withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 1) { room in
       let count = unsafe recv(descriptor, room.baseAddress, room.count, Int32(MSG_DONTWAIT))

@@ -1,11 +1,11 @@
-// Scale: what a cluster of several nodes needs, past this machine: measures single acts without sockets, reckons from
-// them (ScaleModel) what one, two and three nodes use, and drives real ones in the same run. Exit code 1 when a figure
-// is further from its prediction than a fifth. Start with run().
+// Scale: predicts what a cluster of several nodes needs, beyond the size of this machine. It measures single acts
+// without sockets, computes from them (ScaleModel) what one, two and three nodes use, and measures real nodes in the
+// same run. Exit code 1 when a prediction is off by more than a fifth. Start with run().
 
 internal import Glibc
 internal import RegentPlatform
 
-// As `regentd` does it: what is measured here is to cost what it costs there.
+// As in `regentd`, so that costs here equal those in the service.
 TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 private let arguments = Array(CommandLine.arguments.dropFirst())

@@ -1,5 +1,5 @@
-// ScaleModel: how many nodes a load takes, as values: what single acts cost goes in, what a cluster uses comes out.
-// No clock, no file, no database: `Scale` measures, this reckons. Start with Model.swift.
+// ScaleModel: predicts how many nodes a load needs. Its inputs are the measured costs of single acts, its outputs what
+// a cluster uses. It has no clock, file or database: `Scale` measures, this module computes. Start with Model.swift.
 
 /// Processor time of the nodes and of the database, in microseconds.
 public struct Spend: Equatable, Sendable {
@@ -23,18 +23,20 @@ public struct Spend: Equatable, Sendable {
 
   public static func / (spend: Spend, divisor: Double) -> Spend { spend * (1 / divisor) }
 
-  /// Nothing is gained by an act: a difference of two measurements that came out below zero was noise.
+  /// The spend with negative values set to 0: when a difference of two measurements is below 0, it is noise.
   public var atLeastNothing: Spend { Spend(nodes: max(0, nodes), database: max(0, database)) }
 }
 
-/// What one act costs, without sockets and without what it tells other nodes.
+/// The cost of one act, without sockets and without sending its nonces to other nodes.
 public struct Act: Equatable, Sendable {
   public var spend: Spend
-  /// Transactions of writers.
+  /// Write transactions.
   public var writes: Double
-  /// Calls that are signed: each has a nonce that the other nodes are told.
+  /// Signed calls.
+  ///
+  /// Each uses a nonce that the node sends to the other nodes.
   public var signedCalls: Double
-  /// Calls over a socket, of whichever kind.
+  /// Calls over a socket, signed or not.
   public var calls: Double
 
   public init(_ spend: Spend, writes: Double = 0, signedCalls: Double, calls: Double) {
@@ -45,11 +47,11 @@ public struct Act: Equatable, Sendable {
   }
 }
 
-/// What grows with the number of things in one transaction: so much for the transaction, and so much for each.
+/// The cost of a transaction with several items: a fixed part, and a part for each item.
 public struct BatchCost: Equatable, Sendable {
   public var transaction: Spend
   public var each: Spend
-  /// Seconds for which nobody else can write.
+  /// Seconds for which no other writer can write.
   public var seconds: Double
   public var secondsEach: Double
 
@@ -60,11 +62,12 @@ public struct BatchCost: Equatable, Sendable {
     self.secondsEach = secondsEach
   }
 
-  /// The line through two measurements with transactions of different sizes; `spend` and `seconds` are by the thing.
+  /// Computes both parts from two measurements with transactions of different sizes; `spend` and `seconds` are per
+  /// item.
   public init(
     _ small: (size: Double, spend: Spend, seconds: Double), _ large: (size: Double, spend: Spend, seconds: Double)
   ) {
-    // By the thing it is each + transaction / size.
+    // Per item it is each + transaction / size.
     let difference = 1 / small.size - 1 / large.size
     guard difference > 0 else {
       self.init(transaction: Spend(), each: large.spend, seconds: 0, secondsEach: large.seconds)
@@ -77,18 +80,18 @@ public struct BatchCost: Equatable, Sendable {
       secondsEach: max(0, large.seconds - seconds / large.size))
   }
 
-  /// What one thing costs in transactions of this size.
+  /// The cost of one item in transactions of this size.
   public func spend(inBatchesOf size: Double) -> Spend { each + transaction / size }
 
-  /// The seconds of the writer that one thing takes in transactions of this size.
+  /// The seconds of the writer that one item takes in transactions of this size.
   public func writer(inBatchesOf size: Double) -> Double { secondsEach + seconds / size }
 }
 
-/// How a node tells others which nonces were used: a moment later, many at once.
+/// The cost of sending used nonces to other nodes, in batches that are collected for a short time.
 public struct Telling: Equatable, Sendable {
   public var batch: Spend
   public var nonce: Spend
-  /// How long after the first of them they are told, in seconds.
+  /// The seconds for which nonces are collected after the first one.
   public var span: Double
 
   public init(batch: Spend, nonce: Spend, span: Double) {
@@ -97,27 +100,28 @@ public struct Telling: Equatable, Sendable {
     self.span = span
   }
 
-  /// What a node that is alone tells goes with the bells that it rings for itself and with its beats, so often in a
-  /// second.
+  /// The batches a second of a single node, which are sent together with its own notifications and heartbeats.
   private static let aloneBatches = 3.0
 
-  /// Batches a second of one of so many nodes that takes so many signed calls: the first one begins the span, the
-  /// others go along.
+  /// The batches a second of a node that takes this many signed calls a second.
+  ///
+  /// The first call starts the collection, the others join it.
   public func batches(of calls: Double, nodes: Int) -> Double {
     let told = calls / (1 + calls * span)
     return nodes == 1 ? min(told, Self.aloneBatches) : told
   }
 
-  /// The span, from how many batches there were.
+  /// Computes the span from the number of batches.
   public static func span(calls: Double, batches: Double) -> Double { max(0, 1 / batches - 1 / calls) }
 
-  /// A second of telling.
+  /// The cost of a second.
   public func spend(calls: Double, nodes: Int) -> Spend { batch * batches(of: calls, nodes: nodes) + nonce * calls }
 }
 
-/// What hearing others costs a node and the database, by how often they ring.
+/// The cost of receiving the changes of other nodes, by the number of their notifications.
 public struct Hearing: Equatable, Sendable {
-  /// Measured: bells a second, and what a second costs beyond that of a node that nobody rings; ascending.
+  /// Measured points in ascending order: notifications a second, and what a second costs beyond that of a node without
+  /// any.
   public var curve: [(bells: Double, spend: Spend)]
   public var nonce: Spend
 
@@ -126,7 +130,7 @@ public struct Hearing: Equatable, Sendable {
     self.nonce = nonce
   }
 
-  /// A second with so many bells: between two measurements along the line, beyond the last one along its line.
+  /// The cost of a second with this many notifications: interpolated, and extrapolated beyond the last measurement.
   public func spend(bells: Double, nonces: Double) -> Spend {
     var before = (bells: 0.0, spend: Spend())
     var line = before
@@ -146,7 +150,7 @@ public struct Hearing: Equatable, Sendable {
   }
 }
 
-/// What the engine adds to a call that comes over a socket, in microseconds of the node; `client` is the caller's own.
+/// What sockets add to the cost of a call, in microseconds of the node; `client` is the cost of the caller.
 public struct Transport: Equatable, Sendable {
   public var light: Double
   public var many: Double
@@ -159,33 +163,33 @@ public struct Transport: Equatable, Sendable {
   }
 }
 
-/// All that is measured by itself.
+/// All measured costs.
 public struct Costs: Sendable {
-  /// A second of a node that nobody calls.
+  /// A second of a node without calls.
   public var idle: Spend
-  /// Transactions of such a second.
+  /// The write transactions in such a second.
   public var idleWrites: Double
-  /// A box asks and is told "not yet".
+  /// A poll that is answered "not yet".
   public var poll: Act
-  /// A box gets a code, waits, and is told of the yes; the yes was said at the node where it waits.
+  /// A box gets a code, waits and gets the result; the code is approved at the node where the box waits.
   public var signIn: Act
-  /// The same with the yes at another node.
+  /// A sign-in whose code is approved at another node.
   public var signInElsewhere: Act
-  /// A held poll that ends with its time.
+  /// A long poll that ends by its timeout.
   public var hold: Act
-  /// A box that waits comes to a node that does not know its code; with what the node tells others of it.
+  /// A waiting box comes to a node that does not know its code yet; sending the nonce is included.
   public var comeBack: Act
-  /// Many codes at once.
+  /// Many codes at the same time.
   public var code: BatchCost
-  /// Which part of half of those who ask is in a transaction: of a node that is alone, and of one beside others, for
-  /// whose transactions it waits.
+  /// How full a transaction is compared with half of the callers: at a single node, and at one of several, which must
+  /// also wait for the others' transactions.
   public var fullness = (alone: 1.0, beside: 1.0)
   public var telling: Telling
-  /// The span of telling where many ask at once.
+  /// The span of `telling` while many boxes ask for codes at the same time.
   public var busySpan: Double
   public var hearing: Hearing
   public var transport: Transport
-  /// KiB of a box that waits: code and waiter, and its connection.
+  /// KiB of a waiting box: its code and waiter, and its connection.
   public var waiter: Double
   public var connection: Double
 

@@ -1,29 +1,28 @@
 /// What boxes and phones do in a second, at all nodes together.
 public struct Load: Equatable, Sendable {
-  /// Codes that are made; each is held a poll for.
+  /// New codes; the box of each waits in a long poll.
   public var codes = 0.0
-  /// Codes among them that are approved, and whose box is told.
+  /// The codes among them that are approved and whose box gets the result.
   public var approvals = 0.0
-  /// Polls that are answered "not yet" at once.
+  /// Polls that are answered "not yet" without waiting.
   public var polls = 0.0
-  /// Boxes that hold a poll.
+  /// Boxes that wait in a long poll.
   public var waiting = 0.0
-  /// The seconds for which one is held.
+  /// The seconds that a long poll lasts.
   public var heldFor = 50.0
 
   public init() {}
 
-  /// The load that issue 21 names for ten million boxes, for as many as there are.
+  /// The load of issue 21 for ten million boxes, scaled to `boxes`.
   public init(boxes: Double) {
     let share = boxes / 10_000_000
     (codes, approvals, waiting) = (1_700 * share, 500 * share, 1_000_000 * share)
   }
 
-  /// Held polls that end with their time.
+  /// Long polls that end by their timeout.
   public var holds: Double { waiting / heldFor }
 }
 
-/// What a cluster uses in a second of a load.
 public struct Steady: Equatable, Sendable {
   /// Cores that each node keeps busy.
   public var node: Double
@@ -35,18 +34,18 @@ public struct Steady: Equatable, Sendable {
   public var told: Double
 }
 
-/// What a code costs where many boxes ask at once, each again as soon as it is answered.
+/// The cost of a code while many boxes ask for codes at the same time, each again after its response.
 public struct Rush: Equatable, Sendable {
-  /// Microseconds of the nodes, and of the database.
+  /// Microseconds of the nodes and of the database.
   public var spend: Spend
   public var codesInTransaction: Double
-  /// Codes a second, with the callers on the same machine.
+  /// Codes a second when the callers run on the same machine.
   public var rate: Double
 }
 
-/// How many machines a number of boxes takes.
+/// The number of nodes for a number of boxes, and what they use.
 public struct Plan: Equatable, Sendable {
-  /// What ends first when there are more boxes.
+  /// The resource that is used up first when there are more boxes.
   public enum Limit: String, Sendable {
     case processors = "processors of the nodes"
     case memory = "memory of the nodes"
@@ -56,33 +55,33 @@ public struct Plan: Equatable, Sendable {
 
   public var boxes: Double
   public var nodes: Int
-  /// Why it is not fewer; nil for one.
+  /// Why fewer nodes do not suffice; nil for one node.
   public var limit: Limit?
   public var steady: Steady
-  /// The cores of the database while all boxes come back, beside the usual load.
+  /// The cores of the database while all boxes come back, including the usual load.
   public var databaseInRush: Double
-  /// How much of its time the one writer of the cluster is busy at least; 1 is the end.
+  /// The lowest share of its time for which the cluster's only writer is busy; at 1 it is saturated.
   public var writer: Double
-  /// GiB of each node.
+  /// GiB of memory for each node.
   public var memory: Double
 }
 
-/// Reckons what a cluster uses.
+/// Computes what a cluster uses.
 public struct Model: Sendable {
-  /// The lane takes so many requests into one transaction at most.
+  /// The most requests in one transaction of the writer.
   public static let batch = 256.0
-  /// Between two bells of one node.
+  /// The shortest time between two notifications of a node, in seconds.
   static let bellPause = 0.002
   public var costs: Costs
 
   public init(_ costs: Costs) { self.costs = costs }
 
-  /// A load at so many nodes, whose boxes come to the same node each time and whose phones to the next one.
+  /// Computes the use of a load, when boxes always come to the same node and their phones to the next one.
   public func steady(_ load: Load, nodes: Int) -> Steady {
     let count = Double(nodes)
     let signIn = nodes == 1 ? costs.signIn : costs.signInElsewhere
-    // A code that nobody approves is a sign-in without its second half; what it is short of is not known apart, so it
-    // counts as one code in a transaction of its own.
+    // A code without approval is a sign-in without its second half. The cost of that half was not measured separately,
+    // so the code counts as a code in its own transaction.
     let alone = Act(costs.code.spend(inBatchesOf: 1), writes: 1, signedCalls: 1, calls: 1)
     let acts = [
       (signIn, load.approvals), (alone, max(0, load.codes - load.approvals)), (costs.poll, load.polls),
@@ -96,7 +95,7 @@ public struct Model: Sendable {
       writes += act.writes * rate
       signed += act.signedCalls * rate
     }
-    // More than there can be when each has all it can take: batches that wait for the writer grow.
+    // The writer may not manage so many transactions; then batches grow while they wait.
     writes = min(writes, writesAtMost(requests: writes))
     let each = signed / count
     spend = spend + costs.telling.spend(calls: each, nodes: nodes) * count
@@ -105,7 +104,7 @@ public struct Model: Sendable {
     return Steady(node: spend.nodes / count / 1e6, database: spend.database / 1e6, writes: writes, told: told)
   }
 
-  /// What hearing each other costs all nodes in a second.
+  /// The cost of receiving each other's changes, for all nodes in a second.
   public func heard(told: Double, writes: Double, nonces: Double, nodes: Double) -> Spend {
     guard nodes > 1 else { return Spend() }
     let bells = min((told + writes) / nodes, 1 / Self.bellPause)
@@ -113,17 +112,18 @@ public struct Model: Sendable {
   }
 
   private func writesAtMost(requests: Double) -> Double {
-    // The writer is busy all the time then, with as few transactions as carry the requests.
+    // Then the writer is always busy, with as few transactions as carry the requests.
     let left = 1 - requests * costs.code.secondsEach
     guard costs.code.seconds > 0 else { return .infinity }
     return max(requests / Self.batch, left / costs.code.seconds)
   }
 
-  /// The size of a transaction at most where so many ask one node again and again: those who came during one make the
-  /// next, so two halves take turns; fewer when many are on their way.
+  /// The largest transaction when `askers` boxes ask one node again and again.
+  ///
+  /// Requests that arrive during a transaction form the next one, so the boxes form two halves that take turns.
   public static func batch(ofAskers askers: Double) -> Double { max(1, min(Self.batch, askers / 2)) }
 
-  /// So many boxes that ask for code after code, spread over the nodes, on a machine with so many cores for it all.
+  /// Boxes ask for code after code, spread over the nodes, on a machine with `cores` for everything.
   public func rush(askers: Double, nodes: Int, cores: Double) -> Rush {
     let count = Double(nodes)
     let fullness = nodes == 1 ? costs.fullness.alone : costs.fullness.beside
@@ -133,7 +133,7 @@ public struct Model: Sendable {
     let writer = costs.code.writer(inBatchesOf: size)
     var telling = costs.telling
     telling.span = costs.busySpan
-    // What is told and heard by the second is shared by as many codes as there are, which are fewer for it.
+    // The cost per second of sending and receiving nonces is shared by the codes, whose rate in turn depends on it.
     var (rate, spend) = (1 / writer, code)
     for _ in 0..<50 {
       let told = telling.batches(of: rate / count, nodes: nodes) * count
@@ -147,6 +147,6 @@ public struct Model: Sendable {
     return Rush(spend: spend, codesInTransaction: size, rate: rate)
   }
 
-  /// KiB of each box that waits.
+  /// KiB of memory for each waiting box.
   public var waitingBox: Double { costs.waiter + costs.connection }
 }

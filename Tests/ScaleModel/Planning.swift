@@ -1,11 +1,11 @@
-/// A machine for a node, and how much of it may be used.
+/// The machine of a node, and the part of it that may be used.
 public struct Machine: Equatable, Sendable {
   public var cores: Double
   /// GiB.
   public var memory: Double
-  /// As `--connections` says.
+  /// The value of `--connections`.
   public var connections: Double
-  /// Beyond it answers wait for a core.
+  /// The usable share of cores and memory; above it responses wait for a core.
   public var share = 0.5
 
   public init(cores: Double, memory: Double, connections: Double) {
@@ -16,7 +16,8 @@ public struct Machine: Equatable, Sendable {
 }
 
 extension Model {
-  /// Whether so many nodes carry a load, and all boxes that come back within so many seconds; else what they lack.
+  /// The resource that this many nodes lack for a load and for the return of all boxes within `seconds`; nil if they
+  /// suffice.
   func lack(_ load: Load, nodes: Int, of machine: Machine, backWithin seconds: Double) -> Plan.Limit? {
     let count = Double(nodes)
     let usable = machine.cores * machine.share
@@ -24,13 +25,13 @@ extension Model {
     if load.waiting / count * waitingBox > machine.memory * machine.share * 1_048_576 { return .memory }
     let steady = steady(load, nodes: nodes)
     if steady.node > usable { return .processors }
-    // For half a minute all of it may be used.
+    // While the boxes come back, all cores may be used.
     let rush = comingBack(load, within: seconds, nodes: nodes)
     if steady.node + rush.nodes / count > machine.cores { return .comingBack }
     return nil
   }
 
-  /// Cores that coming back takes for as long as it lasts, in all.
+  /// The cores of all nodes and of the database that the returning boxes need in addition.
   func comingBack(_ load: Load, within seconds: Double, nodes: Int) -> Spend {
     let (rate, count) = (load.waiting / seconds, Double(nodes))
     var spend = costs.comeBack.spend * rate
@@ -39,8 +40,10 @@ extension Model {
     return spend / 1e6
   }
 
-  /// The smallest number of nodes that carries as many boxes; `nil` when no number does, because each one that is
-  /// added has more to hear than it takes from the others.
+  /// The smallest number of nodes for this many boxes.
+  ///
+  /// Returns nil when no number suffices, because each additional node receives more from the others than it takes over
+  /// from them.
   public func plan(boxes: Double, on machine: Machine, backWithin seconds: Double = 30, most: Int = 256) -> Plan? {
     let load = Load(boxes: boxes)
     var limit: Plan.Limit?
@@ -58,20 +61,21 @@ extension Model {
     return nil
   }
 
-  /// How much of the cluster's one writer a load takes at least: with full batches, to which they grow before it ends.
+  /// The smallest share of the writer's time that a load needs, with full batches: they grow before the writer
+  /// saturates.
   public func writer(_ load: Load) -> Double {
-    // A code, a yes, and that it was told.
+    // The new code, the approval, and the delivery of the result.
     (load.codes + 2 * load.approvals) * costs.code.writer(inBatchesOf: Self.batch)
   }
 }
 
-/// A figure that was predicted, and what came of it.
+/// A predicted figure and the measured one.
 public struct Comparison: Equatable, Sendable {
   public var name: String
   public var unit: String
   public var predicted: Double
   public var measured: Double
-  /// How far a prediction may be from what is measured.
+  /// The largest accepted difference, as a part of the measured figure.
   public static let most = 0.2
 
   public init(_ name: String, _ unit: String, predicted: Double, measured: Double) {
@@ -81,7 +85,7 @@ public struct Comparison: Equatable, Sendable {
     self.measured = measured
   }
 
-  /// By which part of what was measured the prediction is too high, or too low.
+  /// The difference as a part of the measured figure; positive if the prediction is too high.
   public var difference: Double {
     guard measured != 0 else { return predicted == 0 ? 0 : .infinity }
     return predicted / measured - 1

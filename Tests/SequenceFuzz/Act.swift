@@ -1,8 +1,8 @@
 import TestSupport
 
-/// One thing that somebody does: a box, a phone, an operator, or time itself.
+/// One act of a story, by a box, a phone, an operator or the service itself.
 ///
-/// Who and which are numbers of the player's lists, so that the same seed gives the same story.
+/// Boxes, phones and codes are numbers of the player's lists, so that the same seed always gives the same story.
 enum Act: Hashable, Sendable {
   // A box.
   case offer(box: Int, matches: Bool, seconds: Int)
@@ -22,7 +22,7 @@ enum Act: Hashable, Sendable {
   case renew(phone: Int, code: Int)
   case release(phone: Int, code: Int)
   case leave(phone: Int)
-  /// A yes with the form of another browser.
+  /// An approval with the form token of another browser.
   case forge(phone: Int, code: Int)
   // An operator.
   case approveAsOperator(code: Int, account: String)
@@ -37,13 +37,13 @@ enum Act: Hashable, Sendable {
   case restart
 }
 
-/// Draws acts.
+/// Draws random acts.
 ///
-/// Most are steps of an ordinary evening, so that stories get somewhere; the rest are what spoils it.
+/// Most are steps of an ordinary pairing, so that stories make progress; the others disturb it.
 struct ActSource {
   static let boxes = 4
   static let phones = 3
-  /// How far back a story reaches: codes that were offered before are acted on seldom enough to be left alone.
+  /// The number of newest codes that acts refer to; older codes are hardly ever used.
   private static let latest = 4
   private var random: SeededGenerator
 
@@ -52,7 +52,7 @@ struct ActSource {
   mutating func next() -> Act {
     let box = Int.random(in: 0..<Self.boxes, using: &random)
     let phone = Int.random(in: 0..<Self.phones, using: &random)
-    // The newest most of all: two phones have to meet on one code.
+    // The minimum of two draws prefers the newest codes, so that two phones meet at one code.
     let code = min(Int.random(in: 0..<Self.latest, using: &random), Int.random(in: 0..<Self.latest, using: &random))
     let account = Bool.random(using: &random) ? "demo" : "anna"
     let title = Int.random(in: 0..<4, using: &random) == 0 ? "movies" : "news"
@@ -78,7 +78,7 @@ struct ActSource {
     case 83..<86: return .approveAsOperator(code: code, account: account)
     case 86..<87: return .withdrawAsOperator(code: code)
     case 87..<88: return .signOutAsOperator(box: box)
-    // What is switched off is switched on again three times as readily.
+    // An account is enabled three times as often as it is disabled.
     case 88..<91: return .disable(account: account, chance == 0)
     case 91..<93: return .integrate(chance != 0)
     case 93..<94: return .denyRule(chance == 0)
@@ -88,11 +88,11 @@ struct ActSource {
     }
   }
 
-  /// Around each span that something dies of: a lease, a code, its remembrance, a permit, a browser's session, a
+  /// Draws a pause just before or after each lifetime: of a lease, a code, its record, a permit, a browser session, a
   /// sign-in.
   private mutating func pause() -> Int {
     let spans = [1, 20, 119, 121, 400, 1_300, 1_900, 4_000, 45_000, 90_000, 2_700_000]
-    // The long ones end everything, so they are rare.
+    // The four longest are rare, because after them nothing is in force.
     let most = Int.random(in: 0..<8, using: &random) == 0 ? spans.count : spans.count - 4
     return spans[Int.random(in: 0..<most, using: &random)]
   }

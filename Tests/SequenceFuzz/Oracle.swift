@@ -4,11 +4,10 @@ import RegentCryptography
 import RegentPairing
 import ServiceTestSupport
 
-/// What ought to be: the store in memory and `PairingFlow` in it, told the same story verb by verb, with ids of its
-/// own.
+/// The expected state: the memory store and its `PairingFlow`, which get the same story as operations, with other ids.
 ///
-/// It knows the verbs and the rules, and nothing of routes, pages, cookies, memory beside the store, SQL or signatures:
-/// whatever those get wrong shows as a difference.
+/// It has the rules of the operations, but no routes, pages, cookies, caches, SQL or row signatures: a fault in any of
+/// these shows as a difference.
 struct Oracle {
   let store = MemoryStore()
   let requestor: RequestorID
@@ -18,14 +17,14 @@ struct Oracle {
   private static let wrong = 11
 
   init() async throws {
-    // For its sample data alone.
+    // For its sample data.
     try await TestService(on: store).addAccount("anna")
     requestor = try named(Sample.requestor)
     local = try named(Sample.provider)
     pass = try named(Sample.pass)
   }
 
-  /// Whether a verb is carried out.
+  /// Whether the store accepts an operation.
   func happens(_ verb: (MemoryStore) async throws(StoreError) -> Void) async -> Bool {
     do throws(StoreError) {
       try await verb(store)
@@ -37,7 +36,7 @@ struct Oracle {
 
   func viewer(_ account: String) throws -> Viewer { Viewer(provider: local, account: try named(account)) }
 
-  /// Where the hash of a box comes from does not matter to a store.
+  // Any distinct value will do: the store does not check how the hash of a device was made.
   func hash<Kind>(_ number: Int) throws -> KeyedHash<Kind> {
     let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) }
     guard let hash = KeyedHash<Kind>(bytes) else { throw Difference("a hash has 32 bytes") }
@@ -59,12 +58,12 @@ struct Oracle {
     return id
   }
 
-  /// What is remembered of a code, as of now.
+  /// The state of a code at `now`, or nil when it is forgotten.
   func flow(of code: RegistrationID, at now: Instant) async throws -> PairingFlow? {
     try await store.registration(code, at: now)?.flow.settled(at: now)
   }
 
-  /// The session that has a code now.
+  /// The session that has claimed a code.
   func holder(of code: RegistrationID, at now: Instant) async throws -> SessionID? {
     guard case .claimed(let lease)? = try await flow(of: code, at: now)?.state, lease.until > now else { return nil }
     return lease.claimer.session
@@ -74,7 +73,7 @@ struct Oracle {
     await happens { store throws(StoreError) in _ = try await store.claim(code, by: session, at: now) }
   }
 
-  /// A yes; `picked` says whether the right number was picked, where there is one.
+  /// Approves a code; `picked` is whether the right number was picked, or nil if the code has none.
   func approve(_ code: RegistrationID, by session: SessionID, picked: Bool?, at now: Instant) async throws -> Bool {
     try await approve(
       code, .session(session, picked: picked.map { $0 ? Self.right : Self.wrong }), at: now)
@@ -89,7 +88,7 @@ struct Oracle {
 
   // MARK: - Browsers
 
-  /// Signs a browser in as somebody; nothing when that may not be.
+  /// Starts a browser session; returns nil when the store refuses it.
   func start(_ viewer: Viewer, at now: Instant) async throws -> SessionID? {
     let id: SessionID = try named(Random.uuid())
     let session = SessionRecord(
@@ -111,7 +110,7 @@ struct Oracle {
 
   // MARK: - Boxes
 
-  /// A box's sign-in, if it stands; asking is the delivery.
+  /// Looks up a box's sign-in, if it is in force; the lookup counts as the delivery.
   func pickUp(_ box: Int, at now: Instant) async throws -> ValidSignIn? {
     let device: DeviceHash = try hash(box)
     do throws(StoreError) {
@@ -122,7 +121,7 @@ struct Oracle {
     }
   }
 
-  /// Whether a box may watch, and whether it has been let in before.
+  /// Whether a box may watch a title; if so, its permit is recorded.
   func authorizes(_ title: String, for signIn: ValidSignIn, at now: Instant) async throws -> Bool {
     guard try await permits(title, for: signIn) else { return false }
     let resource = try self.resource(title)
@@ -137,7 +136,7 @@ struct Oracle {
     return await happens { store throws(StoreError) in _ = try await store.record(permit, at: now) }
   }
 
-  /// What the rules say: a guest may see everything while the pass lasts, others what their line-up has.
+  /// Whether the rules allow a title: a guest may watch everything while the pass lasts, others what their line-up has.
   func permits(_ title: String, for signIn: ValidSignIn) async throws -> Bool {
     guard signIn.account != nil else { return true }
     let rules = try await store.provisioning().entitlements[local] ?? []
@@ -157,7 +156,7 @@ struct Oracle {
 
   // MARK: - Operators
 
-  /// Whether viewers of the local provider are let in at all.
+  /// Whether viewers of the local provider may sign in.
   func isIntegrated() async throws -> Bool {
     try await store.provisioning().integrations[requestor]?[local]?.enabled == true
   }
@@ -180,7 +179,7 @@ struct Oracle {
     _ = try await store.put(.integration(changed), replacing: .integration(seen), audit: nil, at: now)
   }
 
-  /// One rule that denies everything, or none.
+  /// Adds a rule that denies everything, or removes it.
   func setDenyRule(_ isOn: Bool, at now: Instant) async throws {
     let there = try await store.provisioning().entitlements[local]?.first
     if let there, !isOn { _ = try await store.remove(.entitlement(there.id), audit: nil, at: now) }
@@ -191,7 +190,7 @@ struct Oracle {
   }
 }
 
-/// Something that is not as it ought to be.
+/// A difference between the service and the oracle.
 struct Difference: Error, CustomStringConvertible {
   let description: String
 

@@ -2,17 +2,19 @@ import PairingStore
 import RegentPairing
 import StoreConformance
 
-/// A fault that is put into a store on purpose: a player that does not find it proves nothing.
+/// A fault that is deliberately put into the store.
+///
+/// If the player does not find it, the player proves nothing.
 enum PlantedFault: String, CaseIterable {
-  /// A second browser takes a code from the one that holds it.
+  /// A browser can claim a code that another browser holds.
   case lease
-  /// A code that was approved is approved once more.
+  /// A code can be approved twice.
   case redeemed
-  /// A code that was taken back still waits.
+  /// A code that its box withdrew is still pending.
   case withdrawal
 }
 
-/// A store with a fault in one verb.
+/// A store with a fault in one operation.
 struct PlantedStore: ForwardingStore {
   let target: any Store
   let fault: PlantedFault

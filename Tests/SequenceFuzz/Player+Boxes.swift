@@ -5,12 +5,11 @@ import RegentJSON
 import RegentPairing
 import ServiceTestSupport
 
-/// The boxes of a story.
 enum Box {
   static func name(_ number: Int) -> String { "box-\(number)" }
 }
 
-// What boxes do: signed calls.
+// The acts of boxes, as signed calls.
 extension Player {
   private func call(
     _ method: String, _ path: String, box: Int, _ more: String = ""
@@ -35,7 +34,7 @@ extension Player {
     guard let (_, code) = code(number) else { return }
     let answer = try await call("GET", "/reggie/v1/REF30/regcode/\(code.text)", box: code.box)
     if isRefused(answer) { return }
-    // Past its remembrance a code is known until the next tidying, seconds later.
+    // A code whose record has expired is still known until the next clean-up, seconds later.
     guard let flow = try await oracle.flow(of: code.id, at: now) else { return }
     let expected: UInt16 =
       switch DeviceAnswer(flow, at: now) {
@@ -98,7 +97,7 @@ extension Player {
     if isRefused(answer) { return }
     let isKnown = try await oracle.flow(of: code.id, at: now) != nil
     let isPending = try await isPending(code)
-    // A code that has come to its end may be forgotten early.
+    // The service may forget a code early when it is no longer pending.
     try expect(
       answer.status == 204 || answer.status == 404 && !isPending, "a code is taken back: \(answer.status)")
     guard isKnown, answer.status == 204 else { return }

@@ -11,7 +11,7 @@ import ServiceTestSupport
 import TestSupport
 import Administration
 
-// What operators do, and what they see: after every act their lists are held against the oracle.
+// The acts of operators, and the comparison of their lists with the oracle after every act.
 extension Player {
   mutating func approveAsOperator(_ number: Int, _ account: String) async throws {
     guard let (_, code) = code(number) else { return }
@@ -32,7 +32,7 @@ extension Player {
     guard let flow = try await oracle.flow(of: code.id, at: now) else {
       return try expect(status >= 400, "an operator withdraws a code that is gone: \(status)")
     }
-    // One that was withdrawn before may be forgotten already.
+    // The service may have forgotten a withdrawn code already.
     if status == 404, flow.state == .withdrawn { return }
     let may = await oracle.happens { store throws(StoreError) in
       _ = try await store.withdraw(code.id, .operator, audit: nil, at: now)
@@ -43,7 +43,7 @@ extension Player {
   mutating func signOutAsOperator(_ box: Int) async throws {
     let answer = try await admin.send("DELETE", "/v1/devices?id=\(Box.name(box))")
     let filter = AuthenticationFilter(device: try oracle.hash(box))
-    // One that has run out is nobody's any more, whether it is forgotten yet or not.
+    // An expired sign-in does not count, whether it is forgotten yet or not.
     let signIns = try await oracle.store.authentications(filter, after: nil, limit: 1, at: now)
     if answer.status == 200 { _ = try await oracle.store.revoke(filter, audit: nil, at: now) }
     try expect(
@@ -77,9 +77,9 @@ extension Player {
     try await oracle.setDenyRule(isOn, at: now)
   }
 
-  // MARK: - What is there
+  // MARK: - The comparison
 
-  /// Holds the service's lists of codes, sign-ins and browsers against the oracle's.
+  /// Compares the service's lists of codes, sign-ins and browser sessions with those of the oracle.
   func compare() async throws {
     try await compareCodes()
     let filter = AuthenticationFilter()
@@ -103,17 +103,17 @@ extension Player {
     for code in codes.suffix(400) {
       let there = found.removeValue(forKey: code.record)
       guard let flow = try await oracle.flow(of: code.id, at: now) else {
-        try expect(there == nil, "a code that is to be forgotten is \(there ?? "")")
+        try expect(there == nil, "a code that must be forgotten is still \(there ?? "")")
         continue
       }
-      // What was withdrawn may be forgotten at once: nobody is told of it any more.
+      // The service may forget a withdrawn code at once, because its result is never delivered.
       if there == nil, flow.state == .withdrawn { continue }
       let viewer: Viewer? =
         if case .claimed(let lease) = flow.state { lease.claimer.viewer } else { flow.state.approval?.viewer }
       let expected = "\(flow.status(at: now)) \(viewer.map(title) ?? "-/-")"
       try expect(there == expected, "the code of \(Box.name(code.box)) is \(there ?? "gone"), expected \(expected)")
     }
-    try expect(found.isEmpty, "codes that nobody offered: \(found)")
+    try expect(found.isEmpty, "codes that no box asked for: \(found)")
   }
 
   private func items(_ path: String) async throws -> [JSONValue] {

@@ -5,9 +5,9 @@ import RegentJSON
 import RegentPairing
 import ServiceTestSupport
 
-// What phones do: the forms of the pages, in whatever order. What a form leads to is said here once more, in verbs.
+// The acts of phones: the forms of the pages, in any order, and what each form must do in the oracle.
 extension Player {
-  /// Sends a form of a code's page, with the token of a page that this browser has just been given.
+  /// Sends a form of a code's page, with the form token of a page that this browser has just received.
   private mutating func send(
     _ phone: Int, _ path: String, _ fields: [String: String] = [:]
   ) async throws -> TestResponse {
@@ -15,7 +15,7 @@ extension Player {
     let token = phones[phone].page.formToken
     let answer = try await phones[phone].page.post(path, fields.merging(["csrf": token]) { $1 })
     let now = now
-    // Every form that is taken counts as use of the session.
+    // Every accepted form counts as use of the session.
     if let session = try await oracle.session(phones[phone].session, at: now) {
       _ = await oracle.happens { store throws(StoreError) in try await store.touchSession(session.id, at: now) }
     } else {
@@ -35,13 +35,13 @@ extension Player {
     try await oracle.session(phones[phone].session, at: now)
   }
 
-  /// A code that this browser has opened and that waits for an answer.
+  /// Whether this browser has opened the code and the code is pending.
   private func pending(_ phone: Int, _ place: Int) async throws -> Bool {
     guard phones[phone].opened.contains(place) else { return false }
     return try await isPending(codes[place])
   }
 
-  /// The session of a browser that may decide about a code.
+  /// The session of a browser that may approve or deny a code.
   private func decider(_ phone: Int, _ place: Int) async throws -> SessionID? {
     guard try await pending(phone, place), let session = try await session(phone) else { return nil }
     guard try await isChoice(session.viewer.provider) else { return nil }
@@ -54,20 +54,20 @@ extension Player {
     return provider == oracle.pass
   }
 
-  /// Takes the code, unless this session has it.
+  /// Claims the code, unless this session holds it already.
   private func keepLease(_ code: Code, _ session: SessionID) async throws -> Bool {
     if try await oracle.holder(of: code.id, at: now) == session { return true }
     return await oracle.claim(code.id, by: session, at: now)
   }
 
-  // MARK: - The way to the decision
+  // MARK: - Opening and signing in
 
   mutating func open(_ phone: Int, _ number: Int) async throws {
     guard let (place, code) = code(number) else { return }
     let answer = try await send(phone, code, "open")
     if isRefused(answer) { return }
     guard let flow = try await oracle.flow(of: code.id, at: now) else { return }
-    // A code that has come to its end may be forgotten early, and is then no code.
+    // The service may forget a code early when it is no longer pending; then the page is "no such code".
     if answer.status == 404, !flow.state.isPending { return }
     phones[phone].opened.removeAll { $0 == place }
     phones[phone].opened = Array(([place] + phones[phone].opened).prefix(4))
@@ -99,7 +99,7 @@ extension Player {
     if let session = phones[phone].session { _ = await oracle.claim(code.id, by: session, at: now) }
   }
 
-  /// A new session in the place of the browser's earlier one.
+  /// Starts a session and ends the browser's earlier one.
   private mutating func start(_ phone: Int, _ viewer: Viewer) async throws {
     if let earlier = phones[phone].session { try await oracle.end(earlier, at: now) }
     phones[phone].session = try await oracle.start(viewer, at: now)
@@ -126,7 +126,7 @@ extension Player {
     let answer = try await send(phone, code, "approve")
     if isRefused(answer) { return }
     guard let session = try await decider(phone, place), try await keepLease(code, session) else { return }
-    // The number is asked for on a page of its own.
+    // A code with a number is approved on the page of the number.
     if !code.matches { _ = try await oracle.approve(code.id, by: session, picked: nil, at: now) }
   }
 
@@ -135,7 +135,7 @@ extension Player {
     let shown = try await shownNumber(code)
     _ = try await phones[phone].page.open("/D/\(code.text)/number")
     let picked = isRight ? shown : shown.map { $0 == 99 ? 10 : $0 + 1 }
-    // A number that no screen shows is no answer.
+    // 7 has one digit, so no screen shows it; the service ignores it.
     let answer = try await send(phone, code, "number", ["number": picked.map(String.init) ?? "7"])
     if isRefused(answer) { return }
     guard let session = try await decider(phone, place), code.matches, picked != nil else { return }
@@ -143,7 +143,7 @@ extension Player {
     _ = try await oracle.approve(code.id, by: session, picked: isRight, at: now)
   }
 
-  /// The number that the box shows, if it shows one now.
+  /// The number that the box shows now, if any.
   private func shownNumber(_ code: Code) async throws -> Int? {
     let path = "/reggie/v1/REF30/regcode/\(code.text).json?deviceId=\(Box.name(code.box))"
     let answer = try await service.call(client, "GET", path)
@@ -190,7 +190,7 @@ extension Player {
     phones[phone].session = nil
   }
 
-  /// A yes with a form that another browser was given: nothing happens.
+  /// Sends an approval with the form token of another browser, which the service must refuse.
   mutating func forge(_ phone: Int, _ number: Int) async throws {
     guard let (_, code) = code(number) else { return }
     let other = (phone + 1) % phones.count
@@ -198,6 +198,6 @@ extension Player {
     let token = phones[other].page.formToken
     let answer = try await phones[phone].page.post("/D/\(code.text)/approve", ["csrf": token])
     if isRefused(answer) { return }
-    try expect(answer.status >= 400, "another browser's form was taken: \(answer.status)")
+    try expect(answer.status >= 400, "a form with another browser's token was accepted: \(answer.status)")
   }
 }

@@ -9,8 +9,9 @@ import RegentPairing
 import ServiceTestSupport
 import TestSupport
 
-/// Plays a story to the service, over its routes, pages and admin calls, and to the oracle; after each act the two must
-/// say the same.
+/// Plays a story to the service, through its routes, pages and admin calls, and to the oracle.
+///
+/// After each act both must agree.
 struct Player {
   var service: TestService
   var client: any TestClient
@@ -19,13 +20,15 @@ struct Player {
   var phones: [Browser]
   /// The codes of the story, the newest last.
   var codes: [Code] = []
-  /// How many acts the service answered with "later": a service that refuses everything would keep every promise.
+  /// The acts that the service answered with 429 or 503.
+  ///
+  /// A service that refuses everything would pass every comparison.
   private(set) var refusals = 0
   private let opening: StoreOpening
 
   struct Code {
     let text: String
-    /// The record's id at the service.
+    /// The id of the code's record at the service.
     let record: String
     let id: RegistrationID
     let box: Int
@@ -36,7 +39,7 @@ struct Player {
     var page: PhoneBrowser
     /// Its session at the oracle.
     var session: SessionID?
-    /// The codes that it has opened, the newest first: the browser remembers four.
+    /// The codes that it has opened, the newest first; the service remembers four for a browser.
     var opened: [Int] = []
   }
 
@@ -61,7 +64,7 @@ struct Player {
     return codes.indices.contains(place) ? (place, codes[place]) : nil
   }
 
-  /// Whether an answer says "later": then nothing may have changed.
+  /// Whether an answer is a 429 or 503, after which nothing may have changed.
   mutating func isRefused(_ answer: TestResponse) -> Bool {
     guard answer.status == 429 || answer.status == 503 else { return false }
     refusals += 1
@@ -107,11 +110,11 @@ struct Player {
     while try await oracle.store.forgetExpired(at: now, limit: 200) == 200 {}
   }
 
-  /// The service ends and begins again on what it has kept.
+  /// Stops the service and starts it again on the same database.
   private mutating func restart() async throws {
     let running = service
     try await eventually("the lines of the audit log") { running.core.audit.linesUnderWay == 0 }
-    // A header from before the start is refused, so a box that signs in the same moment would be.
+    // The service refuses signed headers that are older than its start, so a call in the same second would fail.
     service.clock.pass(.seconds(2))
     service = try await TestService(restarting: service, on: try opening.reopen())
     (client, admin) = try await Self.connect(service)

@@ -4,11 +4,11 @@ import RegentCryptography
 import RegentPairing
 import StorageFaults
 
-/// The service's store on a real file, opened again at each restart.
+/// Opens the service's store, on a real file, at each start.
 final class StoreOpening {
   private let path: String
   private let master = Random.secret()
-  /// The files are real; only the hardware is not waited for.
+  /// Writes real files, but does not wait for the disk.
   private let disk = FaultyDisk()
   private let fault: PlantedFault?
   private var store: SQLiteStore?
@@ -37,7 +37,9 @@ final class StoreOpening {
     store = nil
   }
 
-  /// The end of the story: what the disk remembers of its files would add up over an hour of stories.
+  /// Ends the story.
+  ///
+  /// The disk's record of written files would otherwise grow over an hour of stories.
   func end() {
     close()
     disk.forget()

@@ -1,22 +1,22 @@
 internal import Glibc
 internal import TestSupport
 
-/// One story: what a seed makes of so many acts.
+/// One story: a number of acts drawn from a seed.
 struct Story {
   let seed: UInt64
   let acts: Int
   var fault: PlantedFault?
 
   struct Outcome {
-    /// How many acts were played.
+    /// The acts that were played.
     var acts = 0
-    /// How many the service put off.
+    /// The acts that the service answered with 429 or 503.
     var refusals = 0
-    /// The first difference, with the acts that led to it.
+    /// The first difference, with the acts before it.
     var difference: String?
   }
 
-  /// How many acts a difference is told with; the seed tells all of them again.
+  /// The number of acts that are printed with a difference; the seed repeats all of them.
   private static let told = 20
 
   func play() async -> Outcome {
@@ -36,8 +36,8 @@ struct Story {
           outcome.acts += 1
         }
       }
-      // A service that puts everybody off would keep every promise.
-      if outcome.refusals * 5 > outcome.acts { outcome.difference = "one act of five was put off" }
+      // A service that refuses everything would pass every comparison.
+      if outcome.refusals * 5 > outcome.acts { outcome.difference = "the service refused more than one act of five" }
     } catch {
       outcome.difference =
         "\(error)\n" + past.suffix(Self.told).map { "    \($0)" }.joined(separator: "\n")
@@ -46,18 +46,18 @@ struct Story {
   }
 }
 
-/// Plays a story and says what came of it.
+/// Plays a story and prints the outcome.
 func tell(_ story: Story) async -> Story.Outcome {
   let outcome = await story.play()
   if let difference = outcome.difference {
     say("seed \(story.seed), act \(outcome.acts + 1): \(difference)")
   } else {
-    say("seed \(story.seed): \(outcome.acts) acts, \(outcome.refusals) put off, no difference")
+    say("seed \(story.seed): \(outcome.acts) acts, \(outcome.refusals) refused by limits, no difference")
   }
   return outcome
 }
 
-/// One story after another, each with the next seed, until the time is up or one has a difference.
+/// Plays stories with ascending seeds until the time is over or one of them has a difference.
 func play(for seconds: Int, from first: UInt64, _ fault: PlantedFault?) async -> Bool {
   let end = ContinuousClock.now + .seconds(seconds)
   var (seed, acts, stories) = (first, 0, 0)
@@ -66,14 +66,14 @@ func play(for seconds: Int, from first: UInt64, _ fault: PlantedFault?) async ->
     (seed, acts, stories) = (seed + 1, acts + outcome.acts, stories + 1)
     guard let difference = outcome.difference else { continue }
     say("seed \(seed - 1), act \(outcome.acts + 1): \(difference)")
-    say("the same again: SequenceFuzz --seed \(seed - 1) --acts 3000\(fault.map { " --fault \($0.rawValue)" } ?? "")")
+    say("to repeat it: SequenceFuzz --seed \(seed - 1) --acts 3000\(fault.map { " --fault \($0.rawValue)" } ?? "")")
     return false
   }
   say("\(stories) stories, \(acts) acts, no difference")
   return true
 }
 
-/// One honest story, and every fault found in the same number of acts.
+/// Plays a story without a fault, and checks that each planted fault is found within the same number of acts.
 func selfTest(acts: Int) async -> Bool {
   var isGood = await tell(Story(seed: 1, acts: acts)).difference == nil
   for fault in PlantedFault.allCases {

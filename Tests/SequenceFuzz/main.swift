@@ -1,7 +1,7 @@
-// SequenceFuzz: random stories of boxes, phones and operators, played to a whole service on a real database, with the
-// memory store and `PairingFlow` beside it as the oracle. `--seconds` plays one story after another; `--acts` one of so
-// many; `--fault` plants a fault that has to be found; `--self-test` does what `make check` does: one story without a
-// finding, and each fault found.
+// SequenceFuzz: plays random stories of boxes, phones and operators to a whole service on a real database. The memory
+// store with `PairingFlow` is the oracle. `--seconds` plays one story after another, `--acts` one story of that length.
+// `--fault` plants a fault that must be found. `--self-test`, which `make check` runs, plays one story without a fault
+// and one for each fault.
 
 internal import Glibc
 internal import TestSupport
@@ -9,7 +9,7 @@ internal import TestSupport
 let arguments = Array(CommandLine.arguments.dropFirst())
 let usage = """
   usage: SequenceFuzz [--seed N] [--acts N | --seconds N] [--fault lease|redeemed|withdrawal] | --self-test [--acts N]
-  exit codes: 0 as it ought to be, 1 a difference (or, in the self-test, a fault that was not found), 2 wrong usage
+  exit codes: 0 no difference, 1 a difference (with --self-test also a fault that was not found), 2 wrong usage
   """
 
 func say(_ sentence: String) {
@@ -25,7 +25,7 @@ func option(_ name: String) -> String? {
 func number(_ name: String) -> Int? {
   guard let text = option(name) else { return nil }
   if let number = Int(text), number > 0 { return number }
-  say("SequenceFuzz: \(name) takes a number from 1 on\n\(usage)")
+  say("SequenceFuzz: \(name) takes a number of at least 1\n\(usage)")
   exit(2)
 }
 

@@ -2,14 +2,16 @@ internal import Administration
 internal import Glibc
 internal import TestSupport
 
-/// Takes a backup of a service that is at work, brings it to life elsewhere and looks for everything that was promised
-/// before the backup began.
+/// Takes a backup of a service under load, restores it elsewhere and checks that everything which was acknowledged
+/// before the backup began is in it.
 struct BackupUnderLoad {
-  /// Counts promises of the time while the copy was made, too: then something must be missing, or nothing is proven.
+  /// Whether acknowledgements during the backup count, too.
+  ///
+  /// Then some must be missing, or the check proves nothing.
   let expectsTooMuch: Bool
 
   private static let workers = 8
-  /// So many sign-ins are promised before the backup begins, and as many come while it is made and afterwards.
+  /// The sign-ins before the backup begins, and those while it is made and afterwards.
   private static let batch = 60
 
   /// - Returns: whether nothing was lost.
@@ -31,7 +33,7 @@ struct BackupUnderLoad {
       try await signIns(Self.batch, ledger)
       var promises = try await Promises(service, ledger)
       let before = ledger.count { $0.signIn != nil }
-      // The real program, in a process of its own, while the boxes go on.
+      // With the real regentctl in its own process, while the boxes continue.
       try await service.control(["backup", backup])
       try await signIns(before + Self.batch, ledger)
       if expectsTooMuch { promises = try await Promises(service, ledger) }
@@ -46,18 +48,18 @@ struct BackupUnderLoad {
     defer { restored.kill() }
     let losses = try await promises.missing(in: caller.at(restored), backup)
     guard losses.isEmpty else {
-      say("LOST: \(losses.count) promises: \(losses.prefix(5))")
+      say("LOST: \(losses.count) acknowledged changes: \(losses.prefix(5))")
       return false
     }
     say(
-      "\(promises.codes) codes, \(promises.signIns.count) sign-ins and \(promises.audit.count) lines of the audit log were "
-        + "promised before the backup began, \(ledger.count { $0.code != nil }) codes in all: none of them was lost"
+      "\(promises.codes) codes, \(promises.signIns.count) sign-ins and \(promises.audit.count) audit lines were acknowledged "
+        + "before the backup began, \(ledger.count { $0.code != nil }) codes in all: none was lost"
     )
     return true
   }
 
   private func signIns(_ count: Int, _ ledger: Ledger) async throws {
-    // The work itself is waited for; a machine that is busy takes longer.
+    // The limit is high, because the sign-ins take longer on a busy machine.
     try await eventually("\(count) sign-ins", within: 120) {
       ledger.count { $0.signIn != nil } >= count
     }
@@ -70,7 +72,7 @@ struct BackupUnderLoad {
     let ended = try TestSupport.run(
       try neighbour("regentd"), restoring("\(folder)/flipped.db", in: folder))
     guard ended.status == 1, unsafe access("\(folder)/regent.db", F_OK) != 0 else {
-      throw Surprise(description: "a flipped bit was taken: \(ended.outputText)\(ended.errorText)")
+      throw Surprise(description: "restore accepted a backup with a flipped bit: \(ended.outputText)\(ended.errorText)")
     }
   }
 
@@ -91,13 +93,13 @@ struct BackupUnderLoad {
   }
 }
 
-/// What the service had acknowledged at one moment.
+/// Everything that the service had acknowledged at one moment.
 private struct Promises {
-  /// How many codes were handed out.
+  /// The number of codes that it had issued.
   let codes: Int
-  /// What each box that is in was told.
+  /// The sign-in that each signed-in box received.
   let signIns: [String: String]
-  /// The audit log so far.
+  /// The audit log up to then.
   let audit: [AuditLine]
 
   init(_ service: LiveService, _ ledger: Ledger) async throws {
@@ -106,7 +108,7 @@ private struct Promises {
     audit = try await wholeAudit(service.admin, upTo: try await service.admin.newestAuditNumber())
   }
 
-  /// What a service that was started on the restored backup does not have, as sentences.
+  /// Returns what is missing at a service with the restored backup, as sentences.
   func missing(in calls: Calls, _ backup: String) async throws -> [String] {
     var losses: [String] = []
     for (device, document) in signIns where try await calls.poll(device) != document {
@@ -116,7 +118,7 @@ private struct Promises {
     for (place, line) in audit.enumerated() where place >= kept.count || kept[place] != line {
       losses.append("line \(line.number) of the audit log")
     }
-    // Restoring leaves codes out, on purpose: they are counted in the file itself.
+    // A restore deliberately removes all codes, so they are counted in the backup itself.
     let counted = try TestSupport.run(
       "python3",
       [

@@ -9,14 +9,16 @@ internal import RegentPairingWire
 internal import RegentPlatform
 internal import TestSupport
 
-/// A real `regentd` on a folder that outlives it.
+/// A real `regentd`.
+///
+/// Its folder stays when the process ends.
 struct LiveService {
   let url: String
   let admin: AdminClient
   private let process: RegentdProcess
   private let folder: String
 
-  /// Starts it; blocks until it is ready.
+  /// Starts it and blocks until it is ready.
   init(in folder: String) throws {
     self.folder = folder
     process = try RegentdProcess(
@@ -35,10 +37,12 @@ struct LiveService {
 
   func kill() { try? process.kill() }
 
-  /// Ends it in peace: everything is in the database then, and nothing in its log.
+  /// Ends it with SIGTERM.
+  ///
+  /// Afterwards the database holds everything and its log file is empty.
   func stop() throws { try process.stop() }
 
-  /// Runs `regentctl`, off the threads that all asynchronous work shares.
+  /// Runs `regentctl`, without blocking a thread of the concurrency pool.
   func control(_ words: [String], input: String = "") async throws {
     let program = try neighbour("regentctl")
     let socket = "\(folder)/admin.sock"
@@ -55,7 +59,7 @@ struct LiveService {
     guard ended.status == 0 else { throw TestSupportError("regentctl: \(ended.errorText)") }
   }
 
-  /// A requestor with a key pair, and a provider with a viewer.
+  /// Adds a requestor with a key pair, and a provider with a viewer.
   func provision() async throws -> Caller {
     try await control(["requestor", "add", "REF30", "--name", "Reference"])
     try await control(["provider", "add", "local", "--name", "Local", "--kind", "local"])
@@ -69,7 +73,7 @@ struct LiveService {
   }
 }
 
-/// Who calls, whatever address the service has after its next start.
+/// The identity that signs calls; it outlives a restart of the service at another address.
 struct Caller: Sendable {
   let requestor: RequestorID
   let publicKey: PublicKey
@@ -82,17 +86,16 @@ struct Caller: Sendable {
   }
 }
 
-/// The calls of boxes, and those of an operator.
 struct Calls: Sendable {
   let caller: Caller
   let url: String
   let admin: AdminClient
   let client: Client
 
-  /// A signed call; throws `ClientError` when there is no answer.
+  /// Sends a signed call; throws `ClientError` when there is no response.
   func send(_ method: Method, _ path: String, _ query: String = "") async throws -> ClientResponse {
     var request = ClientRequest(method, try ClientURL(url + path + query))
-    // The body of a POST is empty: parameters stand in the query.
+    // POST requests have no body: their parameters are in the query.
     let text = SignedHeader.textToSign(
       method: method.token, requestor: caller.requestor, nonce: Random.uuid(),
       signatureMethod: .hmacSHA256, requestTime: Instant(milliseconds: Clocks.wallMilliseconds()),
@@ -104,7 +107,7 @@ struct Calls: Sendable {
     return try await client.send(request)
   }
 
-  /// What the box is told: nothing while it waits, the document when it is in.
+  /// Polls for a box: nil while it waits, otherwise the document of its sign-in.
   func poll(_ device: String) async throws -> String? {
     let answer = try await send(.get, "/api/v1/tokens/authn.json", "?deviceId=\(device)")
     switch answer.status {
@@ -114,7 +117,7 @@ struct Calls: Sendable {
     }
   }
 
-  /// The state that the record of a code shows.
+  /// The state in the record of a code.
   func state(_ code: String) async throws -> String {
     let answer = try await send(.get, "/reggie/v1/REF30/regcode/\(code).json")
     guard answer.status == .ok, let record = try JSONValue(reading: answer.body).object else {
@@ -123,14 +126,14 @@ struct Calls: Sendable {
     return try record.string("state")
   }
 
-  /// - Throws: `AdminError`, `refused` when the code was approved before.
+  /// - Throws: `AdminError`, with the code `refused` when the code was approved before.
   func approve(_ code: String) async throws {
     _ = try await admin.approve(
       code, for: CodeApproval(provider: try named("local"), account: try named("demo")))
   }
 }
 
-/// An answer that no service may give.
+/// An error: the service gave an answer that it must never give.
 struct Surprise: Error, CustomStringConvertible {
   let description: String
 }
@@ -140,10 +143,10 @@ func named<Kind>(_ text: String) throws -> Identifier<Kind> {
   return name
 }
 
-/// A program that was built with this one.
+/// The path of a program in the same folder as this one.
 func neighbour(_ name: String) throws -> String {
   guard let found = unsafe realpath("/proc/self/exe", nil) else {
-    throw TestSupportError("/proc/self/exe leads nowhere")
+    throw TestSupportError("/proc/self/exe cannot be resolved")
   }
   defer { unsafe free(found) }
   let own = unsafe String(cString: found)

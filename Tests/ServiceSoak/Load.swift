@@ -4,20 +4,20 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPlatform
 
-/// What was asked for one box, and what was promised.
+/// What one box requested, and what the service acknowledged.
 struct Entry: Sendable {
   enum Approval: Sendable {
     case none, sent, acknowledged
   }
 
-  /// Its code, once the service said so.
+  /// Its code, once the service has acknowledged it.
   var code: String?
   var approval = Approval.none
-  /// What the box was told when it was in.
+  /// The document of its sign-in, once it was delivered.
   var signIn: String?
 }
 
-/// All promises of one database.
+/// Everything that was acknowledged with one database.
 final class Ledger: Sendable {
   private let entries = Locked([String: Entry]())
   private let fresh = Locked(Set<String>())
@@ -36,7 +36,7 @@ final class Ledger: Sendable {
     _ = fresh.withLock { $0.insert(device) }
   }
 
-  /// Those that were touched since the last inspection, and some of the older ones.
+  /// Returns the boxes with changes since the last inspection, and some older ones.
   func takeForInspection() -> [(String, Entry)] {
     let touched = fresh.withLock { fresh in
       defer { fresh = [] }
@@ -48,7 +48,7 @@ final class Ledger: Sendable {
     }
   }
 
-  /// What the boxes that are in were told.
+  /// The documents of all delivered sign-ins.
   func signIns() -> [String: String] {
     entries.withLock { $0.compactMapValues(\.signIn) }
   }
@@ -58,14 +58,14 @@ final class Ledger: Sendable {
   }
 }
 
-/// Boxes one after the other: each asks for a code, polls, and is let in two times out of three.
+/// Plays boxes one after another: each gets a code and polls, and two of three are approved.
 struct Worker {
   let calls: Calls
   let ledger: Ledger
 
-  /// Goes on until the service dies.
+  /// Continues until the service is killed.
   ///
-  /// - Returns: whether a change was under way then.
+  /// - Returns: whether a change was awaiting its response then.
   func run() async throws -> Bool {
     var isChanging = false
     do {
@@ -75,7 +75,7 @@ struct Worker {
         let code = try await create(device)
         isChanging = false
         guard try await calls.poll(device) == nil else {
-          throw Surprise(description: "in too soon")
+          throw Surprise(description: "a box was signed in before the approval")
         }
         guard Int.random(in: 0..<3) > 0 else { continue }
         ledger.note(device) { $0.approval = .sent }
@@ -84,7 +84,7 @@ struct Worker {
         ledger.note(device) { $0.approval = .acknowledged }
         isChanging = false
         let signIn = try await calls.poll(device)
-        guard signIn != nil else { throw Surprise(description: "approved and not in") }
+        guard signIn != nil else { throw Surprise(description: "approved, but the box is not signed in") }
         ledger.note(device) { $0.signIn = signIn }
       }
     } catch is ClientError {
@@ -106,7 +106,7 @@ struct Worker {
   }
 }
 
-/// Looks for what was promised.
+/// Checks that everything which was acknowledged is still there.
 struct Inspection {
   let calls: Calls
   let ledger: Ledger
@@ -130,24 +130,24 @@ struct Inspection {
     let isIn = state == "approved" || state == "delivered"
     switch entry.approval {
     case .none:
-      return state == "offered" ? nil : "nobody approved it and it is \(state)"
+      return state == "offered" ? nil : "\(state) without an approval"
     case .sent:
-      // Whether the kill came before or after the commit, approving it now succeeds or is refused, and never both.
+      // The kill came before or after the commit. Approving the code now must succeed if it was before, and only then.
       if try await approves(code) == isIn {
-        return "\(state), and approving it again said the same"
+        return "\(state), and a second approval gave the same result"
       }
       ledger.note(device) { $0.approval = .acknowledged }
     case .acknowledged:
-      guard isIn else { return "an acknowledged approval is gone: \(state)" }
+      guard isIn else { return "an acknowledged approval was lost: \(state)" }
       if try await approves(code) { return "approved twice" }
     }
-    guard let signIn = try await calls.poll(device) else { return "approved and not in" }
-    if let earlier = entry.signIn, earlier != signIn { return "another sign-in than before" }
+    guard let signIn = try await calls.poll(device) else { return "approved, but the box is not signed in" }
+    if let earlier = entry.signIn, earlier != signIn { return "a different sign-in than before" }
     ledger.note(device) { $0.signIn = signIn }
     return nil
   }
 
-  /// Whether approving succeeds; false when it is refused.
+  /// Tries to approve a code; returns false when the service refuses it.
   private func approves(_ code: String) async throws -> Bool {
     do {
       try await calls.approve(code)

@@ -3,18 +3,18 @@ internal import Glibc
 internal import RegentPairing
 internal import TestSupport
 
-/// Kills the service at random moments under a mixed load, and looks for what it had promised.
+/// Kills the service at random moments under a mixed load, and checks what it had acknowledged.
 struct ServiceSoak {
   let cycles: Int
   let losesLog: Bool
 
-  /// A fresh database now and then: after each kill all promises of its life are looked at.
+  /// A new database after this many kills, because every kill is followed by an inspection of the whole database.
   private static let cyclesPerFolder = 10
   private static let workers = 8
 
   /// Runs all cycles, or ends at the first loss.
   ///
-  /// - Returns: whether nothing was lost and nothing happened twice.
+  /// - Returns: whether no change was lost and none was made twice.
   func run() async throws -> Bool {
     var done = 0
     var totals = Totals()
@@ -52,10 +52,10 @@ struct ServiceSoak {
       service = try LiveService(in: folder)
       let losses = await Inspection(calls: caller.at(service), ledger: ledger).run()
       guard losses.isEmpty else {
-        say("LOST after kill \(counted + 1): \(losses.count) promises: \(losses.prefix(5))")
+        say("LOST after kill \(counted + 1): \(losses.count) acknowledged changes: \(losses.prefix(5))")
         return false
       }
-      // Killed while nothing was under way, a cycle proves nothing: it is done again.
+      // A kill while no change was under way proves nothing, so the cycle is repeated.
       guard inFlight > 0 else {
         totals.idle += 1
         continue
@@ -74,7 +74,7 @@ struct ServiceSoak {
     return true
   }
 
-  /// - Returns: how many changes were sent and not answered when the service died.
+  /// - Returns: the number of changes that were sent and not answered when the service was killed.
   private func loadAndKill(_ service: LiveService, _ caller: Caller, _ ledger: Ledger) async throws
     -> Int
   {
@@ -91,7 +91,7 @@ struct ServiceSoak {
     }
   }
 
-  /// Registrations that the audit log, which is written in the same transaction, saw approved more than once.
+  /// The registrations that were approved more than once according to the audit log, which is part of each transaction.
   private func approvedTwice(_ service: LiveService) async throws -> [String] {
     var seen: Set<String> = []
     var twice: [String] = []

@@ -1,8 +1,8 @@
-// ServiceSoak: proves that what the service has acknowledged survives kill -9. It drives a real regentd as boxes and an
-// operator do, kills it in the middle of that, starts it again and asks for everything that it had promised.
-// `--lose-log` removes SQLite's log after each kill, which breaks the promise: then it must report a loss, or it proves
-// nothing. `--backup` takes a backup under the same load instead, restores it elsewhere and looks there; `--late`
-// expects in it what was promised after it was made.
+// ServiceSoak: proves that everything the service has acknowledged survives kill -9. It drives a real regentd as boxes
+// and an operator do, kills it under load, starts it again and asks for everything that was acknowledged. `--lose-log`
+// removes SQLite's write-ahead log after each kill; then it must report a loss, or it proves nothing. `--backup`
+// instead takes a backup under the same load, restores it elsewhere and checks the copy. With `--late` it also expects
+// what was acknowledged after the backup, which must be reported as lost.
 
 internal import Glibc
 internal import TestSupport

@@ -5,7 +5,7 @@ package import PairingService
 import RegentHTTPCodec
 import TestSupport
 
-/// The admin routes of a service, called as root calls them, without a socket.
+/// Calls the admin routes of a service without a socket, as root by default.
 package struct AdminSocket {
   private let handler: any Handler
 
@@ -31,7 +31,7 @@ package struct AdminSocket {
   }
 }
 
-/// Nothing lies below the store: backups and checks have tests of their own.
+/// Answers every request for a backup, check or key change with an error; other tests cover those with a database.
 private struct NoUpkeep: AdminUpkeep {
   private let nothing = AdminError(.failed, "there is no database")
 

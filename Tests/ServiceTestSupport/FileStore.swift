@@ -4,7 +4,7 @@ import RegentPairing
 package import StorageFaults
 import TestSupport
 
-/// Lends the store that a service really has: the files are real; only the hardware is not waited for.
+/// Runs `body` with a SQLite store on real files, as a service has it; only writes to the disk are not waited for.
 package func withFileStore<Value>(
   on disk: FaultyDisk = FaultyDisk(), _ body: (SQLiteStore) async throws -> Value
 ) async throws -> Value {

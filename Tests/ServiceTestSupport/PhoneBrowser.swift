@@ -4,7 +4,7 @@ internal import PairingService
 import TestSupport
 
 extension TestService {
-  /// Everything, with the phone's pages from this package's `web` folder.
+  /// The handler of all routes, including the phone's pages from this package's `web` folder.
   package func phoneRouter() async throws -> PathPrefixHandler<some Handler> {
     let phone = try await phone()
     return PathPrefixHandler(
@@ -14,7 +14,7 @@ extension TestService {
         before: RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))))
   }
 
-  /// Every route there is: method and pattern.
+  /// The method and the pattern of every route.
   package func mountedRoutes() async throws -> [(method: String, pattern: String)] {
     ServiceRoutes.all(core, try await phone()).mounted.map { ("\($0.method)", $0.pattern) }
   }
@@ -31,30 +31,30 @@ private let webFiles = Result { () throws in
 }
 private let webPages = Result { () throws in try PhonePages(webFiles.get()) }
 
-/// A browser without script: it keeps cookies, follows redirects and fills in the forms of the page it shows.
+/// A browser without scripts: it keeps cookies, follows redirects and fills in the forms of its page.
 public struct PhoneBrowser: Sendable {
-  /// What it sends requests with; a service that was started again has another.
+  /// The client that sends the requests.
+  ///
+  /// After a restart of the service it must be replaced.
   public var client: any TestClient
-  /// What it keeps.
   public var cookies: [String: String] = [:]
-  /// Header lines of every request.
+  /// Header lines that are added to every request.
   public var headers: [(name: String, value: String)] = []
-  /// The page it shows.
   public private(set) var page = TestResponse.nothing
   public private(set) var address = ""
   private static let site = "tv.example.org"
 
-  /// A browser that knows nothing yet.
   public init(_ client: any TestClient) { self.client = client }
 
-  /// Opens an address and follows where it leads.
+  /// Opens an address and follows redirects.
   @discardableResult
   public mutating func open(_ target: String) async throws -> TestResponse {
     try await go(TestRequest("GET", target), following: true)
   }
 
-  /// Sends a form of the page: the one whose address is, or ends with, `action`; `fields` are what is typed, and the
-  /// button that is pressed.
+  /// Sends the form of the page whose address is, or ends with, `action`.
+  ///
+  /// `fields` are the typed values and the pressed button.
   @discardableResult
   public mutating func send(
     _ action: String, _ fields: [String: String] = [:], following: Bool = true
@@ -66,7 +66,7 @@ public struct PhoneBrowser: Sendable {
     return try await post(form.action, sent, following: following)
   }
 
-  /// Sends any form, as somebody would who made it up.
+  /// Sends a form that need not be on the page, as an attacker could.
   @discardableResult
   public mutating func post(
     _ target: String, _ fields: [String: String], following: Bool = false,
@@ -82,12 +82,12 @@ public struct PhoneBrowser: Sendable {
     return try await go(request, following: following)
   }
 
-  /// The token that the forms of the page carry.
+  /// The CSRF token in the forms of the page.
   public var formToken: String {
     PageForm.all(in: page.text).compactMap { $0.hidden["csrf"] }.first ?? ""
   }
 
-  /// The cookie whose name ends so.
+  /// The value of the cookie whose name has this ending.
   public func cookie(_ ending: String) -> String? {
     cookies.first { $0.key.hasSuffix(ending) }?.value
   }
@@ -102,7 +102,7 @@ public struct PhoneBrowser: Sendable {
     page = try await client.send(request)
     address = request.target
     for line in page.headers("set-cookie") { keep(line) }
-    // What leads out of the service is for whoever asks where it leads.
+    // A redirect to another site is not followed: the caller checks its target.
     guard following, [302, 303].contains(page.status), let next = page.header("location"), next.hasPrefix("/") else {
       return page
     }
@@ -130,11 +130,11 @@ public struct PhoneBrowser: Sendable {
   }
 }
 
-/// A form as it stands in a page of ours.
+/// A form in one of the service's pages.
 public struct PageForm: Sendable {
-  /// Where it goes.
+  /// The address that the form is sent to.
   public let action: String
-  /// What it sends without anybody typing.
+  /// The names and values of its hidden fields.
   public let hidden: [String: String]
 
   /// The POST forms of a page.
@@ -164,9 +164,9 @@ public struct PageForm: Sendable {
   }
 }
 
-/// The page has no such form.
+/// An error: the page has no such form.
 public struct NoSuchForm: Error, CustomStringConvertible {
-  /// What was looked for, and where.
+  /// The form that was sought, the address and the page.
   public let description: String
 }
 

@@ -1,5 +1,5 @@
 // ServiceTestSupport: a whole service in the test's process, with sample data, a clock that the test sets, and calls
-// signed as a box signs them. `import Testing` stays in the test targets.
+// signed as a box signs them. Only the test targets import `Testing`.
 public import HTTPTestSupport
 import PasswordHashing
 public import RegentPairing
@@ -12,23 +12,21 @@ import RegentJSON
 import RegentPairingWire
 import RegentPlatform
 
-/// Both clocks, moved by hand; without moving they stand still.
+/// A wall clock and a boot clock that move only when the test moves them.
 public final class TestClock: Sendable {
   private let offset: Locked<Int64>
-  /// How far somebody set the wall clock ahead.
+  /// How far the wall clock is set ahead of the true time.
   private let ahead = Locked<Int64>(0)
   private static let start: Int64 = 1_700_000_000_000
 
-  /// Clocks that stand still.
   public init() { offset = Locked(0) }
 
-  /// The wall time.
   public var now: Instant { Instant(milliseconds: Self.start + offset.withLock { $0 } + ahead.withLock { $0 }) }
 
-  /// Lets time pass on both clocks.
+  /// Moves both clocks forward.
   public func pass(_ span: Duration) { offset.withLock { $0 += span.wholeMilliseconds } }
 
-  /// Sets the wall clock so much ahead of what it should show; the boot clock goes on.
+  /// Sets the wall clock ahead of the true time by `span`; the boot clock is unchanged.
   public func setAhead(_ span: Duration) { ahead.withLock { $0 = span.wholeMilliseconds } }
 
   package var service: ServiceClock {
@@ -41,27 +39,27 @@ public final class TestClock: Sendable {
 /// Names and secrets of the sample data.
 public enum Sample {
   public static let requestor = "REF30"
-  /// Its key for calls.
+  /// The public key of the requestor's key pair for signed calls.
   public static let publicKey = "examplePublicKey0000000000000000"
-  /// The secret of that key.
   public static let secret = "exampleSecret123"
-  /// The provider with accounts.
+  /// The provider with local accounts.
   public static let provider = "local"
-  /// The provider that lets in for ten minutes.
+  /// The provider of a temporary pass of ten minutes.
   public static let pass = "pass"
-  /// The provider that opens two titles.
+  /// The provider of a temporary pass for two titles.
   public static let promotion = "promotion"
   public static let account = "demo"
   public static let password = "demo"
 }
 
-/// A service with sample data on a store.
 public final class TestService: Sendable {
   public let clock: TestClock
   package let core: ServiceCore
   private let nonces = Locked(0)
 
-  /// Provisions the store and loads a service from it; with the machine's clock time passes by itself.
+  /// Provisions the store and loads a service from it.
+  ///
+  /// With `usesMachineClock` time passes by itself.
   package init(
     on store: any Store = MemoryStore(), usesMachineClock: Bool = false,
     options: (inout ServiceOptions) -> Void = { _ in }, log: ServiceLog = .silent,
@@ -81,7 +79,7 @@ public final class TestService: Sendable {
       at: time.now)
   }
 
-  /// The same service after a restart: what was only in memory is gone, time goes on.
+  /// The same service after a restart: its memory is empty, the clock goes on.
   package init(restarting earlier: TestService, on store: any Store) async throws {
     clock = earlier.clock
     nonces.withLock { $0 = earlier.nonces.withLock { $0 } }
@@ -90,10 +88,10 @@ public final class TestService: Sendable {
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 
-  /// Another node of the same service, on the same store or another handle on it.
+  /// Another node of the same service, on the same store or another connection to it.
   package init(joining other: TestService, on store: (any Store)? = nil, as node: String) async throws {
     clock = other.clock
-    // A nonce counts once at all nodes: each draws its own.
+    // A nonce counts as used at all nodes, so each node draws its own.
     nonces.withLock { $0 = 1_000_000 * (1 + abs(node.hashValue % 1_000)) }
     var options = other.core.options
     options.node = try named(node)
@@ -102,19 +100,19 @@ public final class TestService: Sendable {
       passwords: Argon2Parameters(memory: 64, passes: 1, lanes: 1) ?? .standard)
   }
 
-  /// Everything that the service answers on the network.
+  /// The handler of all routes for devices.
   package func router() throws -> some Handler {
     RememberedPolls(core, before: try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
   }
 }
 
-/// A name of the sample data as its type.
+/// Makes an identifier of a text, or throws when the text is not valid.
 public func named<Kind>(_ text: String) throws -> Identifier<Kind> {
   guard let name = Identifier<Kind>(text) else { throw NotAName(text: text) }
   return name
 }
 
-/// A text that cannot be a name.
+/// An error: the text is no valid identifier.
 public struct NotAName: Error { let text: String }
 
 private let signingKey = Result<SigningKeyRecord, any Error> {
@@ -150,7 +148,7 @@ private func provision(
   }
   let tenMinutes = TemporaryPassRules(duration: .seconds(600))
   let twoTitles = TemporaryPassRules(duration: .seconds(3600), resourceLimit: 2, promotional: true)
-  // One key for all services of a process: making one takes longer than most tests.
+  // All services of a process share one key, because generating one takes longer than most tests.
   try await store.add(try signingKey.get(), audit: nil, at: now)
   for provider in [
     Provider(id: try named(Sample.provider), name: "Sample TV", kind: .local, featured: true),
@@ -173,7 +171,7 @@ private func provision(
 // MARK: - Calls
 
 extension TestService {
-  /// A signed header for a call, with a nonce of its own.
+  /// A signed `Authorization` header for a call, with a new nonce unless one is given.
   public func signature(
     _ method: String, _ path: String, using algorithm: SignatureMethod = .hmacSHA1,
     at time: Instant? = nil, nonce: String? = nil, requestor: String = Sample.requestor,
@@ -194,7 +192,9 @@ extension TestService {
     )
   }
 
-  /// A signed call; the target's query is not signed.
+  /// Sends a signed call.
+  ///
+  /// The signature does not cover the target's query.
   public func call(
     _ client: any TestClient, _ method: String, _ target: String,
     headers: [(name: String, value: String)] = []
@@ -208,7 +208,7 @@ extension TestService {
 // MARK: - A phone without pages
 
 extension TestService {
-  /// A signed-in browser of the sample account, or of another one.
+  /// Starts a browser session in which the sample account, or another one, is signed in.
   public func session(of account: String = Sample.account) async throws -> SessionID {
     let record = SessionRecord(
       id: try named(Random.uuid()), token: core.hasher.token(Random.uuid()),
@@ -218,7 +218,7 @@ extension TestService {
     return record.id
   }
 
-  /// Takes a code and says yes, as the phone's pages do.
+  /// Claims a code and approves it, as the phone's pages do.
   @discardableResult
   public func approve(_ code: String, as account: String = Sample.account) async throws -> RegistrationID {
     let session = try await session(of: account)
@@ -233,7 +233,7 @@ extension TestService {
     return id
   }
 
-  /// Takes a code and says no.
+  /// Claims a code and denies it, as the phone's pages do.
   public func deny(_ code: String) async throws {
     let session = try await session()
     let id = try await seen(code)
@@ -241,13 +241,13 @@ extension TestService {
     _ = try await core.codeTransitions.deny(id, by: session, audit: nil)
   }
 
-  /// The same of a code that perhaps only another node has been asked for.
+  /// Loads a code, which another node may have issued, and returns its registration.
   private func seen(_ code: String) async throws -> RegistrationID {
     try await core.codeLooks.look(at: core.hasher.code(try RegistrationCode(typed: code)))
     return try found(code)
   }
 
-  /// The registration behind a code.
+  /// The registration of a code that this node has loaded.
   public func found(_ code: String) throws -> RegistrationID {
     guard let record = core.codes.find(core.hasher.code(try RegistrationCode(typed: code))) else {
       throw NotAName(text: code)
@@ -259,7 +259,7 @@ extension TestService {
 // MARK: - More accounts and keys
 
 extension TestService {
-  /// Another key pair that signs calls for the sample requestor.
+  /// Adds another key pair that signs calls for the sample requestor.
   public func addKey(_ id: String, _ secret: String = Sample.secret) async throws {
     let now = core.clock.now
     try await core.store.add(
@@ -269,7 +269,7 @@ extension TestService {
     try await core.refreshProvisioning()
   }
 
-  /// Another account of the sample provider, with the sample password.
+  /// Adds another account of the sample provider, with the sample password.
   public func addAccount(_ name: String, household: String? = nil) async throws {
     let provider: ProviderID = try named(Sample.provider)
     let account: AccountName = try named(name)
@@ -281,7 +281,7 @@ extension TestService {
       phc, of: account, at: provider, by: .operator, audit: nil, at: core.clock.now)
   }
 
-  /// Locks an account of the sample provider, or unlocks it.
+  /// Disables an account of the sample provider, or enables it again.
   public func disable(_ name: String, _ isDisabled: Bool = true) async throws {
     let account = try await core.store.account(try named(Sample.provider), try named(name))
     guard let account else { throw NotAName(text: name) }

@@ -1,20 +1,22 @@
 internal import Glibc
 
-/// A `regentd` that runs beside the test, from its line of readiness on; it is killed when the value goes away.
+/// A `regentd` process beside the test.
 ///
-/// Every Swift test that needs the program to serve starts it here; benchmarks pin theirs to a core. What it prints is
-/// in `out` and `log` of its folder.
+/// It is listening once the initializer returns, and is killed on deinit.
+///
+/// Every Swift test that needs a serving `regentd` starts it here; benchmarks pin theirs to a core. Its standard output
+/// and standard error go to the files `out` and `log` in its folder.
 public struct RegentdProcess {
   public let program: RunningProgram
   public let folder: String
-  /// The first address it listens on, as it says it.
+  /// The first address it listens on, as it printed it.
   public let url: String
 
   private static let opening = "regentd: listening on "
 
   /// Starts the program and blocks until it listens.
   ///
-  /// The program gets exactly `environment` when it is given, else ours.
+  /// The program gets exactly `environment` if given, otherwise the test's environment.
   public init(
     _ binary: String, in folder: String, listen: String = "127.0.0.1:0", _ options: [String] = [],
     environment: [String: String]? = nil, within seconds: Int = 60
@@ -28,7 +30,7 @@ public struct RegentdProcess {
     (program, self.folder) = (start.program, folder)
   }
 
-  /// The same without blocking the thread: for callers on Swift's pool.
+  /// Starts the program without blocking the thread, for callers on Swift's concurrency pool.
   public static func start(
     _ binary: String, in folder: String, listen: String = "127.0.0.1:0", _ options: [String] = [],
     environment: [String: String]? = nil, within seconds: Int = 60
@@ -48,28 +50,29 @@ public struct RegentdProcess {
     (self.program, self.folder, self.url) = (program, folder, url)
   }
 
-  /// What it wrote to standard output: a line for each address.
+  /// Its standard output: one line for each address.
   public var output: String {
     get throws { String(decoding: try readFile("\(folder)/out"), as: UTF8.self) }
   }
 
-  /// What it wrote to standard error.
   public var log: String { get throws { String(decoding: try readFile("\(folder)/log"), as: UTF8.self) } }
 
-  /// All addresses it listens on.
+  /// All addresses that it listens on.
   public var urls: [String] {
     get throws { try output.split(separator: "\n").map { String($0.dropFirst(Self.opening.count)) } }
   }
 
-  /// Ends it as a power cut of the process does.
+  /// Kills the process with SIGKILL, as in a crash.
   public func kill() throws {
     program.signal(SIGKILL)
     _ = try program.wait()
   }
 
-  /// Ends it in peace: everything is in the database then, and nothing in its log.
+  /// Ends the process with SIGTERM.
   ///
-  /// - Throws: with the end of what it said, when it does not end or not well.
+  /// Afterwards the database holds everything and its log file is empty.
+  ///
+  /// - Throws: when it does not end, or its status is not 0; the error contains the end of its log.
   public func stop() throws {
     program.signal(SIGTERM)
     let status = try program.wait()
@@ -78,7 +81,7 @@ public struct RegentdProcess {
     }
   }
 
-  /// A program that was started and has not said yet that it listens.
+  /// A program that was started and does not listen yet.
   private struct Start {
     let program: RunningProgram
     let folder: String
@@ -87,7 +90,7 @@ public struct RegentdProcess {
       _ binary: String, _ folder: String, _ listen: String, _ options: [String],
       _ environment: [String: String]?
     ) throws {
-      // The line of an earlier service in this folder would be taken for this one's.
+      // Otherwise the line that an earlier service wrote in this folder would be read as this one's.
       _ = unsafe unlink("\(folder)/out")
       self.folder = folder
       program = try RunningProgram(
@@ -95,7 +98,7 @@ public struct RegentdProcess {
         standardOutput: "\(folder)/out", standardError: "\(folder)/log")
     }
 
-    /// Where it listens, or nil when it is not there yet.
+    /// The address it listens on, or nil while it does not listen.
     func address() throws -> String? {
       if let status = program.poll() {
         throw TestSupportError("regentd ended with \(status)")

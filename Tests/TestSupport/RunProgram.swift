@@ -2,31 +2,27 @@ internal import CRegentLinux
 internal import Glibc
 internal import Synchronization
 
-/// What a program left behind when it ended.
+/// The status and the output of a program that has ended.
 public struct FinishedProgram: Sendable {
-  /// The exit code, or 128 + the signal that ended it, as a shell counts.
+  /// The exit code, or 128 plus the signal that ended it, as in a shell.
   public let status: Int32
-  /// What it wrote to standard output.
   public let output: [UInt8]
-  /// What it wrote to standard error.
   public let errors: [UInt8]
 
-  /// Standard output as text.
   public var outputText: String { String(decoding: output, as: UTF8.self) }
-  /// Standard error as text.
   public var errorText: String { String(decoding: errors, as: UTF8.self) }
 }
 
-/// Runs a program to its end and gives what it printed.
+/// Runs a program to its end and returns what it printed.
 ///
-/// The program gets exactly `environment` when it is given, else ours. It is killed after `deadline` seconds, which
-/// is an error.
+/// The program gets exactly `environment` if given, otherwise the test's environment. After `deadline` seconds it is
+/// killed and an error is thrown.
 public func run(
   _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
   input: [UInt8] = [], deadline: Int = 2 * patience
 ) throws -> FinishedProgram {
   try withTemporaryFolder { folder in
-    // Files instead of pipes: neither side can block the other, whatever the amount.
+    // Files, because with pipes the test and the program could block each other when the output is large.
     try writeFile("\(folder)/in", input)
     let running = try RunningProgram(
       program, arguments, environment: environment,
@@ -38,7 +34,7 @@ public func run(
   }
 }
 
-/// A program that runs beside the test; it is killed when the value goes away.
+/// A program that runs beside the test; it is killed on deinit.
 public final class RunningProgram {
   /// The process id, for signals and /proc.
   public let pid: Int32
@@ -57,7 +53,7 @@ public final class RunningProgram {
     unsafe posix_spawn_file_actions_addopen(&actions, 0, standardInput, O_RDONLY, 0)
     unsafe posix_spawn_file_actions_addopen(&actions, 1, standardOutput, write, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, standardError, write, 0o600)
-    // Nothing that a parallel test has open may leak into the child and keep its sockets alive.
+    // A descriptor that leaks from a parallel test into the child would keep that test's sockets open.
     unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
 
     let found = program.contains("/") ? program : installedProgram(program)
@@ -66,7 +62,7 @@ public final class RunningProgram {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // Test runners may block signals in their threads; a child starts with none blocked.
+    // Test runners may block signals in their threads, and a child inherits the mask; the child must have none blocked.
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
@@ -90,12 +86,11 @@ public final class RunningProgram {
     }
   }
 
-  /// Sends a signal.
   public func signal(_ number: Int32) {
     if ended == nil { kill(pid, number) }
   }
 
-  /// The exit code when the program has ended already, else nil.
+  /// The exit code if the program has ended, otherwise nil.
   public func poll() -> Int32? {
     if let ended { return ended }
     var status: Int32 = 0
@@ -104,7 +99,7 @@ public final class RunningProgram {
     return ended
   }
 
-  /// Waits for the end; kills the program and throws after `deadline` seconds.
+  /// Waits until the program ends; after `deadline` seconds kills it and throws.
   public func wait(deadline: Int = 2 * patience) throws -> Int32 {
     if let code = try? eventually("the end", within: deadline, { poll() }) { return code }
     kill(pid, SIGKILL)
@@ -120,14 +115,14 @@ public final class RunningProgram {
   }
 }
 
-/// A TCP port of the loopback address that nobody uses and that no other call of this process got.
+/// Returns an unused TCP port of the loopback address that no other call in this process got.
 ///
-/// Not from the range in which the kernel picks ports for outgoing connections: between this call and the program that
-/// listens there, some other test's connection could take it.
+/// It lies outside the range from which the kernel picks ports for outgoing connections. Otherwise a connection of
+/// another test could take it before the program listens there.
 public func freePort() throws -> UInt16 {
   for _ in 0..<1_000 {
     let step = portsGiven.wrappingAdd(1, ordering: .relaxed).newValue
-    // Processes that run beside this one start elsewhere.
+    // The process id spreads test processes that run at the same time over the range.
     let port = UInt16(10_000 + (UInt(getpid()) &* 97 &+ UInt(step)) % 22_000)
     if isFree(port) { return port }
   }
@@ -168,8 +163,8 @@ private func settings(_ given: [String: String]) -> [String] {
   given.merging(inheritedSettings) { mine, _ in mine }.map { "\($0.key)=\($0.value)" }
 }
 
-/// What holds for the tests and the programs they start alike: what their sanitizer was told, and which of the
-/// mutations that were built in is switched on (Tests/mutations).
+/// Environment variables that every started program inherits: the options of the sanitizers, and the name of the
+/// mutation that is switched on (Tests/mutations).
 public var inheritedSettings: [String: String] {
   var all: [String: String] = [:]
   for name in ["ASAN_OPTIONS", "TSAN_OPTIONS", "REGENT_PLANTED"] { all[name] = environment(name) }

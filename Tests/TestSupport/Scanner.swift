@@ -1,4 +1,4 @@
-/// The text of the QR code that zbar reads in a PNG file, as a phone would.
+/// Reads the text of the QR code in a PNG file with zbar, as a phone would.
 public func decode(_ png: [UInt8]) throws -> String {
   try withTemporaryFolder { folder in
     try writeFile("\(folder)/code.png", png)
@@ -9,7 +9,7 @@ public func decode(_ png: [UInt8]) throws -> String {
     guard read.status == 0 else {
       throw TestSupportError("zbarimg read nothing: \(read.status) \(read.errorText)")
     }
-    // zbar ends each text with a line end of its own.
+    // zbar adds a newline to each text.
     return String(read.outputText.dropLast())
   }
 }

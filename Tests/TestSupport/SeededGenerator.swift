@@ -1,4 +1,4 @@
-/// A generator whose draws can be repeated: a red test names its seed.
+/// A random generator (SplitMix64) with a seed: a failed test prints the seed, so that it can be repeated.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

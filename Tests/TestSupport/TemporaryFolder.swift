@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Makes a folder (mode 0700) for one test, runs `body` and removes the folder with all that is in it.
+/// Makes a folder (mode 0700), runs `body` with it and removes the folder with its contents.
 public func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
   let path = try makeTemporaryFolder()
   defer { removeTree(path) }
   return try body(path)
 }
 
-/// The same for an asynchronous body.
+/// Makes a folder (mode 0700), runs an asynchronous `body` with it and removes the folder with its contents.
 public func withTemporaryFolder<Result>(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (String) async throws -> Result
@@ -17,7 +17,7 @@ public func withTemporaryFolder<Result>(
   return try await body(path)
 }
 
-/// Makes a folder that the caller removes with `removeTree`.
+/// Makes a folder that the caller must remove with `removeTree`.
 public func makeTemporaryFolder() throws -> String {
   let base = environment("TMPDIR") ?? "/tmp"
   var template = Array("\(base)/regent-test-XXXXXX".utf8CString)
@@ -33,7 +33,7 @@ public func makeTemporaryFolder() throws -> String {
 
 /// Removes a folder and everything in it; symbolic links are removed, not followed.
 public func removeTree(_ path: String) {
-  // Files and links go at once; a folder cannot be unlinked.
+  // unlink removes files and links; it fails for a folder.
   if unsafe unlink(path) == 0 { return }
   if let folder = unsafe opendir(path) {
     while let entry = unsafe readdir(folder) {
@@ -49,7 +49,6 @@ public func removeTree(_ path: String) {
   unsafe rmdir(path)
 }
 
-/// The bytes of a small file.
 public func readFile(_ path: String) throws -> [UInt8] {
   let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else {
@@ -59,7 +58,7 @@ public func readFile(_ path: String) throws -> [UInt8] {
   return readToEnd(descriptor)
 }
 
-/// Writes a file with the mode given, replacing what was there.
+/// Writes a file with the given mode, replacing an existing one.
 public func writeFile(_ path: String, _ bytes: some Sequence<UInt8>, mode: UInt32 = 0o600) throws {
   let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
   guard descriptor >= 0 else { throw TestSupportError("cannot write \(path): errno \(errno)") }
@@ -97,7 +96,7 @@ func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws {
   }
 }
 
-/// Lays out in a new folder what a power cut left of some files.
+/// Writes the contents that files had at a simulated power cut into a new folder.
 public func makeDisk(_ folder: String, from files: [String: [UInt8]]) throws {
   unsafe mkdir(folder, 0o700)
   for (path, content) in files {

@@ -1,20 +1,18 @@
-// TestSupport: what several test targets share: a temporary folder of one's own, running a program, a free port.
-// Plain throwing functions: `import Testing` stays in the test targets.
+// TestSupport: helpers that several test targets share, such as temporary folders, running programs and free ports.
+// They throw errors; only the test targets import `Testing`.
 
 internal import Glibc
 
-/// A sentence about what a helper here could not do.
+/// An error with a sentence that says what a helper could not do.
 public struct TestSupportError: Error, Equatable, CustomStringConvertible {
-  /// The sentence.
   public let description: String
 
-  /// Makes an error of a sentence.
   public init(_ description: String) {
     self.description = description
   }
 }
 
-/// The folder of the built products that the running tests belong to, whatever the scratch path and configuration.
+/// The folder of the built products that the running tests belong to, for any scratch path and configuration.
 public func productsFolder() throws -> String {
   // `swift test` passes the path of the test bundle, which lies in that folder.
   let arguments = CommandLine.arguments
@@ -27,7 +25,7 @@ public func productsFolder() throws -> String {
   throw TestSupportError("no test bundle among the arguments: \(arguments)")
 }
 
-/// The path of a program that this package builds, as the running tests' build made it.
+/// The path of a program of this package, from the same build as the running tests.
 public func builtProgram(_ name: String) throws -> String {
   let path = try productsFolder() + "/" + name
   guard unsafe access(path, X_OK) == 0 else {
@@ -36,7 +34,7 @@ public func builtProgram(_ name: String) throws -> String {
   return path
 }
 
-/// The path of an installed program, or nil when no folder of PATH holds it.
+/// The path of an installed program, or nil if no folder of PATH contains it.
 public func installedProgram(_ name: String) -> String? {
   let path = environment("PATH") ?? "/usr/bin:/bin"
   let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
@@ -59,9 +57,10 @@ func environment(_ name: String) -> String? {
   return unsafe String(cString: value)
 }
 
-/// Whether `Tests/sanitize` runs the tests: then every product needs its sanitizer's runtime in the program that loads
-/// it.
+/// Whether `Tests/sanitize` runs the tests.
+///
+/// A program that loads a sanitized library must then itself be linked with the sanitizer's runtime.
 public var isSanitized: Bool { sanitizer != nil }
 
-/// Which one: `thread` or `address`.
+/// The sanitizer that the tests run under, `thread` or `address`.
 public var sanitizer: String? { environment("REGENT_SANITIZED") }

@@ -1,16 +1,16 @@
-// The one place where tests wait. Whoever waits says for what and gives up in the end: an event that is lost is a
-// failed test with a sentence, in seconds, and not a run that hangs. Tests/ArchitectureTests/WaitingTests.swift holds
-// the others to it.
+// All waiting of the tests is here. Each wait names its event and ends after a time limit, so that a lost event fails
+// the test with a sentence within seconds and does not hang the run. Tests/ArchitectureTests/WaitingTests.swift
+// forbids other ways of waiting.
 internal import Glibc
 internal import Synchronization
 
 /// The seconds after which an event counts as lost.
 ///
-/// A passing test never waits so long. The limit is six times as long under a sanitizer, and grows with the number of
-/// processes that wait for a processor, up to tenfold: a build beside the tests must not fail them.
+/// A passing test never waits so long. The limit is six times as long under a sanitizer, and up to ten times as long
+/// when the machine is busy, so that a build beside the tests does not fail them.
 public var patience: Int { (isSanitized ? 180 : 30) * slowness }
 
-/// Runnable processes per processor over the last minute, from 1 to 10.
+/// The number of runnable processes per processor over the last minute, from 1 to 10.
 private var slowness: Int {
   let load = (try? readFile("/proc/loadavg")).flatMap { text in
     String(decoding: text, as: UTF8.self).split(separator: " ").first.flatMap { Double($0) }
@@ -19,10 +19,9 @@ private var slowness: Int {
   return min(10, max(1, Int(share.rounded(.up))))
 }
 
-/// Waits until `condition` gives a value that is not false, for what another process or thread does in its own time;
-/// blocks the thread.
+/// Blocks the thread until `condition` returns a value that is not nil or false.
 ///
-/// Where a task may wait, the compiler is to take the one for tasks below, hence the attribute.
+/// The attribute makes the compiler choose the asynchronous overload below where `await` is possible.
 @_disfavoredOverload
 @discardableResult
 public func eventually<Value>(
@@ -37,10 +36,10 @@ public func eventually<Value>(
   throw lost(what, seconds)
 }
 
-/// Waits until `condition` gives a value that is not false, and lets other tasks run meanwhile.
+/// Suspends the task until `condition` returns a value that is not nil or false.
 ///
-/// The time is counted in pauses: where all threads that tasks share are busy, a pause takes as long for whoever waits
-/// as for the one that is waited for.
+/// The limit counts pauses, not time: when all threads of the concurrency pool are busy, pauses become longer for the
+/// waiting task as much as for the task that it waits for.
 @discardableResult
 public func eventually<Value>(
   _ what: String, within seconds: Int = patience, isolation: isolated (any Actor)? = #isolation,
@@ -53,9 +52,10 @@ public func eventually<Value>(
   throw lost(what, seconds)
 }
 
-/// Awaits what `operation` gives, but not for ever.
+/// Awaits the result of `operation` for at most `seconds`.
 ///
-/// The operation is left behind when time is up, cancelled: it may stand in a continuation that nobody resumes.
+/// After that it cancels the operation and does not await its end, because the operation may be suspended in a
+/// continuation that is never resumed.
 public func awaiting<Value: Sendable>(
   _ what: String, within seconds: Int = patience,
   _ operation: @escaping @Sendable () async throws -> Value
@@ -72,7 +72,7 @@ public func awaiting<Value: Sendable>(
   return try await outcome.value(what, within: seconds)
 }
 
-/// Awaits what is called back with, but not for ever; `start` is called at once.
+/// Calls `start` at once and awaits the value that its callback gets, for at most `seconds`.
 public func awaitingCallback<Value: Sendable>(
   _ what: String, within seconds: Int = patience, isolation: isolated (any Actor)? = #isolation,
   _ start: (_ callback: @escaping @Sendable (Value) -> Void) throws -> Void
@@ -83,12 +83,12 @@ public func awaitingCallback<Value: Sendable>(
 }
 
 extension AsyncStream where Element: Sendable {
-  /// The next element, but not awaited for ever.
+  /// Awaits the next element for at most `seconds`.
   public func next(_ what: String, within seconds: Int = patience) async throws -> Element {
     try await first(what, within: seconds) { $0 }
   }
 
-  /// What `find` makes of the next element that it makes something of, but not awaited for ever.
+  /// Awaits the first value other than nil that `find` returns for an element, for at most `seconds`.
   public func first<Found: Sendable>(
     _ what: String, within seconds: Int = patience,
     _ find: @escaping @Sendable (Element) async throws -> Found?
@@ -103,48 +103,51 @@ extension AsyncStream where Element: Sendable {
 }
 
 extension Task where Success: Sendable {
-  /// The task's value, but not awaited for ever.
+  /// Awaits the task's value for at most `seconds`.
   public func value(_ what: String, within seconds: Int = patience) async throws -> Success {
     try await awaiting(what, within: seconds) { try await result.get() }
   }
 }
 
-/// Lets time pass that belongs to the story: the pace of a slow sender, the moment of a kill, a time in which something
-/// must not happen.
+/// Blocks the thread for a time that the test's scenario needs: the pace of a slow sender, the delay before a kill, or
+/// a period in which an event must not happen.
 ///
-/// Nothing may be expected to have happened in it: that is awaited with `eventually`. WaitingTests lists who uses it,
-/// and why.
+/// Never use it to wait until something has happened; `eventually` does that. WaitingTests lists every use and its
+/// reason.
 public func pass(milliseconds: Int) { usleep(UInt32(milliseconds) * 1_000) }
 
-/// The same for tasks, which let others run meanwhile.
+/// Suspends the task for a time that the test's scenario needs; other tasks run meanwhile.
 public func pass(milliseconds: Int) async throws {
   try await Task.sleep(for: .milliseconds(milliseconds))
 }
 
-/// Something that happens once, on one thread or task, and that others wait for.
+/// An event that happens once, on one thread or task, and that others can wait for.
 public final class Flag: Sendable {
   private let what: String
   private let raised = Atomic(false)
 
-  /// `what` has happened when it is raised.
+  /// Makes a flag; `what` names the event in the error of a wait that fails.
   public init(_ what: String) { self.what = what }
 
   public func raise() { raised.store(true, ordering: .releasing) }
 
   public var isRaised: Bool { raised.load(ordering: .acquiring) }
 
-  /// For tasks: blocking one of the few threads that they share could stop what is waited for.
+  /// Waits from a task.
+  ///
+  /// Blocking one of the few threads of the concurrency pool could stop the event itself.
   public func wait() async throws { try await eventually(what) { isRaised } }
 
-  /// For threads.
+  /// Waits from a thread.
   ///
-  /// With far more time: it is often a test's task that raises it, and while a thousand other tests begin on the few
-  /// threads that tasks share, a task that has waited once may stand behind all of them. On such a machine a minute was
-  /// over before, and the thread went on by itself in the middle of the test.
+  /// The limit is twenty times as long, because a task of a test often raises the flag. While a thousand other tests
+  /// start on the few threads of the pool, a task that has suspended once may wait behind all of them. One minute was
+  /// too
+  /// short on such a machine: the thread went on in the middle of the test.
   public func block() throws { try eventually(what, within: 20 * patience) { isRaised } }
 }
 
-/// What ends first: a value, an error, or the time.
+/// The first outcome of a wait: a value, an error, or the end of the time.
 private final class FirstOutcome<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -171,7 +174,7 @@ private final class FirstOutcome<Value: Sendable>: Sendable {
 
   func value(_ what: String, within seconds: Int) async throws -> Value {
     let alarm = Task {
-      // Counted in pauses, as above.
+      // Counts pauses, for the reason given at `eventually`.
       for _ in 0..<(seconds * 20) { try await Task.sleep(for: .milliseconds(50)) }
       settle(.failure(lost(what, seconds)))
     }
@@ -187,8 +190,8 @@ private final class FirstOutcome<Value: Sendable>: Sendable {
   }
 }
 
-/// Microseconds: short at first, because most things come at once; then so long that waiting takes nothing from who
-/// works.
+/// Pauses in microseconds: short at first, because most events come at once; later long enough that polling takes no
+/// processor time from the awaited work.
 private struct Pauses: Sequence, IteratorProtocol {
   static let short = 50
   private var taken = 0

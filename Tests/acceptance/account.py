@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The box's platform account between programs: a service, a daemon, and apps that are Unix users of their own.
+"""The box's platform account shared with apps: a service, a daemon, and apps that run as different Unix users.
 
 usage: account.py FOLDER_OF_PROGRAMS [COUNT [SEED]]
 
-Twenty apps come in by one sign-in. Then the daemon and the service are killed with -9 at every step of the exchange, COUNT
-times at random moments within one; the service is stopped and started while all apps come in; the box's disk is full; the
-sockets get what nobody would send. Apps stay as they were, and every call ends. At last the figures, for release programs.
-It needs root, for the apps' users.
+Twenty apps use one sign-in. Then the daemon and the service are killed with -9 at every step of the exchange and at
+COUNT random moments within it; the service is restarted while all apps sign in; the box's disk is full; the sockets get
+malformed requests. No app may lose its sign-in, and every call must end. With release programs it also prints figures.
+Needs root, for the apps' users.
 """
 import base64
 import itertools
@@ -22,8 +22,11 @@ import threading
 import time
 
 from account_faults import (
-    a_daemon_that_hangs_is_named, a_second_daemon_is_refused, nobody_would_send_that, the_box_has_no_room)
-from account_figures import an_app_starts_quickly, exchanges_beside_approvals, the_command_is_quick, the_daemon_is_small
+    the_command_names_a_daemon_that_hangs, a_second_daemon_is_refused, malformed_requests_do_no_harm,
+    a_full_disk_of_the_box_loses_no_decision)
+from account_figures import (
+    an_app_starts_quickly, exchanges_are_compared_with_approvals, regent_sso_status_is_quick,
+    the_daemon_needs_little_memory)
 from account_world import APPS, LIMIT, ROOT, App, World, wait
 
 programs, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -31,7 +34,7 @@ seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
 pick = random.Random(seed)
 
 
-def one_sign_in_and_all_apps_are_in():
+def all_apps_use_one_sign_in_of_the_box():
     world.sign_in()
     for app in apps:
         assert app.ask("platform", "APP")["permission"] == "undetermined"
@@ -49,8 +52,8 @@ def one_sign_in_and_all_apps_are_in():
     assert stranger.end()[0] == "not-an-app"
 
 
-def the_lines_for_kodi():
-    """docs/examples/kodi/account.py as an add-on of another user."""
+def the_example_for_kodi_signs_in():
+    """docs/examples/kodi/account.py, run as an add-on of another user."""
     key, app = world.keys["APP"], apps[6]
     words = [f"http://{world.host}", "APP", key["publicKey"], key["secret"], "kodi-1"]
     script = f"import account; print(account.come_in(*{words!r}))"
@@ -73,7 +76,7 @@ def the_lines_for_kodi():
     world.regent("sso", "grant", app.name)
 
 
-def the_viewer_is_asked_and_heard():
+def the_viewer_answers_requests_of_apps():
     asks, other = apps[0], apps[1]
     world.regent("sso", "reset", asks.name)
     asks.begin("platform_access", "APP", True, 20)
@@ -85,7 +88,7 @@ def the_viewer_is_asked_and_heard():
         world.regent("sso", "grant", asks.name)
         code, answer = asks.end()
         assert code is None and answer["permission"] == "granted" and answer["prompt"] == "open", answer
-        # An app that is in asks to be signed out with the box: the viewer takes it the account alone.
+        # A signed-in app asks to sign the box out; the viewer only revokes that app's permission.
         other.begin("platform_sign_out", "APP", 20)
         event = json.loads(prompts.stdout.readline())
         assert event["app"] == other.name and event["question"] == "sign-out", event
@@ -98,8 +101,8 @@ def the_viewer_is_asked_and_heard():
         prompts.wait()
 
 
-# What stands between an app and the account, in the order in which it is met: how it is broken, how it is mended, what an
-# app hears that wants in, and whether one that is in is out at its next check (None: either).
+# The obstacles between an app and the account, in the order in which an app meets them: how to cause it, how to end it,
+# the error of an app that wants to sign in, and whether a signed-in app is out at its next check (None: either).
 CONDITIONS = {
     "integration off": (("control", "integrate", "APP", "local", "--off"), ("control", "integrate", "APP", "local", "--on"),
                         "request: 400", True),
@@ -115,19 +118,19 @@ CONDITIONS = {
 }
 
 
-# What the SDK is told at its start; of all others nothing.
+# What the SDK reports at its start; nothing for the other conditions.
 TOLD = {"denied": "status VSA403", "undetermined": "status VSA404"}
-# What keeps out an app that wants in, and leaves one alone that is in.
+# Conditions that only keep out an app that is not signed in yet.
 FOR_NEWCOMERS = ("boarding", "degraded")
 
 
-def every_condition_alone_and_every_pair():
-    """Two apps; what is decided about the first must not touch the second."""
+def every_obstacle_alone_and_every_pair_gives_its_error():
+    """Tries each with two apps; a decision about the first app must not affect the second."""
     def act(words):
         getattr(world, words[0])(*words[1:])
 
     def starts(app, met, case):
-        """The SDK with the store that it keeps, and with an empty one."""
+        """Starts the SDK with the app's store, and with an empty one."""
         told = [TOLD[one] for one in met if one in TOLD]
         stays = all(one in FOR_NEWCOMERS for one in met)
         for store, is_in in (("kept", stays), (f"new-{case}", not met)):
@@ -161,11 +164,11 @@ def every_condition_alone_and_every_pair():
         for app in apps[:2]:
             wait(lambda: world.come_in(app, app.name) is True, f"way in for {app.name} after {broken} was mended")
             assert world.start_sdk(app, "kept") == ["in platform local"], f"{app.name} after {broken} was mended"
-    print(f"   {len(pairs) - 1} cases")
+    print(f"   {len(pairs) - 1} conditions and pairs")
 
 
-def killed_at_every_step():
-    # The box was signed out before, and with it all of them.
+def a_kill_at_any_step_of_an_exchange_loses_nothing():
+    # The sign-out of the box in the step before has signed out all apps.
     for app in apps:
         assert world.come_in(app, app.name) is True
     for kill in (world.kill_service, world.kill_daemon):
@@ -188,7 +191,7 @@ def killed_at_every_step():
             assert world.is_in(app.name), "another sign-in of the app is gone"
 
 
-def killed_in_between():
+def a_kill_at_a_random_moment_loses_nothing():
     finished = 0
     for number in range(count):
         app, device = pick.choice(apps), f"between-{number}"
@@ -207,14 +210,14 @@ def killed_in_between():
             assert world.come_in(app, device) is True, f"after {done[0]}: does not come in any more"
         assert world.is_in(device)
         assert app.ask("platform", "APP")["permission"] == "granted"
-    print(f"   {count} kills within an exchange, {finished} of them were through")
-    # A question that is held while the daemon dies ends, too.
+    print(f"   {count} kills within an exchange, {finished} of them completed")
+    # An app's waiting call also ends when the daemon is killed.
     apps[2].begin("platform_access", "APP", True, 20)
     world.kill_daemon()
     apps[2].end()
 
 
-def restarted_under_load():
+def a_restart_under_load_loses_nothing():
     ends, told, lock = threading.Event(), [], threading.Lock()
 
     def come_in_again_and_again(app):
@@ -243,8 +246,8 @@ def restarted_under_load():
     print(f"   {len(told)} exchanges around three restarts, none lost")
 
 
-def a_sign_out_reaches_a_service_that_was_away():
-    """The box is signed out while the service is dead: when that is back its apps are out, and nobody need ask."""
+def a_sign_out_reaches_a_service_that_was_down():
+    """The box is signed out while the service is down; when it is back, the apps are out without asking."""
     app = apps[2]
     assert world.come_in(app, app.name) is True
     world.service.kill()
@@ -256,8 +259,8 @@ def a_sign_out_reaches_a_service_that_was_away():
         assert world.come_in(one, one.name) is True, one.name
 
 
-def a_sign_out_at_the_service_is_noticed():
-    """As an operator does it, or the viewer on the phone: by the call that the box holds."""
+def the_box_notices_a_sign_out_at_the_service():
+    """A sign-out by an operator, or by the viewer on the phone, reaches the box through its long poll."""
     app = apps[2]
     assert world.come_in(app, app.name) is True and world.is_signed_in()
     boxes = json.loads(world.control("platform", "list"))
@@ -273,7 +276,7 @@ def a_sign_out_at_the_service_is_noticed():
         assert world.come_in(one, one.name) is True, one.name
 
 
-def the_next_viewer_is_asked():
+def the_next_viewer_decides_again():
     world.regent("sso", "deny", apps[1].name)
     world.regent("sso", "sign-out")
     world.sign_in("other")
@@ -285,22 +288,25 @@ def the_next_viewer_is_asked():
     assert world.come_in(apps[0], apps[0].name) == "word: undetermined", "taken over from the other viewer"
     for one in apps:
         world.regent("sso", "grant", one.name)
-        # The service hears of it a moment later, where there was a no.
+        # After a denial it takes a moment until the service knows the new decision.
         wait(lambda one=one: world.come_in(one, one.name) is True, f"sign-in of {one.name}")
 
 
 STEPS = (
-    one_sign_in_and_all_apps_are_in, the_lines_for_kodi, the_viewer_is_asked_and_heard,
-    every_condition_alone_and_every_pair, killed_at_every_step, killed_in_between,
-    restarted_under_load, a_sign_out_reaches_a_service_that_was_away,
-    a_sign_out_at_the_service_is_noticed, the_next_viewer_is_asked)
-# Told the world, as they stand in files of their own.
+    all_apps_use_one_sign_in_of_the_box, the_example_for_kodi_signs_in, the_viewer_answers_requests_of_apps,
+    every_obstacle_alone_and_every_pair_gives_its_error, a_kill_at_any_step_of_an_exchange_loses_nothing,
+    a_kill_at_a_random_moment_loses_nothing,
+    a_restart_under_load_loses_nothing, a_sign_out_reaches_a_service_that_was_down,
+    the_box_notices_a_sign_out_at_the_service, the_next_viewer_decides_again)
+# These are in other files and get the world and the apps as arguments.
 APART = (
-    the_box_has_no_room, a_second_daemon_is_refused, a_daemon_that_hangs_is_named, nobody_would_send_that,
-    the_daemon_is_small, an_app_starts_quickly, the_command_is_quick, exchanges_beside_approvals)
+    a_full_disk_of_the_box_loses_no_decision, a_second_daemon_is_refused, the_command_names_a_daemon_that_hangs,
+    malformed_requests_do_no_harm,
+    the_daemon_needs_little_memory, an_app_starts_quickly, regent_sso_status_is_quick,
+    exchanges_are_compared_with_approvals)
 
 if os.geteuid():
-    sys.exit(print("account: NOT RUN, apps are users of their own, and only root can be several"))
+    sys.exit(print("account: NOT RUN, only root can run the apps as different users"))
 home = tempfile.mkdtemp(prefix="regent-account-")
 os.chmod(home, 0o711)
 try:

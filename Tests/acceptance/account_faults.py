@@ -1,4 +1,4 @@
-"""What account.py does to the daemon: a disk without room, and what nobody would send."""
+"""The faults of account.py: a full disk, a second daemon, a daemon that hangs, and malformed requests."""
 
 import json
 import os
@@ -10,8 +10,8 @@ import subprocess
 from account_world import LIMIT, wait
 
 
-def the_box_has_no_room(world, apps):
-    """The box's folder on a disk of its own, which is full."""
+def a_full_disk_of_the_box_loses_no_decision(world, apps):
+    """The box's folder is on a small disk, which is full."""
     place = f"{world.home}/box"
     world.daemon.kill()
     world.daemon.wait()
@@ -21,7 +21,7 @@ def the_box_has_no_room(world, apps):
         os.rmdir(place)
         shutil.move(f"{place}.kept", place)
         world.start_daemon()
-        return print("   NOT RUN: nothing can be mounted here")
+        return print("   NOT RUN: this machine cannot mount a tmpfs")
     try:
         shutil.copytree(f"{place}.kept", place, dirs_exist_ok=True)
         world.start_daemon()
@@ -35,12 +35,12 @@ def the_box_has_no_room(world, apps):
             except OSError:
                 pass
         said = world.regent("sso", "grant", app.name, fails=True)
-        assert "could not be kept" in said, said
+        assert "could not be stored" in said, said
         assert app.ask("platform", "APP")["permission"] == "undetermined", "granted, and not on the disk"
         assert apps[4].ask("platform", "APP")["permission"] == "granted", "another's decision is gone"
         world.kill_daemon()
         assert app.ask("platform", "APP")["permission"] == "undetermined"
-        # Signed out without room, the service away: it needs none, and a restart does not undo it.
+        # A sign-out needs no space, even while the service is down, and a restart does not undo it.
         world.service.kill()
         assert "signed out" in world.regent("sso", "sign-out")
         assert not world.is_signed_in()
@@ -49,7 +49,7 @@ def the_box_has_no_room(world, apps):
         world.start_service()
         wait(lambda: not world.is_in("after-the-full-disk-0"), "end of the app's sign-in")
         os.unlink(f"{place}/filler")
-        # The next sign-in is seen without another restart.
+        # The daemon sees the next sign-in without a restart.
         world.sign_in()
         assert world.is_signed_in() and apps[4].ask("platform", "APP")["signedIn"]
         world.regent("sso", "grant", app.name)
@@ -68,14 +68,14 @@ def the_box_has_no_room(world, apps):
 
 
 def a_second_daemon_is_refused(world, apps):
-    """On the same state folder: each would keep decisions that the other does not know."""
+    """Two daemons on one state folder would each store decisions that the other does not know."""
     done = subprocess.run(
         [f"{world.programs}/regent", "daemon", "--config", f"{world.home}/agent.conf", "--socket", f"{world.home}/two.sock"],
         env=world.box, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode and f"(process {world.daemon.pid})" in done.stderr, f"{done.returncode}: {done.stderr}"
 
 
-def a_daemon_that_hangs_is_named(world, apps):
+def the_command_names_a_daemon_that_hangs(world, apps):
     world.daemon.send_signal(signal.SIGSTOP)
     try:
         said = world.regent("sso", "status", fails=True)
@@ -84,7 +84,7 @@ def a_daemon_that_hangs_is_named(world, apps):
     assert "does not answer" in said and "systemctl restart regent" in said, said
 
 
-def nobody_would_send_that(world, apps):
+def malformed_requests_do_no_harm(world, apps):
     good = json.dumps({"requestor": "APP"}).encode()
     calls = ["status", "access", "account", "picker", "sign-out"]
     for number in range(world.count * 20):
@@ -124,4 +124,4 @@ def nobody_would_send_that(world, apps):
         if number % 50 == 0:
             assert apps[5].ask("platform", "APP")["permission"] == "granted"
     assert world.daemon.poll() is None and apps[5].ask("platform", "APP")["permission"] == "granted"
-    print(f"   {world.count * 20} requests that nobody would send")
+    print(f"   {world.count * 20} malformed requests")

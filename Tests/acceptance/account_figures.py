@@ -1,4 +1,4 @@
-"""The figures of account.py, of release programs: a small daemon, quick starts and answers."""
+"""The figures of account.py, for release programs: the daemon's memory, and the times of starts and calls."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ from account_world import APPS, wait
 from counting import Connection
 
 
-def the_daemon_is_small(world, apps):
+def the_daemon_needs_little_memory(world, apps):
     for app in apps:
         app.ask("platform", "APP")
     status = pathlib.Path(f"/proc/{world.daemon.pid}/status").read_text()
@@ -29,7 +29,7 @@ def the_daemon_is_small(world, apps):
 
     before = woken()
     time.sleep(10)
-    print(f"   woken {woken() - before} times in ten seconds in which nobody asks")
+    print(f"   {woken() - before} wake-ups in ten seconds without a call")
 
 
 def an_app_starts_quickly(world, apps):
@@ -46,7 +46,7 @@ def an_app_starts_quickly(world, apps):
     print("".join(f"   {line}\n" for line in said.splitlines()), end="")
 
 
-def the_command_is_quick(world, apps):
+def regent_sso_status_is_quick(world, apps):
     agent = shutil.which("ssh-agent") and shutil.which("ssh-add")
     if not agent:
         return print("   NOT RUN: no ssh-agent")
@@ -57,7 +57,7 @@ def the_command_is_quick(world, apps):
         key = f"{world.home}/id"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         there = world.plain | {"SSH_AUTH_SOCK": path}
-        # As on a box, where what it is stands in the machine's settings: the command is given nothing that has to be compared.
+        # As on a box with its settings in /etc, so that the command gets no settings to compare.
         here = world.plain | {"XDG_RUNTIME_DIR": world.home}
         subprocess.run(["ssh-add", "-q", key], env=there, check=True, stderr=subprocess.DEVNULL)
         times = {"regent sso status": [], "ssh-add -l": []}
@@ -75,7 +75,7 @@ def the_command_is_quick(world, apps):
         running.wait()
 
 
-def exchanges_beside_approvals(world, apps):
+def exchanges_are_compared_with_approvals(world, apps):
     def rate(work):
         lanes = [work[lane::8] for lane in range(8)]
         threads = [threading.Thread(target=lambda lane=lane: [one() for one in lane]) for lane in lanes]
@@ -88,8 +88,8 @@ def exchanges_beside_approvals(world, apps):
 
     rates = {"approvals": [], "exchanges": []}
     for turn in range(3):
-        # A new sign-in of the box, from which nobody is in: beyond 16 sign-ins of an app each one ends another, as a box
-        # does whose apps make up devices.
+        # A new sign-in of the box, without apps. With more than 16 sign-ins of an app, each further one would end
+        # another, because a box could invent devices for its apps.
         world.regent("sso", "sign-out")
         world.sign_in()
         codes = []
@@ -102,7 +102,7 @@ def exchanges_beside_approvals(world, apps):
             app, device = apps[number % APPS], f"word-{turn}-{number}"
             request = base64.b64encode(world.request(device)[1]).decode()
             word = app.ask("platform_account", "APP", "local", request)["assertion"]
-            # Signed before the clock runs: it is the service that is timed, not what Python needs for a signature.
+            # Signed before the time is taken, because the service is measured and not Python's signatures.
             words.append(world.written(*world.exchanged(device, word)))
         local, admin = threading.local(), f"{world.home}/service/admin.sock"
         body = b'{"provider": "local", "account": "demo"}'

@@ -1,4 +1,4 @@
-"""The stage of account.py: a service, a box with its daemon, and apps that are Unix users of their own."""
+"""The setting of account.py: a service, a box with its daemon, and apps that run as different Unix users."""
 
 import base64
 import itertools
@@ -24,7 +24,7 @@ WORD = {"deviceType": "linux"}
 
 
 class App:
-    """A program of another user, with `regent.py`: one call after the other."""
+    """A program of another user that uses `regent.py`; it makes one call after another."""
 
     def __init__(self, number, path):
         self.name, self.user = f"app{number}", FIRST_USER + number
@@ -63,7 +63,7 @@ class App:
 
 
 class World:
-    """`count` is how often what is random happens, and `pick` the dice."""
+    """`count` is the number of random events, and `pick` the random generator."""
 
     def __init__(self, home, programs, count, pick):
         self.count, self.pick = count, pick
@@ -108,7 +108,7 @@ class World:
         return signed(self.keys[key], self.host, next(self.nonces), method, path, f"deviceId={device}", *more)
 
     def call(self, method, path, device, form=None, connection=None):
-        """Status and body; 0 when nobody answers."""
+        """The status and the body; 0 if there is no response."""
         try:
             connection = connection or Connection(("127.0.0.1", self.port))
             connection.socket.settimeout(LIMIT)
@@ -118,7 +118,7 @@ class World:
             return 0, b""
 
     def written(self, method, path, device, form=None):
-        """Head and body of a call."""
+        """The head and the body of a call."""
         body, more = b"", []
         if form is not None:
             body = "&".join(f"{name}={value}" for name, value in form.items()).encode()
@@ -177,12 +177,12 @@ class World:
         self.sign_in()
 
     def sign_in_by_itself(self, device):
-        """An app's device, which nothing binds to the box's account."""
+        """Signs in a device of an app without the box's account."""
         status, body = self.call("POST", "/reggie/v1/APP/regcode", device, {})
         assert status == 201, body
         self.control("code", "approve", json.loads(body)["code"], "--provider", "local", "--account", "demo")
 
-    # An app comes in
+    # An app signs in
 
     def request(self, device):
         return self.call("GET", "/api/v1/APP/profile-requests/local", device)
@@ -195,7 +195,7 @@ class World:
         return "POST", "/api/v1/tokens/authn", device, {"mvpd": "local", "SAMLResponse": word, **WORD}
 
     def come_in(self, app, device):
-        """The whole way; whether the app is in, or why not."""
+        """Makes the whole exchange; returns True if the app is signed in, otherwise the step that failed."""
         status, request = self.request(device)
         if status != 200:
             return f"request: {status}"
@@ -207,7 +207,7 @@ class World:
         return True if status == 204 else f"exchange: {status}"
 
     def start_sdk(self, app, store):
-        """The SDK starts as the app's user with that store: what it tells and whether it is in, line by line."""
+        """Starts the SDK as the app's user with that store; returns the lines that it prints."""
         folder, key = pathlib.Path(self.home, f"sdk-{app.name}"), self.keys["APP"]
         if not folder.exists():
             folder.mkdir(0o700)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""An app on a box with a browser: the SDK itself starts Chromium, as `EnablerConfiguration.browser` says.
+"""An app on a box with a browser: the SDK starts Chromium by itself, as `EnablerConfiguration.browser` says.
 
     app.py PROGRAMS
 
-PROGRAMS is the folder with regentd, regentctl and SDKProbe. The provider wants a secure sheet, and the app can show
-none: for signing in and for signing out a real Chromium is started with the page, and comes back to the app by itself.
-Only what a viewer does there is done through the debugging port.
+PROGRAMS is the folder with regentd, regentctl and SDKProbe. The provider demands a secure sheet, which the app cannot
+show. So the SDK starts a real Chromium with the page for signing in and for signing out, and the browser returns to the
+app by itself. Only the viewer's clicks come through the debugging port.
 """
 
 import argparse
@@ -31,7 +31,7 @@ CHROMIUM = ["/usr/bin/chromium", "--headless=new", "--no-sandbox", "--disable-gp
 
 
 class App:
-    """`SDKProbe browser`; what it says, line by line."""
+    """Runs `SDKProbe browser` and checks the lines that it prints."""
 
     def __init__(self, service, profile):
         key = service.key
@@ -53,7 +53,7 @@ class App:
 
 
 class Viewer:
-    """Somebody who sits at the Chromium that the SDK has started."""
+    """A viewer who uses the Chromium that the SDK has started."""
 
     def __init__(self, profile):
         self.port_file = pathlib.Path(profile, "DevToolsActivePort")
@@ -67,7 +67,7 @@ class Viewer:
             lines = self.port_file.read_text().split("\n")
         except FileNotFoundError:
             return None
-        # The second line is written last.
+        # Chromium writes the second line last.
         return lines[0] if len(lines) > 1 and lines[1] else None
 
     def one(self, selector):
@@ -90,11 +90,11 @@ class Viewer:
         return any(cookie["name"].endswith("session") for cookie in self.driver.get_cookies())
 
     def closes(self):
-        """Closes the browser as its user does: what it keeps is on disk afterwards."""
+        """Closes the browser as its user does, so that its profile is on disk afterwards."""
         try:
             self.driver.execute_cdp_cmd("Browser.close", {})
         except WebDriverException:
-            pass  # The page that was to answer is gone with the browser.
+            pass  # The page that should respond is gone with the browser.
         self.driver.quit()
         until("the browser is closed", lambda: not self.listens())
         self.port_file.unlink(missing_ok=True)
@@ -113,7 +113,7 @@ def signs_in_and_out(service, profile):
         viewer = Viewer(profile)
         viewer.one("form")
         if viewer.driver.find_elements(By.CSS_SELECTOR, "#user") == []:
-            # The page that opens the code, as every browser gets it that was sent there.
+            # The page that opens the code, which every browser gets that follows the link.
             viewer.taps("main form button.main")
         viewer.types("#user", "anna")
         viewer.types("#password", PASSWORD)
@@ -125,7 +125,7 @@ def signs_in_and_out(service, profile):
             raise SystemExit("the browser has no session to end")
         viewer.closes()
         app.goes_on()
-        # Without a tap: the page sends the browser on as soon as it has signed out.
+        # Needs no tap: the page redirects the browser as soon as it has signed out.
         app.says("signed out, nobody is in")
         viewer = Viewer(profile)
         viewer.is_at("/done")
@@ -148,14 +148,14 @@ def main():
         service.control("provider", "add", "sheet", "--name", "Sheet TV", "--kind", "local", "--secure-sheet", "on")
         service.control("integrate", REQUESTOR, "sheet")
         service.control("account", "add", "sheet", "anna", text=PASSWORD + "\n")
-        # Chromium writes into its profile for a moment after it was told to end.
+        # Chromium still writes to its profile for a moment after it was told to end.
         with tempfile.TemporaryDirectory(prefix="regent-app-", ignore_cleanup_errors=True) as profile:
             signs_in_and_out(service, profile)
     finally:
         code = service.stop()
     if code:
         raise SystemExit(f"regentd ended with {code}")
-    print("an app whose browser the SDK starts: signed in, signed out")
+    print("an app signs in and out in a browser that the SDK starts")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What can be tested for ARM without such a machine: the C headers compile for arm64, and the Kodi module signs a box in with a 32-bit
-ARM Python, which qemu emulates.
+"""The checks for ARM that need no such machine: the C headers compile for arm64, and the Kodi module signs a box in
+with a 32-bit ARM Python that qemu emulates.
 
 usage: arm.py PROGRAMS
 
-PROGRAMS is the folder with regentd, regentctl and regent. Nothing of Swift runs here: its toolchain for arm64 is another one (docs/arm.md).
+PROGRAMS is the folder with regentd, regentctl and regent. No Swift code runs here, because that needs another toolchain
+(docs/arm.md).
 """
 import pathlib
 import re
@@ -22,7 +23,7 @@ DEVELOPMENT = ("libc6-dev", "libssl-dev", "libsqlite3-dev", "libqrencode-dev", "
 
 
 def mirror():
-    """Where this machine gets Debian's packages. Without the security updates, which change nothing here and are elsewhere."""
+    """This machine's source of Debian packages, without the security updates, which are at another address."""
     listed = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"],
         check=True, capture_output=True, text=True).stdout
@@ -32,7 +33,7 @@ def mirror():
 
 
 def unpacked(architecture, packages):
-    """Debian's packages of another architecture, and what they need, in a folder; none of them runs."""
+    """A folder with Debian packages of another architecture and their dependencies; nothing in it is run."""
     folder = CACHE / architecture
     if not folder.exists():
         new = folder.with_suffix(".new")
@@ -54,7 +55,7 @@ def each_c_header_compiles_for_arm64():
     shims = sorted(ROOT.glob("Sources/C*/shim.h"))
     assert len(shims) >= 9, shims
     for shim in shims:
-        # A size that 32 bits do not have, and the sign of char, so that the target is the one that was meant.
+        # 32 bits have another size of long, x86 another sign of char: this proves that the target is arm64.
         text = f'#include "{shim}"\n_Static_assert(sizeof(long) == 8 && (char)-1 > 0, "arm64");\n'
         done = subprocess.run(command, input=text, capture_output=True, text=True)
         assert done.returncode == 0, (shim, done.stderr)
@@ -69,7 +70,7 @@ def the_kodi_module_signs_in_with_32_bits():
         house = kodi.House(pathlib.Path(sys.argv[1]).resolve(), home)
         try:
             kodi.signs_in(house, *python)
-            # The same picture of the same address: letters, numbers and the check of each are the same on 32 bits.
+            # Both Pythons draw the same QR code, so letters, numbers and check digits are right on 32 bits.
             draw = ("import sys; sys.path.insert(0, sys.argv[1]); from regent import picture; picture.write(sys.argv[2], "
                     "picture.qr_code('HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK', 840))")
             for name, words in (("here.png", [sys.executable]), ("arm.png", python)):

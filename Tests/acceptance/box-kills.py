@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Kills the box or the service with -9 at random moments, each with something in flight, and looks that nothing is stuck.
+"""Kills the box or the service with -9 at random moments, each while a request is under way, and checks that nothing
+hangs.
 
 usage: box-kills.py FOLDER_OF_PROGRAMS [COUNT [SEED]]
 
-After each kill the killed one is started again. Then the box must show a code (the same or a clean new one) that can be
-approved, and once it is signed in it must stay so.
+After each kill the killed program is started again. Then the box must show a code (the same or a new one) that can be
+approved, and a signed-in box must stay signed in.
 """
 import json, os, random, select, shutil, signal, socket, subprocess, sys, tempfile, time
 
@@ -19,7 +20,7 @@ os.chmod(home, 0o700)
 
 
 def free_port():
-    """Below those that the kernel gives to outgoing connections: nobody may take it while the service is dead."""
+    """A port outside the range for outgoing connections, so that it stays free while the service is down."""
     for _ in range(1000):
         with socket.socket() as probe:
             try:
@@ -104,8 +105,8 @@ try:
 
     between = 0
     for turn in range(1, 6):
-        # Killed after a box has its answer and before that is written, 50 ms later: the code is approved still, the
-        # sign-in stands, and the box's next question is the delivery.
+        # Killed after a box has its response and before the delivery is written, 50 ms later. The code must still be
+        # approved, the sign-in must exist, and the box's next poll must count as the delivery.
         authn = ("GET", "/api/v1/tokens/authn", f"deviceId=quick-{turn}")
         made = Connection(("127.0.0.1", port)).ask(
             call("POST", "/reggie/v1/BOX/regcode", f"deviceId=quick-{turn}", "Content-Length: 0"), 201)
@@ -131,7 +132,7 @@ try:
 
     same = new = sign_ins = asked = 0
     while same + new + asked < count:
-        # A code is being asked for, stored, shown, waited for.
+        # The box is asking for a code, storing it, showing it, or waiting.
         last = None
         for _ in range(min(5, count)):
             pairing = Box()
@@ -151,22 +152,22 @@ try:
         pairing = Box()
         shown = pairing.event("code")
         assert shown, "no code is shown after the kills"
-        # A service that comes back while the box waits: the code stays good.
+        # The code stays valid when the service is restarted while the box waits.
         if pick.random() < 0.5:
             server.kill()
             server = service()
         done = control("code", "approve", shown["code"], "--provider", "local", "--account", "demo")
         assert done.returncode == 0, done.stderr
         if pick.random() < 0.3:
-            # Killed between approval and pick-up: the next start finds the sign-in.
+            # Killed between approval and pick-up: the box finds the sign-in at its next start.
             pairing.kill()
             pairing = Box()
         assert pairing.event("authenticated"), "approved, and the box does not notice"
         pairing.process.wait(timeout=60)
         sign_ins += 1
-        # Signed in: whatever is killed, the sign-in stays.
+        # Every kill must leave the sign-in intact.
         for _ in range(4):
-            # A daemon that keeps the tokens is one more that can die, with the question in its hands.
+            # A daemon that keeps the tokens may also be killed while it handles a call.
             keeper = pick.random() < 0.3 and subprocess.Popen(
                 [f"{programs}/regent", "daemon"], env=box, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if keeper:

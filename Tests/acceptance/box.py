@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The box's side of the sign-in: the real `regent` beside the real `regentd`, and a phone that is Chromium.
+"""The box's side of the sign-in: the real `regent` and `regentd`, and Chromium as the phone.
 
     box.py PROGRAMS [--only STORY,STORY]
 
-PROGRAMS is the folder with regentd, regentctl and regent. The pages themselves are looked at by phone.py; here it counts
-what the box shows and says: every event of `regent pair --json` in its order, exit codes, and the screen in a terminal.
+PROGRAMS is the folder with regentd, regentctl and regent. phone.py checks the pages themselves; this script checks what
+the box prints: the events of `regent pair --json` in their order, exit codes, and the screen in a terminal.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from regent_box import Box
 from service import PATIENCE, Failure, Service
 
 class Sofa(Phone):
-    """A phone whose pages need no second look."""
+    """A phone that does not check the pages for accessibility."""
 
     def look(self, name):
         pass
@@ -44,7 +44,7 @@ class Terminal:
             check=True, timeout=PATIENCE).stdout
 
     def shows(self, pattern):
-        """Waits until the screen has something like that."""
+        """Waits until the screen matches the pattern."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             screen = self.tmux("capture-pane", "-p")
@@ -61,7 +61,7 @@ class Terminal:
             timeout=PATIENCE)
 
 
-# The stories. Each begins with a phone that has never been here.
+# The stories. Each begins with a phone without cookies.
 
 
 def expect(what, found, wanted):
@@ -70,13 +70,13 @@ def expect(what, found, wanted):
 
 
 def approved(phone, boxes):
-    """Code, opened, authenticated; then the box is in, gets media tokens, and is out again."""
+    """Events code, opened, authenticated; then the box is signed in, gets media tokens, and signs out."""
     box = boxes()
     code = box.pair()
     shown = box.events[0]
     expect("the fields", sorted(shown), ["address", "code", "display", "event", "expires", "url"])
     expect("the code for people", shown["display"], f"{code[:4]}-{code[4:]}")
-    # The address of the event itself, as a camera reads it.
+    # The address in the event is that of the QR code.
     phone.open(shown["url"])
     box.event("opened")
     phone.at("provider.title")
@@ -84,14 +84,14 @@ def approved(phone, boxes):
     phone.sign_in()
     phone.at("approve.title")
     phone.tap("button.approve")
-    # The provider gives the box an opaque id of the viewer, not a name to greet.
+    # The provider gives the box only an opaque id of the viewer, so the event has no name.
     expect("who", box.event("authenticated"), {"event": "authenticated", "provider": "Aurora TV"})
     box.ends(0)
     phone.at("result.delivered.title")
     status = json.loads(box.ask("status", "--json"))
     expect("signed in", (status["signedIn"], status["provider"]), (True, "aurora"))
     box.ask("authorize", "channel-1", "--verify")
-    # Already in: said at once, and no code is made.
+    # A signed-in box says so at once and asks for no code.
     again = subprocess.run(
         [box.program, "pair", "--json"], env=box.environment, capture_output=True, text=True, timeout=PATIENCE)
     expect("already in", (again.returncode, json.loads(again.stdout)["event"]), (0, "authenticated"))
@@ -100,7 +100,7 @@ def approved(phone, boxes):
 
 
 def number(phone, boxes):
-    """The number is on the box alone: the right one signs in, a wrong one ends the code."""
+    """Only the box shows the number: the right one signs in, a wrong one ends the code."""
     for right in (True, False):
         phone.fresh()
         box = boxes()
@@ -117,7 +117,7 @@ def number(phone, boxes):
 
 
 def denied(phone, boxes):
-    """A no on the phone."""
+    """The viewer denies on the phone."""
     box = boxes()
     phone.reach_approval(box.pair())
     box.event("opened")
@@ -129,7 +129,7 @@ def denied(phone, boxes):
 
 
 def expired(phone, boxes):
-    """Time runs out: a launcher is told; unattended another code comes by itself, and that one works."""
+    """A code expires: without --unattended the box reports it; with it a new code comes and works."""
     box = boxes()
     box.pair("--lifetime", "2s")
     box.event("expired")
@@ -141,7 +141,7 @@ def expired(phone, boxes):
     phone.scan(first)
     phone.at("notice.expired.title")
     box.close()
-    # One that somebody has open is not taken away at once: the news stays to be read for a minute.
+    # A code that a phone has opened is not replaced at once: the message stays on the screen for a minute.
     box = boxes()
     phone.scan(box.pair("--unattended", "--lifetime", "5s"))
     box.event("opened")
@@ -150,7 +150,7 @@ def expired(phone, boxes):
 
 
 def two_boxes(phone, boxes):
-    """Two boxes, one phone: each gets its own answer."""
+    """Two boxes and one phone: each box gets its own result."""
     first, second = boxes(), boxes()
     codes = first.pair(), second.pair()
     phone.reach_approval(codes[1])
@@ -170,7 +170,7 @@ def two_boxes(phone, boxes):
 
 
 def on_screen(phone, boxes):
-    """The same on a screen: what a viewer reads there while the phone goes its way."""
+    """What a viewer reads on the screen of the box at each step of the phone."""
     box = boxes()
     terminal = Terminal(box, "pair", "--number-matching", "--product", "Sport TV")
     try:
@@ -180,7 +180,7 @@ def on_screen(phone, boxes):
         terminal.shows("Type this number on the phone")
         phone.tap("button.approve")
         phone.at("number.title")
-        # The large number is made of blocks; the line for screen readers has it as text.
+        # The large number is drawn with blocks; the line for screen readers has it as text.
         wanted = terminal.shows(r"Number ([1-9][0-9])\b")[1]
         phone.type("#number", wanted)
         phone.tap("main button.approve")

@@ -1,4 +1,4 @@
-"""A browser as a phone: Chromium, whose every new page is looked at."""
+"""Chromium as a phone; every page is checked for accessibility the first time it is shown."""
 
 import json
 import time
@@ -19,7 +19,7 @@ TEXTS = {tag: json.loads((ROOT / f"web/locales/{tag}.json").read_text()) for tag
 
 
 def click(find, patience=10):
-    """Clicks what `find` gives as soon as it takes clicks: decisions rest for the first second of their page."""
+    """Clicks what `find` returns once it is clickable; a page's decision buttons are inert for the first second."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -31,9 +31,9 @@ def click(find, patience=10):
 
 
 class Phone:
-    """A browser on somebody's sofa, in one language, with or without script."""
+    """A viewer's browser in one language, with or without scripts."""
 
-    # Each page is looked at once, whoever meets it first: what differs between services is tried without them.
+    # Each page is checked once in all runs; settings of the service that change pages are tested without this check.
     seen: set = set()
 
     def __init__(self, service, language="en", script=True, patient=True):
@@ -44,14 +44,14 @@ class Phone:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         if not patient:
-            # Every command waits for the page to be whole otherwise.
+            # Otherwise every command waits until the page has loaded.
             options.page_load_strategy = "none"
         self.driver = webdriver.Chrome(options=options, service=Driver("/usr/bin/chromedriver"))
         self.problems, self.sources = [], []
         self.taps = 0
 
     def fresh(self, language=None):
-        """The same browser as if it had never been here."""
+        """Resets the browser to one without cookies."""
         self.language = language or self.language
         for command, values in (
             ("Network.enable", {}), ("Network.clearBrowserCookies", {}),
@@ -78,7 +78,7 @@ class Phone:
         WebDriverWait(self.driver, 20).until(lambda _: self.one(selector).is_displayed(), f"{selector} is not shown")
 
     def tap(self, selector):
-        """Taps, and waits for the page that follows."""
+        """Taps, and waits for the next page."""
         self.taps += 1
         before = self.driver.find_element(By.CSS_SELECTOR, "html")
         click(lambda: self.one(selector))
@@ -104,10 +104,10 @@ class Phone:
             raise Failure(f"{what}: {found!r} instead of {wanted!r}, on {self.driver.current_url}")
 
     def at(self, key, **values):
-        """The page with this heading is there; looked at the first time."""
+        """Waits for the page with this heading, and checks it the first time."""
         wanted = self.text(key, **values)
         try:
-            # The page may change while its heading is read.
+            # The page may change while the heading is read.
             WebDriverWait(self.driver, 15, ignored_exceptions=(StaleElementReferenceException,)).until(
                 lambda _: self.heading() == wanted)
         except Exception:
@@ -119,14 +119,14 @@ class Phone:
             self.look(key)
 
     def rested(self):
-        """Waits until the page's decisions can be seen, and are looked at like the rest."""
+        """Waits until the page's decision buttons are visible, so that they are checked, too."""
         WebDriverWait(self.driver, 10).until(
             lambda driver: driver.execute_script(pages.RESTED), "a decision is not shown")
 
     def look(self, name):
         self.rested()
         self.sources.append((name, self.driver.page_source))
-        # Without script no promise of axe is ever kept.
+        # axe returns promises, which are never resolved while scripts are disabled.
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         self.driver.execute_script(pages.AXE)
         for scheme in pages.SCHEMES:
@@ -138,15 +138,15 @@ class Phone:
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not self.script})
 
     def complaints(self):
-        """What the browser wrote to its log, without what every page with an error status causes."""
+        """The browser's log, without the messages that every page with an error status causes."""
         expected = ("Cross-Origin-Opener-Policy", "the server responded with a status of", "favicon", "Clear-Site-Data")
         return [entry["message"] for entry in self.driver.get_log("browser")
                 if not any(part in entry["message"] for part in expected)]
 
-    # What several stories begin with.
+    # Steps that several stories begin with.
 
     def scan(self, code):
-        """As the camera does it: the link in capitals. Without script one button opens the code."""
+        """Opens the link of the QR code, in capitals, as a camera does; without scripts one button opens the code."""
         self.open(f"/D/{code}")
         if not self.script:
             self.at("scanned.title")
@@ -162,7 +162,7 @@ class Phone:
         self.tap("main button.main")
 
     def reach_approval(self, code, user="anna"):
-        """From the link to the page that compares, in a browser that is signed in nowhere."""
+        """Goes from the link to the page that compares the codes, in a browser without a session."""
         self.scan(code)
         self.at("provider.title")
         self.tap("button[value=aurora]")
@@ -171,7 +171,7 @@ class Phone:
 
 
 def become(phone, cookies):
-    """The browser of somebody else, by its cookies."""
+    """Replaces the browser's cookies by those of another viewer."""
     phone.driver.delete_all_cookies()
     for cookie in cookies:
         phone.driver.add_cookie(cookie)

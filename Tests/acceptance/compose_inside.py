@@ -1,4 +1,4 @@
-"""Becomes the first process of a container: its root, its mounts, its user and its capabilities, then the image's program."""
+"""Becomes the first process of a container: sets root, mounts, user and capabilities, then runs the image's program."""
 
 import ctypes
 import json
@@ -17,7 +17,7 @@ def mount(*words):
 
 
 def place(root, target, is_folder):
-    """Where something is mounted; engines make it in the container's own layer."""
+    """Creates the mount point; container engines make it in the container's own layer."""
     path = root / target.lstrip("/")
     if is_folder:
         path.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def main(settings):
     for name in ("root", "upper", "work"):
         (scratch / name).mkdir()
     mount("-t", "overlay", "-o", f"lowerdir={settings['root']},upperdir={scratch}/upper,workdir={scratch}/work", "overlay", root)
-    # The links get veth devices from outside; the program starts when they are there.
+    # The network devices come from outside; the program starts when they exist.
     assert sys.stdin.readline() == "go\n"
     mount("-t", "proc", "proc", place(root, "/proc", True))
     mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", place(root, "/dev", True))

@@ -1,8 +1,8 @@
-"""A small reader of deploy/compose.yaml: starts its services in namespaces of their own, without a container engine.
+"""A small reader of deploy/compose.yaml that starts its services in namespaces, without a container engine.
 
-Of a service it uses: image, user, group_add, read_only, tmpfs, cap_drop, cap_add, security_opt, sysctls, environment, secrets, configs,
-volumes, networks, ports, hostname, depends_on, healthcheck, stop_signal, stop_grace_period. Any other key ends the test. Needs root, and a
-network namespace that is its own.
+It uses these keys of a service: image, user, group_add, read_only, tmpfs, cap_drop, cap_add, security_opt, sysctls,
+environment, secrets, configs, volumes, networks, ports, hostname, depends_on, healthcheck, stop_signal,
+stop_grace_period. Any other key ends the test. Needs root and its own network namespace.
 """
 
 import ipaddress
@@ -53,7 +53,7 @@ def seconds(text):
 
 
 class Project:
-    """The services of a file, with the variables of an .env file. `images` gives each image's root, settings and first owners."""
+    """The services of a file with the variables of an .env file; `images` has each image's root and settings."""
 
     def __init__(self, file, variables, images, scratch):
         self.document = interpolated(yaml.safe_load(file.read_text()), variables)
@@ -78,7 +78,7 @@ class Project:
             wanted = wanted if isinstance(wanted, dict) else {network: {} for network in wanted}
             self.addresses[name] = {}
             for network, details in wanted.items():
-                # Fixed ones are given, the rest begins behind them.
+                # Fixed addresses are in the file; the others begin at 20.
                 free = ipaddress.ip_address(int(self.networks[network][20]) + len(self.addresses))
                 self.addresses[name][network] = (details or {}).get("ipv4_address", str(free))
 
@@ -113,7 +113,7 @@ class Project:
     # One service.
 
     def volume(self, name, image, target):
-        """A volume's folder. A new one takes what the image has there, as engines do."""
+        """The folder of a volume. A new one gets owner and mode from the image, as in container engines."""
         folder = self.scratch / "volumes" / name
         if not folder.exists():
             folder.mkdir(parents=True)
@@ -145,7 +145,7 @@ class Project:
             "groups": [int(number) for number in service.get("group_add", [])], "read_only": service.get("read_only", False),
             "keeps": service.get("cap_add", []), "drops": service["cap_drop"], "hostname": service.get("hostname", name),
             "sysctls": service.get("sysctls", {}), "no_new_privileges": "no-new-privileges:true" in service["security_opt"],
-            # Engines set these two; the home is that of the image's user, if it is known there.
+            # Container engines set these two; HOME is that of the image's user, if the image knows that user.
             "environment": {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": image.get("home", "/")} | image["environment"]
             | {key: str(value) for key, value in service.get("environment", {}).items()},
             "words": image["words"]}
@@ -170,7 +170,7 @@ class Project:
         self.running[name] = (process, inside, settings)
 
     def execute(self, name, *words, text=None, limit=60):
-        """A command in a running container, as its user."""
+        """Runs a command in a running container, as its user."""
         _, inside, settings = self.running[name]
         return subprocess.run(
             ["nsenter", "-t", str(inside), "-m", "-n", "-u", "-i", "-p", "-r", "-w", "-S", str(settings["user"]),
@@ -206,7 +206,7 @@ class Project:
 
     def down(self):
         for listener in self.listeners:
-            # The thread that waits for a connection holds the port otherwise.
+            # Otherwise the thread that waits for a connection would keep the port open.
             listener.shutdown(socket.SHUT_RDWR)
             listener.close()
         self.listeners.clear()
@@ -226,7 +226,7 @@ def children(pid):
 
 
 def published_port(host, port, to, target):
-    """Passes connections on, as an engine's proxy does for a published port."""
+    """Forwards connections, as an engine's proxy does for a published port."""
     listener = socket.create_server((host, port))
 
     def pump(source, drain):

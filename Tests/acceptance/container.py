@@ -1,4 +1,4 @@
-"""A minimal Debian under systemd-nspawn, with this build installed: for tests of what only a service manager shows."""
+"""A minimal Debian under systemd-nspawn with this build installed, for tests that need a real service manager."""
 
 import contextlib, fcntl, os, pathlib, re, select, shutil, struct, subprocess, time
 
@@ -8,23 +8,22 @@ SECONDS = 60
 PACKAGES = (
     "systemd systemd-sysv dbus util-linux procps curl ca-certificates fail2ban python3-systemd iptables"
     " libsqlite3-0 libssl3 libqrencode4 libcurl4 libargon2-1 libexpat1 libstdc++6").split()
-# What packages.py and repository.py, which share one root of each Debian, also need.
+# The additional packages of packages.py and repository.py, which share one root of each Debian.
 PACKAGING = ("autopkgtest", "dpkg-dev", "avahi-daemon", "avahi-utils", "iproute2", "python3-minimal")
 TERMINAL_NUMBER, UNLOCK_TERMINAL, TERMINAL_SIZE = 0x80045430, 0x40045431, 0x5414
 
 
 class Unavailable(Exception):
-    """Here no such machine can be had."""
+    """A container cannot be started on this machine."""
 
 
 class Container:
-    """It runs when this returns; commands run in it as root."""
+    """A running container; commands run in it as root."""
 
     def __init__(self, folder, programs=None, binds=(), devices=(), more=(), suite=None):
-        """With `programs` they are installed in it, with `more` those packages of Debian's. `suite` is Debian's release, by
-        default the one that runs here.
-
-        `binds` are folders that can be read in it, too, `devices` those of this machine that it may use.
+        """Boots it. `programs` are installed in it, and the Debian packages `more`. `suite` is Debian's release, by
+        default that of this machine. `binds` are folders that it can read, `devices` those of this machine that it may
+        use.
         """
         if os.geteuid() != 0:
             raise Unavailable("only root can")
@@ -55,7 +54,7 @@ class Container:
         subprocess.run(
             ["deploy/install", "install", "/usr"], check=True, capture_output=True,
             env=os.environ | {"DESTDIR": str(root), "PROGRAMS": programs})
-        # A debug build finds Swift's libraries where the compiler is.
+        # A debug build loads Swift's libraries from the folder of the compiler.
         linked = subprocess.run(["ldd", f"{programs}/regentd"], check=True, capture_output=True, text=True).stdout
         return {os.path.dirname(path) for path in re.findall(r"=> (/\S*/libswift\S*)", linked)}
 
@@ -66,7 +65,7 @@ class Container:
 
     @staticmethod
     def packaging_folder(suite=None):
-        """Where the root for PACKAGING is, below .build."""
+        """The folder of the root for PACKAGING, below .build."""
         return "packages" if suite in (None, Container.codename()) else f"packages-{suite}"
 
     @staticmethod
@@ -77,7 +76,7 @@ class Container:
             return
         shutil.rmtree(root, ignore_errors=True)
         root.parent.mkdir(parents=True, exist_ok=True)
-        print("   making a Debian to boot, once", flush=True)
+        print("   making a Debian that boots, once", flush=True)
         made = subprocess.run(
             ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", wanted.split()[0],
              str(root)],
@@ -92,14 +91,14 @@ class Container:
             raise Unavailable(f"systemd-nspawn ended with {self.process.returncode}")
         number = self.process.pid
         for child in pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split():
-            # On a busy machine the child is seen that only makes the first process, and is gone then.
+            # On a busy machine the first child may be the process that only creates the first process, and ends.
             with contextlib.suppress(OSError):
                 if re.search(r"^NSpid:.*\t1$", pathlib.Path(f"/proc/{child}/status").read_text(), re.M):
                     return int(child)
         return None
 
     def stop(self):
-        """Asks it to shut down, and ends it when it does not."""
+        """Asks it to shut down, and kills it if it does not."""
         self.process.terminate()
         try:
             self.process.wait(timeout=20)
@@ -119,7 +118,7 @@ class Container:
         return self.started(*words).returncode
 
     def run(self, *words, text=None, fails=False):
-        """What it printed. `fails`: with what code it must fail, True for any, None when it may."""
+        """Runs a command and returns its output. `fails` is the expected exit code; True is any error, None any code."""
         done = self.started(*words, text=text)
         is_right = fails is None or (done.returncode != 0 if fails is True else done.returncode == int(fails))
         assert is_right, f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}"
@@ -148,7 +147,7 @@ class Container:
 
     @contextlib.contextmanager
     def memory(self, unit, pid, room):
-        """Leaves that many bytes of memory to a running unit: `MemoryMax`, by systemd where the kernel lets it."""
+        """Limits a running unit to that many more bytes of memory, with `MemoryMax` where the kernel supports it."""
         limit = UnifiedLimit(self, unit, room) if self.has_unified_memory() else GroupLimit(self, pid, room)
         try:
             yield limit
@@ -159,7 +158,7 @@ class Container:
         return "memory" in self.run("sh", "-c", "cat /sys/fs/cgroup/cgroup.controllers 2>/dev/null || :")
 
     def host_process(self, pid):
-        """The number that a process of the container has outside."""
+        """The process id outside of the container."""
         for status in pathlib.Path("/proc").glob("[0-9]*/status"):
             with contextlib.suppress(OSError):
                 found = re.search(r"^NSpid:\t(\d+)\t(\d+)$", status.read_text(), re.M)
@@ -169,13 +168,13 @@ class Container:
         raise AssertionError(f"no process {pid}")
 
     def fill(self, port):
-        """Somebody who begins large requests and never ends them."""
+        """Starts an attacker who begins large requests and never ends them."""
         return subprocess.Popen(
             ["nsenter", "-t", str(self.leader), "-n", "--", "python3", "-c", HOG, str(port)], stderr=subprocess.DEVNULL)
 
 
 class Screen:
-    """A console of the container, as a person in front of it would see it."""
+    """A console of the container, as seen on its screen."""
 
     def __init__(self, leader):
         self.master = os.open(f"/proc/{leader}/root/dev/pts/ptmx", os.O_RDWR | os.O_NOCTTY)
@@ -191,7 +190,7 @@ class Screen:
             if codes and codes[-1] != other_than:
                 return codes[-1]
             if select.select([self.master], [], [], 1)[0]:
-                # Nobody has the other side open for a moment: the unit hangs the line up when it starts.
+                # Reading fails for a moment, when the unit hangs up the line at its start.
                 with contextlib.suppress(OSError):
                     self.shown += os.read(self.master, 65536).decode(errors="replace")
         raise AssertionError(f"no code on the screen: {self.shown[-2000:]!r}")
@@ -201,7 +200,7 @@ class Screen:
 
 
 class UnifiedLimit:
-    """systemd's own MemoryMax."""
+    """A limit by systemd's MemoryMax."""
 
     def __init__(self, machine, unit, room):
         self.machine, self.unit = machine, unit
@@ -222,7 +221,7 @@ class UnifiedLimit:
 
 
 class GroupLimit:
-    """Where the container's systemd cannot reach the kernel's memory controller (it is of the old kind): a group of ours."""
+    """A limit by a control group of version 1, where the container's systemd cannot use the memory controller."""
 
     def __init__(self, machine, pid, room):
         self.machine = machine
@@ -231,7 +230,7 @@ class GroupLimit:
         assert mine is not None, "this kernel has no memory controller"
         self.group = pathlib.Path(f"/sys/fs/cgroup/memory{mine}/regent-units-{os.getpid()}")
         self.group.mkdir()
-        # What it has stays where it was counted: the limit is for what comes.
+        # Existing memory stays counted in the old group; the limit applies to new memory.
         (self.group / "memory.limit_in_bytes").write_text(str(room))
         (self.group / "cgroup.procs").write_text(str(machine.host_process(pid)))
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The OCI images and deploy/compose.yaml: made twice with the same bytes, and run as the compose file says.
+"""The OCI images and deploy/compose.yaml: built twice with the same bytes, and run as the compose file says.
 
 usage: containers.py FOLDER_OF_PROGRAMS
 
-No container engine is needed: umoci unpacks the images, and compose_project.py starts the services in namespaces. PostgreSQL and Caddy are
-those of this machine, with the environment, volumes and users of the compose file. Only root can do that.
+It needs no container engine: umoci unpacks the images, and compose_project.py starts the services in namespaces.
+PostgreSQL and Caddy are those of this machine, with the environment, volumes and users of the compose file. Needs root.
 """
 import contextlib
 import hashlib
@@ -26,11 +26,11 @@ programs = pathlib.Path(sys.argv[1]).resolve()
 place = pathlib.Path(__file__).resolve().parents[2]
 os.chdir(place)
 FILE = place / "deploy/compose.yaml"
-# Roots of the Debians with the images' libraries, and one with docker-compose. A release is made of new ones.
+# Roots of both Debians with the images' libraries, and one with docker-compose. A release needs new ones.
 ROOTS = place / ".build/image-roots"
 COMPOSE_ROOT = place / ".build/compose-root"
 TLS_NAME = "tv.localhost"
-# What the image postgres does with its variables at the first start, and what it runs then.
+# What the postgres image does with its variables at the first start, and the program that it then runs.
 POSTGRES = """#!/bin/sh
 set -eu
 PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):/usr/bin:/bin
@@ -58,7 +58,7 @@ def made(folder):
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
-def the_images_are_the_same_bytes_each_time():
+def two_builds_of_the_images_give_the_same_bytes():
     first, second = made(layout), made(scratch / "again")
     assert first == second, [name for name in first | second if first.get(name) != second.get(name)]
     manifests = json.loads((layout / "index.json").read_text())["manifests"]
@@ -66,7 +66,7 @@ def the_images_are_the_same_bytes_each_time():
     assert tags == {f"{version}-debian12", f"{version}-debian13"}, tags
 
 
-def each_image_says_what_is_in_it():
+def each_image_contains_a_complete_sbom():
     for number, tag in ((12, f"{version}-debian12"), (13, f"{version}-debian13")):
         said("skopeo", "copy", "--insecure-policy", f"oci:{layout}:{tag}", f"dir:{scratch}/{tag}")
         config = json.loads(said("skopeo", "inspect", "--config", f"oci:{layout}:{tag}"))["config"]
@@ -82,7 +82,7 @@ def each_image_says_what_is_in_it():
         for package in ("libsqlite3-0", "libpq5", "libc6", "libgnutls30" if number == 12 else "libgnutls30t64"):
             form = said("dpkg-query", f"--admindir={debian}/var/lib/dpkg", "-W", "-f", "${Version}", package)
             assert versions[package] == form, (package, versions[package], form)
-        # Each library is one of that Debian, and of a package in the list.
+        # Each library must be that of the Debian release, and belong to a package in the list.
         libraries = [path for path in root.rglob("*.so*") if path.is_file()]
         for library in libraries:
             theirs = next(debian.glob(f"usr/lib/*/{library.name}"))
@@ -92,8 +92,8 @@ def each_image_says_what_is_in_it():
         print(f"   {tag}: {size / 1e6:.0f} MB unpacked, {len(parts)} parts", flush=True)
 
 
-def the_compose_file_keeps_to_the_schema():
-    """Compose of Debian 13 reads it; a key that it does not know is refused."""
+def docker_compose_accepts_the_compose_file():
+    """Docker Compose of Debian 13 accepts the file and refuses an unknown key."""
     if not COMPOSE_ROOT.exists():
         made_root = COMPOSE_ROOT.with_suffix(".new")
         shutil.rmtree(made_root, ignore_errors=True)
@@ -116,7 +116,7 @@ def the_compose_file_keeps_to_the_schema():
     theirs = json.loads(good.stdout)
     assert theirs["services"]["regentd"]["image"] == f"regentd:{version}-debian13"
     assert theirs["services"].keys() == {"regentd", "regentd-2", "postgres", "caddy"}
-    # The reader of these tests understands the file as Compose does.
+    # compose_project.py must understand the file as Compose does.
     ours = Project(FILE, {"REGENT_PUBLIC_URL": f"https://{TLS_NAME}", "COMPOSE_PROFILES": "nodes,tls"}, {}, scratch)
     for name, service in ours.services.items():
         other = theirs["services"][name]
@@ -163,7 +163,7 @@ def images():
 
 
 class Box:
-    """A box beside the containers: `regent` of this build, which reaches the service through the published ports."""
+    """A box outside of the containers: `regent` of this build, which uses the published ports."""
 
     def __init__(self, folder, service, key, secret, authority=None):
         folder.mkdir()
@@ -224,10 +224,10 @@ def started(name, **variables):
 
 
 def is_confined(project, name):
-    """What the compose file promises, as the kernel tells it."""
+    """Checks the restrictions of the compose file in the kernel's view of the process."""
     _, inside, settings = project.running[name]
     status = dict(re.findall(r"^(\w+):\t(.*)$", pathlib.Path(f"/proc/{inside}/status").read_text(), re.M))
-    # NET_BIND_SERVICE, which Caddy's image needs there, is bit 10.
+    # NET_BIND_SERVICE, which Caddy's image needs, is bit 10.
     assert int(status["CapBnd"], 16) == (1 << 10 if name == "caddy" else 0), status
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0 and status["NoNewPrivs"] == "1", status
     assert status["Uid"].split() == [str(settings["user"])] * 4 and settings["user"] != 0, status
@@ -245,11 +245,11 @@ def one_service(tag):
         box = Box(scratch / f"box-{tag}", public, key, secret)
         box.pair(approver(project, "regentd"))
         assert box.token()
-    # What is in the volume outlives the containers.
+    # The contents of the volume outlive the containers.
     with started(tag, **variables) as project:
         assert "acme" in control(project, "regentd", "requestor", "list")
         assert box.token()
-        # The command waits for a service that hangs; the file's timeout ends it.
+        # The command waits for a service that hangs; the timeout of the health check ends it.
         inside = project.running["regentd"][1]
         os.kill(inside, signal.SIGSTOP)
         healthy = project.is_healthy("regentd")
@@ -278,10 +278,10 @@ def two_nodes_behind_caddy(tag):
         key, secret = set_up(project, "regentd")
         authority = scratch / "nodes/volumes/caddy/data/caddy/pki/authorities/local/root.crt"
         box = Box(scratch / "box-nodes", f"https://{TLS_NAME}", key, secret, authority)
-        # The box is held at either node; the operator approves at the other container's admin socket.
+        # The box waits at either node; the operator approves through the other container's admin socket.
         box.pair(approver(project, "regentd-2"))
         assert box.token()
-        # The nodes believe Caddy about who calls, and no other container.
+        # The nodes accept the client's address from Caddy, and from no other container.
         forged = ("-H", "X-Forwarded-For: 203.0.113.9", "-o", "/dev/null")
         page = said("curl", "-s", "--cacert", authority, "-c", scratch / "jar", f"https://{TLS_NAME}/")
         token = re.search(r'name="csrf" value="([^"]+)', page)[1]
@@ -289,10 +289,10 @@ def two_nodes_behind_caddy(tag):
              f"https://{TLS_NAME}/code")
         wrong = until("the wrong code in a log", lambda: re.search(
             r"wrong-code address=(\S+)", project.log("regentd") + project.log("regentd-2")), 10)[1]
-        # Published ports are passed on from the gateway's address here.
+        # Here published ports are forwarded from the gateway's address.
         assert wrong == "10.87.0.1", wrong
         assert "203.0.113.9" not in project.log("regentd") + project.log("regentd-2")
-        # One node less: viewers and boxes go on.
+        # With one node less, viewers and boxes are still served.
         project.stop("regentd-2")
         assert box.token()
         for _ in range(5):
@@ -309,7 +309,7 @@ version = re.search('regentVersion = "(.*)"', (place / "Sources/RegentPairing/Ve
 if os.geteuid() != 0:
     print("containers: NOT RUN: only root can unpack images and start containers")
     sys.exit(0)
-# First in mounts of its own, with a network for the roots, then in a network of its own.
+# First in a mount namespace that keeps the network, for building the roots; then in its own network namespace.
 again = ["--propagation", "private", "--", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", sys.executable, *sys.argv]
 if len(sys.argv) == 2:
     os.execvp("unshare", ["unshare", "--mount", *again, "make"])
@@ -326,11 +326,13 @@ if sys.argv[2] != "make":
 with tempfile.TemporaryDirectory() as folder:
     scratch = pathlib.Path(folder)
     scratch.chmod(0o755)
-    # A file system of its own: an overlay may not have its upper folder below its lower one.
+    # A separate file system, because an overlay's upper folder may not be below its lower folder.
     said("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", scratch)
     try:
         layout = scratch / "image"
-        for step in (the_images_are_the_same_bytes_each_time, each_image_says_what_is_in_it, the_compose_file_keeps_to_the_schema):
+        for step in (
+                two_builds_of_the_images_give_the_same_bytes, each_image_contains_a_complete_sbom,
+                docker_compose_accepts_the_compose_file):
             timed(step, step.__name__.replace("_", " "))
         subprocess.run(["unshare", "--net", "--mount", *again[:-1], str(scratch)], check=True)
     finally:

@@ -1,4 +1,4 @@
-"""Programs under callgrind and what was counted of them, and a connection that adds nothing of its own to a request."""
+"""Programs under callgrind and their counts, and a connection that adds nothing to a request."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ class Counted:
 
     @staticmethod
     def read(file):
-        """Instructions, system calls, allocations of one dump."""
+        """The instructions, system calls and allocations of one dump."""
         text = pathlib.Path(file).read_text(errors="replace")
         events = re.search(r"^events: (.*)$", text, re.M)
         total = re.search(r"^(?:totals|summary): (.*)$", text, re.M)
@@ -42,14 +42,14 @@ class Counted:
 
 
 class Running:
-    """A program under callgrind that goes on running: what it costs is read between two requests."""
+    """A program under callgrind that continues to run; its cost is read between two requests."""
 
     def __init__(self, counted, name, pid):
         self.counted, self.name, self.pid, self.dumps = counted, name, pid, 0
 
     def count(self):
-        """What was counted since the last time."""
-        # Its pipe lies where the program's environment has temporary files, which is not where ours may have them.
+        """The counts since the last call."""
+        # Without TMPDIR, because the pipe of vgdb is in the temporary folder of the program's environment, not of ours.
         done = subprocess.run(
             ["vgdb", f"--pid={self.pid}", "dump"], env={"PATH": os.environ["PATH"]}, capture_output=True, text=True,
             timeout=SECONDS)
@@ -62,12 +62,12 @@ class Running:
         return found
 
     def written(self):
-        """Bytes that it has written to files. What a socket takes by `send` is not among them."""
+        """The bytes that it has written to files; bytes sent over sockets do not count."""
         return int(re.search(r"^wchar: (\d+)$", pathlib.Path(f"/proc/{self.pid}/io").read_text(), re.M)[1])
 
 
 class Connection:
-    """A connection on which one request follows its answer; no library that adds headers of its own."""
+    """A connection for one request after another, without a library that adds headers."""
 
     def __init__(self, address):
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
@@ -106,7 +106,7 @@ class Connection:
 
 
 def signed(key, host, number, method, path, query, *more):
-    """The head of a call as a box makes it, with the number as its nonce; every text is as long as every other."""
+    """The head of a signed call of a box, with the number as its nonce; all heads are equally long."""
     text = (f"{method} requestor_id={key['requestor']}, nonce=00000000-0000-4000-8000-{number:012}, "
             f"signature_method=HMAC-SHA256, request_time={int(time.time() * 1000)}, request_uri={path}")
     mac = base64.b64encode(hmac.new(key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""From a fresh box to its apps: one sign-in on the phone, then what the viewer decides about each app.
+"""From a new box to its apps: one sign-in on the phone, then the viewer's decision about each app.
 
     fresh_box.py PROGRAMS
 
-PROGRAMS is the folder with regentd, regentctl, regent and SDKProbe. The phone is Chromium; the apps are the SDK itself,
-three Unix users. Two of them may use the box's account and are in by themselves, the third may not. The phone's no on
-"my screens" is at the box within two seconds, and stops that app's next start and no other's. It needs root, for the
-apps' users.
+PROGRAMS is the folder with regentd, regentctl, regent and SDKProbe. The phone is Chromium; the apps use the SDK and run
+as three Unix users. Two of them may use the box's account and are signed in by it, the third may not. A denial on the
+phone's "my screens" reaches the box within two seconds and affects that app's next start and no other's. Needs root,
+for the apps' users.
 """
 
 import json
@@ -23,12 +23,12 @@ from service import PATIENCE, REQUESTOR, Service, until
 
 MAKER = "maker"
 APPS = {"kodi": 23_501, "radio": 23_502, "guest": 23_503}
-# Within which a decision on the phone is the box's.
+# The seconds within which a decision on the phone must reach the box.
 SECONDS = 2
 
 
 class LivingRoom:
-    """A box with its daemon, which nobody has signed in yet, and its apps."""
+    """A box that is not signed in yet, with its daemon and its apps."""
 
     def __init__(self, service, home):
         self.service, self.home = service, pathlib.Path(home)
@@ -59,7 +59,7 @@ class LivingRoom:
         return done.stdout
 
     def sign_in(self, phone):
-        """`regent sso sign-in` and the phone's yes; gives the code that was typed."""
+        """Runs `regent sso sign-in` and approves on the phone."""
         pairing = subprocess.Popen(
             [self.service.programs / "regent", "sso", "sign-in", "--json"], env=self.environment,
             stdout=subprocess.PIPE, text=True)
@@ -67,7 +67,7 @@ class LivingRoom:
             for line in pairing.stdout:
                 event = json.loads(line)
                 if event["event"] == "code":
-                    # The box maker has one provider: nobody is asked which.
+                    # The box maker has one provider, so the phone does not ask for it.
                     phone.scan(event["code"])
                     phone.sign_in()
                     phone.at("approve.title")
@@ -79,7 +79,7 @@ class LivingRoom:
             pairing.wait()
 
     def start(self, app):
-        """Starts the app as its user; what it is told and whether it is in, line by line."""
+        """Starts the app as its user; returns the lines with its status and whether it is signed in."""
         key, user = self.service.key, APPS[app]
         done = subprocess.run(
             ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", self.service.programs / "SDKProbe",
@@ -97,7 +97,7 @@ class LivingRoom:
             raise SystemExit(f"{app}: {found} instead of {list(wanted)}")
 
     def permission(self, app):
-        """What the box itself holds."""
+        """The permission that the box has stored."""
         found = [one for one in json.loads(self.regent("sso", "status", "--json"))["apps"] if one["app"] == app]
         return found[0]["permission"] if found else None
 
@@ -134,7 +134,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     if os.geteuid():
-        return print("fresh box: NOT RUN, apps are users of their own, and only root can be several")
+        return print("fresh box: NOT RUN, only root can run the apps as different users")
     service = Service(pathlib.Path(sys.argv[1]).resolve())
     home = tempfile.mkdtemp(prefix="regent-box-")
     os.chmod(home, 0o711)
@@ -158,7 +158,7 @@ def main():
         code = service.stop()
     if code:
         raise SystemExit(f"regentd ended with {code}")
-    print(f"a fresh box: two apps in by one sign-in on the phone, its no at the box after {took:.2f} s")
+    print(f"a new box: two apps signed in by one sign-in on the phone, a denial at the box after {took:.2f} s")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""A disk of 150 MB, and one address, one account and one app that fill it: honest viewers notice nothing.
+"""A disk of 150 MB that one address, one account and one app fill; honest viewers must not notice it.
 
     full_disk.py PROGRAMS [--minutes N] [--quiet SECONDS]
 
-The service has a tmpfs of 150 MB and its usual limits. For N minutes (1) a hostile viewer pairs invented devices and opens
-invented titles of a kilobyte on them, guests with invented devices do the same, and the app's statement and secret
-register clients and begin codes for nobody; all from one address, as fast as the service answers. Meanwhile honest
-viewers at other addresses pair their screens, open titles and fetch media tokens, as they did before in a quiet time.
+The service has a tmpfs of 150 MB and its usual limits. For N minutes (1) a hostile viewer pairs invented devices and
+opens invented titles of a kilobyte on them, guests with invented devices do the same, and the app's statement and
+secret register clients and begin codes that are never used. All of that comes from one address, as fast as the service
+responds. Meanwhile honest viewers at other addresses pair their screens, open titles and fetch media tokens, as they
+did before the attack.
 
-Red when a call of an honest viewer fails, when the 99th percentile of pairing or playing is more than twice that of the
-quiet time (and more than 100 ms), when an operator's line of the audit log is gone or its chain broken, or when less
-than the reserve is free at the end. Needs root, for the mount.
+Fails when a call of an honest viewer fails, when the 99th percentile of pairing or playing is more than twice that
+before the attack (and more than 100 ms), when an operator's line in the audit log is lost or its chain broken, or when
+less than the reserve is free at the end. Needs root, for the mount.
 """
 
 import argparse
@@ -38,19 +39,19 @@ from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, authorization
 MEGABYTES, RESERVE, FLOOR = 150, 15 << 20, 0.100
 HOSTILE = "127.0.7.7"
 HONEST = [f"viewer{number}" for number in range(12)]
-# Every account is disabled and enabled again, eight times.
+# Every account is disabled and enabled eight times.
 LINES = 16 * len(HONEST)
 
 
 class Caller:
-    """Requests from one address, on one connection."""
+    """Requests from one address, over one connection."""
 
     def __init__(self, url, key, source):
         self.url, self.key, self.source = url, key, source
         self.cookies, self.page, self.connection = {}, "", None
 
     def request(self, method, path, body=None, headers=()):
-        """Status, headers and text of one answer."""
+        """The status, headers and text of the response."""
         for again in (False, True):
             if not self.connection:
                 place = urllib.parse.urlsplit(self.url)
@@ -67,13 +68,13 @@ class Caller:
                     raise
 
     def call(self, method, path, **query):
-        """A signed call."""
+        """Sends a signed call."""
         headers = {"Authorization": authorization(self.key, method, path), "Accept": "application/json"}
         status, _, text = self.request(method, f"{path}?{urllib.parse.urlencode(query)}", headers=headers)
         return status, json.loads(text) if text.startswith("{") else text
 
     def browse(self, method, path, **fields):
-        """A page or a form; gives where the answer leads, the path itself for a page, and the status when it is neither."""
+        """Opens a page or sends a form; returns a redirect's target, a page's path or an error's status."""
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()), "Origin": self.url}
         body = None
         if method == "POST":
@@ -90,7 +91,7 @@ class Caller:
         return path if status == 200 else status
 
     def sign_in(self, name):
-        """Signs the browser in, with a code that it then approves."""
+        """Signs the browser in, with a code that it opens."""
         code = self.call("POST", f"/reggie/v1/{REQUESTOR}/regcode", deviceId=f"first-{name}", mvpd="local")[1]["code"]
         self.browse("GET", f"/D/{code}")
         self.follow("POST", f"/D/{code}/open")
@@ -103,7 +104,7 @@ class Caller:
         return place
 
     def pair(self, device):
-        """Pairs a device; gives the first status that is not as it should be, and 200 when all is well."""
+        """Pairs a device; returns the first wrong status, or 200."""
         status, record = self.call("POST", f"/reggie/v1/{REQUESTOR}/regcode", deviceId=device, mvpd="local")
         if status != 201:
             return status
@@ -128,7 +129,7 @@ def invented():
 
 
 def hostile_viewer(caller):
-    """Pairs one device after another, and opens titles on all of them."""
+    """Pairs one device after another and opens titles on all of them."""
     caller.sign_in("mallory")
     devices = collections.deque(["first-mallory"], maxlen=100)
     while True:
@@ -141,7 +142,7 @@ def hostile_viewer(caller):
 
 
 def guests(caller):
-    """Begin passes on invented devices, and open titles there."""
+    """Begin temporary passes on invented devices and open titles there."""
     while True:
         device = uuid.uuid4().hex
         yield caller.call(
@@ -152,7 +153,7 @@ def guests(caller):
 
 
 def registrations(caller, statement):
-    """Register clients of both protocols, with the statement that each copy of the app carries."""
+    """Register clients of both protocols with the software statement that each copy of the app contains."""
     text = {"Content-Type": "application/json"}
     while True:
         yield caller.request(
@@ -163,7 +164,7 @@ def registrations(caller, statement):
 
 
 def attack(url, key, statement, told):
-    """Until it is ended: each kind in turn, at a pace that leaves the processors to the honest ones."""
+    """Performs acts of each kind in turn until it is killed, at low priority, so that honest viewers get the cores."""
     os.nice(10)
     kinds = {
         "viewer": hostile_viewer(Caller(url, key, HOSTILE)), "guests": guests(Caller(url, key, HOSTILE)),
@@ -174,7 +175,7 @@ def attack(url, key, statement, told):
 
 
 class Honest:
-    """Viewers at addresses of their own, each with two screens."""
+    """Viewers with different addresses, each with two screens."""
 
     def __init__(self, url, key):
         self.callers = []
@@ -185,7 +186,7 @@ class Honest:
             self.callers.append((name, caller))
 
     def go_on(self, seconds):
-        """Pairs and plays for so long; gives the times of both, and what went wrong."""
+        """Pairs and plays for this long; returns the times of both, and the wrong statuses."""
         times, wrong = {"pair": [], "play": []}, collections.Counter()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -201,7 +202,7 @@ class Honest:
                 times[kind].append(time.monotonic() - begun)
                 if status != 200:
                     wrong[kind, status] += 1
-            # A pairing every second: each of twelve accounts one in twelve.
+            # One pairing a second: one in twelve seconds for each account.
             time.sleep(1)
         return times, wrong
 
@@ -286,17 +287,18 @@ def run(programs, home, given):
     problems = [f"{kind} of an honest viewer: {status} ({count} times)" for (kind, status), count in wrong.items()]
     for kind in busy:
         least, most = percentile(quiet[kind]), percentile(busy[kind])
-        print(f"{kind}: p99 {least * 1000:.0f} ms quiet, {most * 1000:.0f} ms under attack ({len(busy[kind])} times)")
+        print(f"{kind}: p99 {least * 1000:.0f} ms before the attack, {most * 1000:.0f} ms under attack ({len(busy[kind])} times)")
         if most > max(2 * least, FLOOR):
-            problems.append(f"{kind} takes {most * 1000:.0f} ms, {least * 1000:.0f} in quiet")
+            problems.append(f"{kind} takes {most * 1000:.0f} ms, {least * 1000:.0f} before the attack")
     for (kind, status), count in sorted(seen.items(), key=str):
         print(f"attack: {kind} {status}: {count}")
     lines = {json.dumps(line, sort_keys=True) for line in after}
     gone = sum(json.dumps(line, sort_keys=True) not in lines for line in before)
     print("KiB: " + ", ".join(f"{name} {size}" for name, size in sorted(sizes.items()) if size > 99))
-    print(f"free: {free >> 20} of {MEGABYTES} MiB; audit log: {len(after)} lines, {len(before)} of before, {gone} of them gone")
+    print(f"free: {free >> 20} of {MEGABYTES} MiB; audit log: {len(after)} lines, {len(before)} from before the attack, "
+          f"{gone} of them lost")
     if gone:
-        problems.append(f"{gone} of {len(before)} lines of operators are gone")
+        problems.append(f"{gone} of {len(before)} lines of operators are lost")
     if free < RESERVE // 2:
         problems.append(f"{free} bytes are free")
     if whole.returncode or code:

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Counts what a request or a command costs: instructions, system calls, allocations, pages written. No clock is read.
+"""Counts what a request or a command costs: instructions, system calls, allocations, pages written. Times do not
+matter.
 
 usage: instructions.py FOLDER_OF_RELEASE_PROGRAMS [--budgets FILE] [--write]
 
-Everything runs under callgrind, which counts the same on every machine: a virtual one has no counters for `perf`, and a
-neighbour's noise adds none. It shows every processor the same way, so that OpenSSL and the C library choose the same code.
-A row fails that needs 3 % more than its budget in FILE. A row that needs 5 % less is printed with its new figure, and --write keeps it.
+Everything runs under callgrind, whose counts are the same on every machine: virtual machines have no counters for
+`perf`, and other load does not change the counts. It presents the same processor everywhere, so that OpenSSL and the C
+library choose the same code. A row fails if it needs 3 % more than its budget in FILE. A row that needs 5 % less is
+printed with its new figure, which --write stores.
 """
 
 import argparse
@@ -28,8 +30,9 @@ from regentd import Regentd, control, free_port
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGETS = ROOT / "Tests/instruction-budgets"
 COLUMNS = ("instructions", "system calls", "allocations", "pages")
-# More than 3 % over a budget fails, more than 5 % under it is reported. System calls have more room: the scheduler decides
-# how often a thread must be woken. The spare is in the column's own unit: few of something jump by one.
+# More than 3 % above a budget fails, more than 5 % below it is reported. System calls have larger margins, because the
+# scheduler decides how often a thread must be woken. The spare is in the column's unit, because small numbers jump by
+# one.
 OVER, UNDER, SPARE = (0.03, 0.15, 0.03, 0.03), (0.05, 0.2, 0.05, 0.05), (0, 0.3, 0.5, 0.5)
 REQUESTOR = "BENCH"
 BOXES = 100
@@ -44,7 +47,7 @@ class Guard:
         self.nonce = 0
 
     def row(self, name, running, count, act):
-        """`act(number)` is one of what is counted; the first quarter warms up."""
+        """Measures `count` calls of `act(number)`, after a quarter as many to warm up."""
         first = max(1, count // 4)
         for number in range(first):
             act(number)
@@ -59,7 +62,7 @@ class Guard:
     def show(self, name):
         print(line(name, *map(figure, self.rows[name], range(4))), flush=True)
 
-    # The engine alone
+    # The engine without a service
 
     def static(self):
         port = free_port()
@@ -151,7 +154,7 @@ class Guard:
         self.codes[box] = json.loads(self.connection.ask(head, 201))["code"]
 
     def polls(self, running, boxes, token):
-        """As boxes poll: each on a connection of its own, with the same words each time."""
+        """Polls as boxes do: each over its own connection, with the same request each time."""
         connections = [Connection(self.address) for _ in boxes]
 
         def pending(number):
@@ -164,7 +167,7 @@ class Guard:
             place = number % len(boxes)
             connections[place].ask(self.signed("GET", "/api/v1/tokens/authn", f"deviceId={boxes[place]}"), 404)
 
-        # Once round, so that nothing is counted that only the first poll of a box has to find out.
+        # One round beforehand, because the first poll of a box looks up more.
         for number in range(len(boxes)):
             pending(number)
         self.row("pending poll", running, 8 * len(boxes), pending)
@@ -200,7 +203,7 @@ class Guard:
 
         self.row("authorize and media token", running, len(boxes) * 3 // 4, watch)
 
-    # Clients of OAuth
+    # OAuth clients
 
     def form(self, path, status, **fields):
         body = urllib.parse.urlencode(fields).encode()
@@ -209,7 +212,7 @@ class Guard:
             f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n", status, body)
 
     def oauth(self, running):
-        """Tokens of ES256 without an ID token: one signature for each."""
+        """Uses tokens of ES256 without an ID token, so that each needs one signature."""
         box, api = (
             self.control("client", "add", REQUESTOR, "--name", name, kind, "--algorithm", "ES256", "--json")
             for name, kind in (("Box", "--public"), ("API", "--secret")))
@@ -230,7 +233,7 @@ class Guard:
                 f"POST /v1/codes/{offer['user_code'].replace('-', '')}/approve HTTP/1.1\r\nHost: regent\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n", 200, body)
             tokens.append(json.loads(ask(number, 200)))
-        # The first question about each is the store's.
+        # The first introspection of each token reads the store.
         for number in range(BOXES):
             self.introspect(api, tokens[number])
         self.row("oauth: introspection", running, 4 * BOXES,
@@ -250,7 +253,7 @@ class Guard:
         if not told["active"]:
             fail("a token is worth nothing")
 
-    # Programs that end by themselves
+    # Programs that end
 
     def programs_that_end(self):
         self.verify()
@@ -266,7 +269,7 @@ class Guard:
         return Counted.read(self.home / name)
 
     def verify(self):
-        """Twice the same tokens, once more often: the difference is what checking them costs."""
+        """Checks the same tokens once and four times; the difference is the cost of checking."""
         connection = Connection(self.address)
         keys = connection.ask(f"GET /oauth/jwks.json HTTP/1.1\r\nHost: {self.host}\r\n\r\n", 200)
         (self.home / "keys.json").write_bytes(keys)
@@ -280,7 +283,7 @@ class Guard:
         self.show("verify a media token")
 
     def commands(self):
-        """A simple reading, and the one that costs most: it asks for everything, and compares it with a file."""
+        """A simple read, and the most expensive one, which reads everything and compares it with a file."""
         program, file = self.programs / "regentctl", self.home / "all.json"
         file.write_bytes(subprocess.run([program, "export"], env=self.plain, stdout=subprocess.PIPE, check=True).stdout)
         for words in (["requestor", "list"], ["apply", file, "--dry-run"]):
@@ -308,7 +311,7 @@ class Guard:
                 if select.select([process.stdout], [], [], 1)[0]:
                     said += os.read(process.stdout.fileno(), 65536)
             pages = Running(self.counted, "box", process.pid).written() / 4096
-            # It takes signals in its own way, which vgdb cannot pass: its end is counted along.
+            # The program handles signals, which vgdb cannot forward, so its exit is counted, too.
             process.terminate()
             process.wait(timeout=SECONDS)
         finally:
@@ -342,7 +345,7 @@ def write_budgets(file, rows):
 
 
 def verdicts(rows, budgets):
-    """A sentence for each figure over its budget, and one for each that is far below it."""
+    """A sentence for each figure above its budget, and one for each far below it."""
     over_budget = [f"“{name}” has a budget and was not measured" for name in budgets if name not in rows]
     cheaper = []
     for name, columns in rows.items():
@@ -357,8 +360,8 @@ def verdicts(rows, budgets):
     return over_budget, cheaper
 
 
-def see_it_fail():
-    """The rule itself, seen to fail and to report before anything is measured."""
+def check_the_rule():
+    """Checks the rule with examples before anything is measured."""
     budget, just = [1000, 10, 10, 1], [1029, 10.2, 9.6, 1]
     assert verdicts({"a": just}, {"a": budget}) == ([], [])
     for columns in ([1031, 10, 10, 1], [1000, 12, 10, 1], [1000, 10, 10, 1.6]):
@@ -376,7 +379,7 @@ def main():
     given = parser.parse_args()
     if not shutil.which("valgrind"):
         fail("valgrind is not installed: run deploy/bootstrap --test")
-    see_it_fail()
+    check_the_rule()
     print(line("", *COLUMNS))
     with tempfile.TemporaryDirectory(prefix="regent-instructions-") as home:
         guard = Guard(given.programs, home)
@@ -386,7 +389,7 @@ def main():
         return write_budgets(given.budgets, guard.rows)
     over_budget, cheaper = verdicts(guard.rows, read_budgets(given.budgets))
     print("\n".join([*cheaper, *over_budget]))
-    print(f"{len(over_budget)} figures are over their budget" if over_budget else "every budget is kept")
+    print(f"{len(over_budget)} figures are over their budget" if over_budget else "no figure is over its budget")
     return 1 if over_budget else 0
 
 

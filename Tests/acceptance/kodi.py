@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The Kodi module without Kodi, from the built zip, against a real regentd, a real regent daemon and hostile servers.
+"""The Kodi module outside of Kodi, from the built zip, with a real regentd, a real regent daemon and hostile servers.
 
     kodi.py PROGRAMS [--only WORD]
 
-PROGRAMS is the folder with regentd, regentctl and regent. A viewer's phone goes through the real pages. Every Python
-from 3.8 to 3.13 that this machine has signs in once; the others are named. kodi_real.py does it in a real Kodi.
+PROGRAMS is the folder with regentd, regentctl and regent. The viewer's phone uses the real pages. Every Python from 3.8
+to 3.13 on this machine signs in once; the missing ones are printed. kodi_real.py does the same in a real Kodi.
 """
 
 import argparse
@@ -40,13 +40,14 @@ def enrolment(house):
     address, letters = whole.split("#")
     box.enrol(f"  {address}#{letters.lower().replace('-', ' ').replace('0', 'o').replace('1', 'l')} ")
     first = box.storage.read("credentials.json")
-    # Cut off before the file: the same device asks again and gets the same pair; another device does not.
+    # As if killed before writing the file: the same device asks again and gets the same key pair; another device does
+    # not.
     box.storage.remove("credentials.json")
     box.enrol(whole)
     assert box.storage.read("credentials.json") == first
     with refuses("enrolment-code"):
         house.box(enrolled=False).enrol(whole)
-    # Redeemed already: nothing is asked, also while the service is away.
+    # A redeemed code is not sent again, so this also works while the service is down.
     text = json.dumps(first).replace(address, "http://127.0.0.1:9")
     box.storage.write("credentials.json", json.loads(text))
     box.enrol("http://127.0.0.1:9#" + letters)
@@ -76,7 +77,8 @@ def sign_in(house):
     with refuses("not-authorized"):
         box.media_token("other")
     assert box.refresh()["signedIn"]
-    # Nothing for other users, whatever the umask of the process is, and no copy that another program made.
+    # Files are private whatever the umask of the process, and become private again after another program has copied
+    # them.
     before = os.umask(0)
     box.storage.write("umask.json", {})
     os.umask(before)
@@ -86,7 +88,7 @@ def sign_in(house):
     assert box.storage.read("umask.json") == {} and stat.S_IMODE(place.stat().st_mode) == 0o600
     for path in pathlib.Path(box.storage.folder).iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
-    # Signed out by the operator, as on the phone: the next call knows it.
+    # After the operator has signed the box out, as on the phone, the next call notices it.
     house.control("device", "sign-out", box.caller().device, "--yes")
     with refuses("not-signed-in"):
         box.preauthorize(["channel-1"])
@@ -96,7 +98,7 @@ def sign_in(house):
 
 
 def answers(house):
-    """Denied, numbers right and wrong, an end, a code that the operator withdraws, and a viewer who leaves."""
+    """A denial, right and wrong numbers, an expiry, a code that the operator withdraws, and a viewer who leaves."""
     box = house.box()
     pairing = Pairing(box)
     house.phone(pairing.event("code")["code"], "deny")
@@ -111,13 +113,13 @@ def answers(house):
     pairing = Pairing(box)
     house.control("code", "withdraw", pairing.event("code")["code"])
     second = pairing.event("code", 2)["code"]
-    # The viewer leaves: the code is worth nothing any more, and the next pairing has another.
+    # When the viewer leaves, the code is withdrawn and the next pairing has another.
     started = time.monotonic()
     box.leave()
     pairing.ends()
     assert time.monotonic() - started < 3 and "pending" not in box.state()
     assert house.control("code", "show", second, "--json")["state"] == "withdrawn"
-    # Kodi only ends: the code stays, and the next start shows it again.
+    # When Kodi exits, the code is kept and shown again after the next start.
     pairing = Pairing(box)
     third = pairing.event("code")["code"]
     box.leave(keeps_code=True)
@@ -129,7 +131,7 @@ def answers(house):
 
 
 def away(house):
-    """The service is killed while a code is shown, and comes back on its address."""
+    """The service is killed while a code is shown, and restarted at the same address."""
     from regent import pairing as module
     programs = house.service.programs
     with tempfile.TemporaryDirectory(prefix="regent-kodi-") as home:
@@ -161,7 +163,7 @@ def away(house):
 
 
 def kills(house):
-    """Killed before and after every call that changes a file or reaches the service: one device, one sign-in, whole files."""
+    """Kills before and after every call that changes a file or connects: one device, one sign-in, complete files."""
     def run(folder, code, limit):
         child = subprocess.Popen(
             [sys.executable, "-B", HERE / "kodi_box.py", house.repository.module, folder, "--kill", str(limit), "enrol", code, "pair",
@@ -200,7 +202,7 @@ def kills(house):
 
 
 def strangers(house):
-    """A server in the service's place learns nothing, and plants no credentials and no address."""
+    """A server in the service's place learns nothing and cannot store credentials or an address."""
     letters = house.invite().split("#")[1]
     box = house.box(enrolled=False)
     for reply, code in (
@@ -212,7 +214,7 @@ def strangers(house):
                 box.enrol(f"{address}#{letters}")
             assert server.seen == ["/o/box/enrol"]
     assert not box.is_enrolled
-    # A box that is signed in: a page of a hotel's network does not sign it out.
+    # The login page of a hotel's network must not sign a box out.
     box = house.box()
     pairing = Pairing(box)
     house.phone(pairing.event("code")["code"], "approve")
@@ -247,19 +249,19 @@ def clocks(house):
 
 
 def daemon(house):
-    """Where a `regent daemon` listens and the device has no key pair of its own, the daemon signs in."""
+    """The daemon signs in when a `regent daemon` listens and the device has no key pair."""
     from regent.local import Daemon
     home = house.home / "daemon"
     home.mkdir()
     with open(os.open(home / "secret", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
         file.write(house.service.key["secret"])
     assert not Daemon(f"{home}/regent/agent.sock").is_there
-    # Kodi that a service manager starts has neither variable.
+    # A Kodi that a service manager starts has neither environment variable.
     bare = subprocess.run(
         [sys.executable, "-B", "-c", "from regent.local import Daemon; print(*Daemon().paths)"], text=True, capture_output=True,
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(house.repository.module)}, timeout=PATIENCE)
     assert bare.stdout == "/run/regent/agent.sock\n", bare
-    # Kodi 20 finds Debian's python3-regent first: it makes room for the module, and is itself where there is none.
+    # Kodi 20 finds Debian's python3-regent first: it gives way to the module, and acts itself where there is no module.
     for more, wanted in ((f":{house.repository.module}", "True True"), ("", "False True")):
         found = subprocess.run(
             [sys.executable, "-B", "-c", "import regent; from regent import Regent; print(hasattr(regent, 'media_token'), Regent().timeout == 60)"],
@@ -291,7 +293,7 @@ def daemon(house):
 
 
 def signs_in(house, *python):
-    """A box with this Python: enrolled by code, signed in, with a media token that openssl verifies."""
+    """Enrols and signs in a box with this Python, and verifies its media token with openssl."""
     child = subprocess.Popen(
         [*python, "-B", "-W", "error", HERE / "kodi_box.py", house.repository.module, house.folder(), "enrol", house.invite(), "pair",
          "token", "channel-1"], stdout=subprocess.PIPE, text=True)
@@ -307,7 +309,7 @@ def signs_in(house, *python):
 
 
 def pythons(house):
-    """Each Python that Kodi has: 3.8 in Kodi 19 to 3.13 in Debian's Kodi 21."""
+    """Each Python that Kodi has, from 3.8 in Kodi 19 to 3.13 in Debian's Kodi 21."""
     missing = []
     for minor in range(8, 14):
         places = [shutil.which(f"python3.{minor}"), *pathlib.Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3")]

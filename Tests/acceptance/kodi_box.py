@@ -1,11 +1,11 @@
-"""A box of the Kodi module in a process of its own, with any Python: kodi_box.py MODULE FOLDER [--kill N] WORD…
+"""A box with the Kodi module in a separate process, with any Python: kodi_box.py MODULE FOLDER [--kill N] WORD…
 
     enrol CODE    redeems ADDRESS#CODE
     pair          signs in; each event is a line of JSON on standard output
-    token NAME    a media token
+    token NAME    prints a media token
 
-With --kill N the process kills itself at the Nth of the calls that change a file or go to the service. The last line is
-{"steps": N}, the number of these calls.
+With --kill N the process kills itself at the Nth step. Each call that changes a file or connects to the service has two
+steps, before and after it. The last line is {"steps": N} with their number.
 """
 
 import json
@@ -25,7 +25,7 @@ if rest[0] == "--kill":
 
 
 def counted(function):
-    """Kills the process before the call and, in the step after it, behind the call."""
+    """Adds a step before the call and one after it."""
     def called(*arguments, **named):
         step()
         result = function(*arguments, **named)

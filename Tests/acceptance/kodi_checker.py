@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kodi-addon-checker on what `make kodi` makes, for Kodi 20 (nexus) and 21 (omega): no problem and no warning.
+"""Runs kodi-addon-checker on what `make kodi` builds, for Kodi 20 (nexus) and 21 (omega): no problem and no warning.
 
-It asks an outside server for the list of add-ons and fails without it. Here a local server, as the http proxy, gives it
+The checker downloads a list of add-ons and fails without it. Here a local server, set as the http proxy, gives it
 Kodi's own add-ons, from the Debian of kodi_real.py, and ours. Its Python packages go into .build/kodi-checker-venv.
 """
 
@@ -39,7 +39,7 @@ def without_head(text):
 
 
 def index(root, made):
-    """addons.xml of a server that has Kodi's own add-ons and ours."""
+    """The addons.xml of a server that has Kodi's own add-ons and ours."""
     own = [without_head(path.read_text(encoding="utf-8")) for path in sorted(root.glob("usr/share/kodi/addons/*/addon.xml"))]
     assert any('id="xbmc.python"' in addon for addon in own), f"no Kodi in {root}: run kodi_real.py first"
     ours = without_head((made / "addons.xml").read_text(encoding="utf-8")).replace("<addons>", "").replace("</addons>", "")

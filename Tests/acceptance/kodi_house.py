@@ -1,5 +1,5 @@
-"""What the tests of the Kodi add-ons share: what `make kodi` makes, a service with a viewer's phone, a pairing in a thread,
-hostile servers, and openssl's word about a media token."""
+"""Shared by the tests of the Kodi add-ons: the built repository, a service with a viewer's phone, a pairing in a
+thread, hostile servers, and the check of a media token by openssl."""
 
 import base64
 import contextlib
@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 
 
 class Repository:
-    """What `make kodi` makes, and the module unpacked from its zip."""
+    """The repository that `make kodi` builds, and the module unpacked from its zip."""
 
     def __init__(self, home, version="1.2.3"):
         self.folder = pathlib.Path(home, "kodi")
@@ -65,7 +65,7 @@ class House:
         return box
 
     def phone(self, code, word, number=None):
-        """A viewer opens the link, signs in and answers; `number` gives what is typed where the page asks for it."""
+        """A viewer opens the link, signs in and answers; `number` returns the number to type, if any."""
         phone, place = Browser(self), "/D/" + code.replace("-", "")
         phone.open(place)
         phone.send(place + "/open")
@@ -77,7 +77,7 @@ class House:
 
 
 class Pairing:
-    """A pairing in a thread of its own, as the window has it."""
+    """A pairing in a separate thread, as in the window."""
 
     def __init__(self, box, **more):
         self.box, self.events, self.error = box, [], None
@@ -124,7 +124,7 @@ def refuses(code):
 
 
 def finish(phone, code, word=None):
-    """Signs in on a phone that has the code open, and answers."""
+    """Signs in on a phone that has opened the code, and answers."""
     place = "/D/" + code.replace("-", "")
     if "/provider" in phone.address:
         phone.send(place + "/provider", provider="aurora")
@@ -134,7 +134,7 @@ def finish(phone, code, word=None):
 
 
 def verified(house, token, resource):
-    """openssl checks the signature with the published key."""
+    """Checks the signature with openssl and the published key."""
     text = base64.b64decode(token)
     signature, element = re.match(rb"<signatureInfo>(.*?)</signatureInfo>(<shortAuthorizationToken>.*)$", text, re.S).groups()
     assert f"<resourceID>{resource}<".encode() in element, element
@@ -161,7 +161,7 @@ def pem(key):
 
 
 class Hostile(http.server.BaseHTTPRequestHandler):
-    """Answers everything with what the test gave, or hands a call on to the service and changes the answer."""
+    """Responds to everything as the test says, or forwards a call to the service and changes the response."""
 
     def answer(self):
         self.server.seen.append(self.path)

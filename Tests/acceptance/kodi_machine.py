@@ -1,7 +1,7 @@
-"""A real Kodi on a screen of its own: Debian's package in a root made by mmdebstrap, as an ordinary user under Xvfb.
+"""A real Kodi on a virtual screen: Debian's package in a root made by mmdebstrap, run as an ordinary user under Xvfb.
 
-The process that uses this module has a mount and a network namespace of its own (`enter`): Kodi's JSON-RPC listens on
-port 9090 there, and what is mounted goes with the process.
+The process that uses this module has its own mount and network namespaces (`enter`): Kodi's JSON-RPC listens on port
+9090 there, and the mounts end with the process.
 """
 
 import json
@@ -23,7 +23,7 @@ SECONDS = 60
 
 
 def enter():
-    """Runs this program again in namespaces of its own, with a loopback interface."""
+    """Runs this program again in new namespaces with a loopback interface."""
     if os.environ.get("REGENT_KODI_INSIDE"):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return
@@ -32,7 +32,7 @@ def enter():
 
 
 def make_root(root, suite):
-    """A Debian with Kodi, made once, before `enter`: a namespace of our own has no network."""
+    """Makes a Debian with Kodi, once and before `enter`, because the new namespace has no network."""
     mark = root.with_name(root.name + ".made-of")
     wanted = " ".join((suite, *PACKAGES))
     if not (mark.exists() and mark.read_text() == wanted):
@@ -42,7 +42,7 @@ def make_root(root, suite):
         subprocess.run(
             ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", suite, str(root)],
             check=True, stdin=subprocess.DEVNULL, timeout=1500)
-        # Kodi 20 looks it up before it listens.
+        # Kodi 20 resolves localhost before it listens.
         (root / "etc/hosts").write_text("127.0.0.1 localhost\n")
         mark.write_text(wanted)
 
@@ -71,7 +71,7 @@ class Screen:
 
 
 class Kodi:
-    """Kodi with a home of its own; `home` survives a kill."""
+    """A Kodi with its own home folder, which survives a kill."""
 
     def __init__(self, root, name="viewer"):
         self.root, self.home = root, root / "home" / name
@@ -109,7 +109,7 @@ class Kodi:
             return False
 
     def rpc(self, method, **params):
-        """A call, on one connection: Kodi 21 crashes now and then when a connection ends while it announces something."""
+        """Makes a call over one connection. Kodi 21 sometimes crashes if a connection ends during a notification."""
         if self.line is None:
             self.line, self.heard = socket.create_connection(("127.0.0.1", 9090), timeout=SECONDS), ""
         self.calls += 1
@@ -127,7 +127,7 @@ class Kodi:
         return document["result"]
 
     def next_document(self):
-        """An answer, or something that Kodi announces."""
+        """A response or a notification."""
         while True:
             try:
                 document, end = json.JSONDecoder().raw_decode(self.heard)
@@ -145,7 +145,7 @@ class Kodi:
         self.line = None
 
     def text(self, control):
-        """What a control of the window says."""
+        """The text of a control in the window."""
         name = f"Control.GetLabel({control})"
         return self.rpc("XBMC.GetInfoLabels", labels=[name])[name]
 
@@ -153,13 +153,13 @@ class Kodi:
         return self.rpc("GUI.GetProperties", properties=["currentwindow", "currentcontrol"])
 
     def press(self, *keys):
-        """Keys of the remote control: Up, Down, Left, Right, Select, Back."""
+        """Presses keys of the remote control: Up, Down, Left, Right, Select, Back."""
         for key in keys:
             self.rpc(f"Input.{key}")
             time.sleep(0.15)
 
     def screenshot(self, name):
-        """The file of what is on the screen, outside of the root."""
+        """Takes a screenshot; returns its path outside of the root."""
         subprocess.run(
             ["chroot", self.root, "env", f"DISPLAY={DISPLAY}", "import", "-silent", "-window", "root", f"/tmp/{name}.png"], check=True,
             timeout=SECONDS)
@@ -177,7 +177,7 @@ class Kodi:
         until(f"the window {window}", lambda: self.window()["currentwindow"]["label"] == window, seconds)
 
     def begin(self, *words, addon="script.regent.test"):
-        """Runs one of the test's add-ons; `ended` gives its answer."""
+        """Runs one of the test's add-ons; `ended` returns its result."""
         self.runs += 1
         answer = f"/tmp/{self.home.name}-{self.runs}"
         self.rpc("Addons.ExecuteAddon", addonid=addon, params=[answer, *words])

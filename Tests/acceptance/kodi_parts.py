@@ -1,4 +1,4 @@
-"""Stories of kodi.py about parts that need no service: cryptography, pictures, texts, fonts, the repository's files."""
+"""The parts of kodi.py that need no service: cryptography, pictures, texts, fonts, the repository's files."""
 
 import ast
 import pathlib
@@ -61,7 +61,7 @@ def pictures(house):
 
 
 def screens(house):
-    """Every moment has its words in each language, without a place that was left unfilled."""
+    """Every state has a text in each language, without unfilled placeholders."""
     from regent import words
     from regent.screen import Screen
     code = {"event": "code", "code": "BCDFGHJK", "display": "BCDF-GHJK", "url": "x", "address": "tv.example.org", "seconds": 600}
@@ -87,11 +87,11 @@ def screens(house):
 
 
 def fonts(house):
-    """Hangul is looked for in the font itself."""
+    """The module looks for Hangul in the font file."""
     from regent import fonts as module
     for letter, there in ((0x41, True), (0xB85C, False), (0xFFFF, False)):
         assert module.has_letter(pathlib.Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").read_bytes(), letter) == there
-    # One range of Hangul, in both forms.
+    # A font with one range of Hangul, in both formats of the table.
     four = struct.pack(">7H", 4, 32, 0, 4, 0, 0, 0) + struct.pack(">2H H 2H 2H 2H", 0xD7A3, 0xFFFF, 0, 0xAC00, 0xFFFF, 0x5405, 1, 0, 0)
     twelve = struct.pack(">HHIII", 12, 0, 28, 0, 1) + struct.pack(">III", 0xAC00, 0xD7A3, 5)
     for table in (four, twelve):

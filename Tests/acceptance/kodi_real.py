@@ -5,8 +5,8 @@ From the repository's zip to playing with a media token.
 
     kodi_real.py PROGRAMS [--only WORD] [--keep FOLDER] [--suite bookworm]
 
-PROGRAMS is the folder with regentd, regentctl and regent. Needs root, for a Debian in .build/kodi-SUITE with Kodi in it,
-and namespaces of its own. --keep FOLDER keeps the screenshots.
+PROGRAMS is the folder with regentd, regentctl and regent. Needs root, for a Debian with Kodi in .build/kodi-SUITE and
+for new namespaces. --keep FOLDER keeps the screenshots.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from kodi_stage import Stage, fails
 from regentd import serve
 from service import until
 
-# Seconds from the start of Kodi until the stream is asked for with a token.
+# Seconds from the start of Kodi until it requests the stream with a token.
 BAR = 20
 
 
@@ -57,7 +57,7 @@ def journey(stage):
     for path in box.data.rglob("*"):
         if path.is_file() and path.name != "credentials.json":
             assert secret.split('"secret": "')[1].split('"')[0].encode() not in path.read_bytes(), path
-    # The next day.
+    # After a restart, as on the next day.
     box.stop()
     started = time.monotonic()
     box.start()
@@ -65,7 +65,7 @@ def journey(stage):
     took = time.monotonic() - started
     assert took < BAR, took
     print(f"   from Kodi's start to playing, signed in: {took:.1f} s", flush=True)
-    # Signed out on the phone: one code, one approval.
+    # After a sign-out on the phone, one code and one approval suffice.
     stage.house.control("device", "sign-out", "--requestor", "cinema", "--yes")
     box.stop()
     started = time.monotonic()
@@ -81,7 +81,7 @@ def journey(stage):
 
 
 def remote(stage):
-    """The remote control alone: leaving, a new code, a no, number matching, status and signing out."""
+    """Only the remote control: leaving, a new code, a denial, number matching, status and signing out."""
     box = stage.set_up("remote")
     answer = stage.play()
     first = stage.code()
@@ -105,14 +105,14 @@ def remote(stage):
     until("the no", lambda: box.text(114) == "This was denied on the phone.")
     box.press("Back")
     fails(box, answer, "denied")
-    # A wrong code in the settings of a device that is enrolled: add-ons go on, the program says what is wrong.
+    # A wrong code in the settings of an enrolled device: add-ons still work, and the program names the error.
     box.run("setting", "code", stage.house.url + "#0000-0000-0000-0000")
     answer = stage.play()
     stage.code()
     box.press("Back")
     fails(box, answer, "cancelled")
     box.builtin("RunScript(script.regent,sign-in)")
-    until("the program says it", lambda: "the service does not take this code" in box.text(9), 20)
+    until("the program says it", lambda: "this code is wrong, used or expired" in box.text(9), 20)
     box.press("Select")
     box.run("setting", "code", "")
     box.run("setting", "matching", "true")
@@ -143,7 +143,7 @@ def remote(stage):
 
 
 def signed_record(stage, code):
-    """The record of the code as the box reads it, with its own key pair: the number that the screen shows."""
+    """The record of the code, read with the box's key pair; it has the number that the screen shows."""
     profile = stage.box.data / "userdata/addon_data/script.module.regent"
     known, identity = (json.loads((profile / name).read_text()) for name in ("credentials.json", "identity.json"))
     sys.path.insert(0, str(stage.box.data / "addons/script.module.regent/lib"))
@@ -153,7 +153,7 @@ def signed_record(stage, code):
 
 
 def kills(stage):
-    """Kodi is killed at each step; after the next start the sign-in goes on where it was, or is over."""
+    """Kodi is killed at each step; after the next start the sign-in continues where it was, or has ended."""
     box = stage.set_up("kills")
     codes = []
     for step in ("starting", "code", "opened", "approved"):
@@ -186,7 +186,7 @@ def kills(stage):
 
 
 def away(stage):
-    """The service is stopped while the code is on the screen, and Kodi ends while it waits."""
+    """The service is stopped while the code is on the screen, and Kodi exits while it waits."""
     box = stage.set_up("away")
     answer = stage.play()
     code = stage.code()
@@ -221,7 +221,7 @@ def away(stage):
 
 
 def updates(stage):
-    """A zip with another checksum is refused; the next version comes from the repository by itself."""
+    """A zip with a wrong checksum is refused; the next version comes from the repository by itself."""
     box = stage.set_up("updates")
     stage.build("0.1.1")
     path = next((stage.pages / "kodi/script.module.regent").glob("*.zip.sha256"))
@@ -243,7 +243,7 @@ def updates(stage):
 
 
 def languages(stage):
-    """The box's texts in Italian and Spanish; English where the font has no letters of the language."""
+    """The box's texts in Italian and Spanish; English if the font has no letters of the language."""
     box = stage.set_up("languages")
     for tag, name in (("it_it", "Italian"), ("es_es", "Spanish"), ("ko_kr", "Korean")):
         language_addon(box, tag, name)
@@ -281,7 +281,7 @@ def language_addon(box, tag, name):
 
 
 def daemon(stage):
-    """A box with a `regent daemon`: an add-on asks it, and Kodi needs no enrolment."""
+    """A box with a `regent daemon`: the add-on uses it, and Kodi needs no enrolment."""
     box = stage.set_up("daemon", enrolled=False)
     answer = stage.play()
     fails(box, answer, "not-enrolled")

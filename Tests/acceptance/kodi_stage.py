@@ -1,4 +1,5 @@
-"""The stage of kodi_real.py: a web server with the repository and a stream, a service, a screen, and the Kodi that is on."""
+"""The setting of kodi_real.py: a web server with the repository and a stream, a service, a screen and a running
+Kodi."""
 
 import contextlib
 import functools
@@ -19,7 +20,7 @@ ADDRESS = "http://127.0.0.1:8000"
 
 
 class Web(http.server.SimpleHTTPRequestHandler):
-    """The repository, and a stream server that keeps the tokens that it was shown."""
+    """The repository, and a stream server that records the tokens that it gets."""
 
     def do_GET(self):
         if self.path.startswith("/channel"):
@@ -32,13 +33,13 @@ class Web(http.server.SimpleHTTPRequestHandler):
 
 
 class Stage:
-    """All of it: `house` is the service and its phone (kodi.py), `box` the Kodi that is on."""
+    """Everything together: `house` is the service and its phone (kodi.py), `box` the running Kodi."""
 
     def __init__(self, programs, home, kept, suite):
         self.home, self.kept, self.pages = pathlib.Path(home), kept, pathlib.Path(home, "pages")
         self.root = ROOT / f".build/kodi-{suite}"
         mount_root(self.root)
-        # Debian's python3-regent, which Debian's Kodi sees, too.
+        # Debian's python3-regent, which Debian's Kodi can import, too.
         shutil.copy(ROOT / "deploy/python/regent.py", self.root / "usr/lib/python3/dist-packages")
         self.build("0.1.0")
         with wave.open(str(self.pages / "channel-1.wav"), "wb") as file:
@@ -61,7 +62,7 @@ class Stage:
                        check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
     def new_box(self, name):
-        """A new Kodi, with the test's own add-on, and the repository's zip on a stick."""
+        """Starts a new Kodi with the test's add-on, and with the repository's zip on a USB stick."""
         if self.box:
             self.box.stop()
         self.box = Kodi(self.root, name)
@@ -77,7 +78,7 @@ class Stage:
         return self.box
 
     def add(self, addon):
-        """Copies one of the test's add-ons into a Kodi that runs."""
+        """Copies one of the test's add-ons into the running Kodi."""
         shutil.copytree(HERE.parent / "fixtures/kodi-addons" / addon, self.box.data / "addons" / addon)
         self.box.own()
         self.box.builtin("UpdateLocalAddons")
@@ -123,7 +124,7 @@ class Stage:
         return path
 
     def shown(self, name="code", scale=100):
-        """What zbar reads off a screenshot."""
+        """The text that zbar reads from a screenshot."""
         path = self.shot(name)
         if scale != 100:
             small = path.with_name(f"{name}-{scale}.png")
@@ -135,7 +136,7 @@ class Stage:
         return done.stdout.strip()
 
     def code(self):
-        """The code that a phone reads off the screen."""
+        """The code that a phone reads from the screen."""
         def read():
             found = re.search(r"/D/([A-Z]{8})(\.[0-9A-Z]{8})?$", self.shown())
             return found and found.group(1)
@@ -148,7 +149,7 @@ class Stage:
         return self.box.rpc("Player.GetActivePlayers")
 
     def played(self, answer):
-        """The add-on got a token that openssl verifies, and the stream server was shown it."""
+        """Checks that the add-on got a token that openssl verifies, and that the stream server got it."""
         said = self.box.ended(answer)
         assert "token" in said, said
         until("Kodi plays", self.is_playing)
@@ -170,7 +171,7 @@ def fails(box, answer, code):
 
 
 def close_dialogs(box):
-    """Kodi asks about the test's own add-on that it found disabled."""
+    """Closes Kodi's questions about the test's add-on, which is disabled at first."""
     time.sleep(1)
     while box.window()["currentwindow"]["label"] not in ("Home", "File browser"):
         box.press("Back")

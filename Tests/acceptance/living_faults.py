@@ -1,8 +1,8 @@
-"""What stands between a box and its service, and what the box says about it: one true sentence for each fault.
+"""Faults between a box and its service, and the box's message about each, which must name the fault.
 
-Rows of living_room.py. Each fault is made for real: a certificate of another authority, an expired one, a box in another
-year. `regent pair` must name it in an event's `code` and `message`, on screens of two sizes in four languages, `regent doctor` in
-a finding.
+These are rows of living_room.py. Each fault is real: a certificate of another authority, an expired one, a box with a
+wrong year. `regent pair` must name it in an event's `code` and `message` and on screens of two sizes in four languages,
+`regent doctor` in a finding.
 """
 
 import concurrent.futures
@@ -25,12 +25,12 @@ import threading
 import time
 
 FAKETIME = next(map(str, pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), "libfaketime.so.1")
-# Beyond this a box that must say something says nothing.
+# The seconds after which a missing message counts as a failure.
 PATIENCE = 30
 
 
 class Answering(http.server.BaseHTTPRequestHandler):
-    """Says where a guest network's page is; over TLS nothing else is asked for but the time."""
+    """Redirects to the login page of a guest network; over TLS the box only reads the time from the response."""
 
     def do_GET(self):
         self.send_response(302)
@@ -45,7 +45,7 @@ class Answering(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """In the service's place, with a certificate of its own or without TLS."""
+    """A server in the service's place, with its own certificate or without TLS."""
 
     daemon_threads = True
 
@@ -76,7 +76,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def certificate(folder, name, address, begins=None):
-    """A certificate of its own authority, good for two days from `begins` on (now)."""
+    """A self-signed certificate, valid for two days from `begins` (now)."""
     files = f"{folder}/{name}.pem", f"{folder}/{name}.key"
     environment = {"PATH": "/usr/bin:/bin"}
     if begins:
@@ -88,15 +88,15 @@ def certificate(folder, name, address, begins=None):
     return files
 
 
-# Certificate, authority that the box knows, the box's clock, phrase of the screen, `code` of the event, words of the event,
-# words of doctor.
+# Certificate, authority that the box knows, the box's clock, phrase on the screen, `code` of the event, words in the
+# event, words of doctor.
 FAULTS = {
     "unknown authority":
-        ("good", "other", None, "certificateUntrusted", "certificate", "comes from nobody we trust", "--ca-file"),
+        ("good", "other", None, "certificateUntrusted", "certificate", "is from an unknown authority", "--ca-file"),
     "other name":
         ("elsewhere", "elsewhere", None, "certificateOtherName", "certificate", "for another host", "host name"),
     "no CA file":
-        ("good", "missing", None, "noAuthorities", "certificate", "authorities cannot be read", "ca-certificates"),
+        ("good", "missing", None, "noAuthorities", "certificate", "cannot read the file with the certificate authorities", "ca-certificates"),
     "expired": ("expired", "expired", None, "certificateExpired", "certificate", "has expired", "must be renewed"),
     "not yet valid":
         ("future", "future", None, "certificateNotYetValid", "certificate", "is not valid yet", "valid now"),
@@ -107,7 +107,7 @@ FAULTS = {
         ("good", "good", "1970-01-02 00:00:00", "problemClock", "clock", "clock is behind", "set this machine's clock"),
     "captive portal": (None, "good", None, "problemPortal", "captive-portal", "sign in to", "sign-in page"),
 }
-# What is done to the disk of the state before the box starts.
+# How the disk of the state folder is prepared before the box starts, the phrase, and how it is repaired.
 DISKS = {
     "a state that is full": ("mount -t tmpfs -o size=64k,mode=700 state {0} && head -c 1m /dev/zero > {0}/full", "problemStorage",
                              "rm {0}/full"),
@@ -119,14 +119,14 @@ TEXTS = pathlib.Path(__file__).resolve().parents[2] / "Sources/DeviceAgent/Texts
 
 
 def sentence(language, phrase):
-    """What the screen must say, without white space: it wraps lines."""
+    """The text that the screen must show, without white space, because the screen wraps lines."""
     text = (TEXTS / f"{LANGUAGES[language]}.swift").read_text()
     found = re.search(rf'case \.{phrase}:\s*"(.*)"', text)
     return re.sub(r"\s", "", found.group(1)) if found else phrase
 
 
 class Faults:
-    """A folder of certificates, and a box in the network of living_room.py that meets them."""
+    """A folder of certificates, and a box in the network of living_room.py that gets these faults."""
 
     def __init__(self, programs, network, service):
         self.regent, self.network, self.service = programs / "regent", network, service
@@ -144,7 +144,7 @@ class Faults:
         self.folder.cleanup()
 
     def problems(self, name):
-        """What is wrong with what the box says."""
+        """The errors in the box's messages."""
         served, known, clock, phrase, code, words, hint = FAULTS[name]
         problems = []
         with contextlib.closing(Server(self.service, self.files.get(served))) as server:
@@ -161,7 +161,7 @@ class Faults:
         return problems
 
     def screen(self, environment, phrases, size, language, state=None, between=lambda: None):
-        """Nothing when a screen of this size says the sentences one after the other, in this language."""
+        """An empty list if a screen of this size shows the texts one after another in this language."""
         wanted = [sentence(language, phrase) for phrase in phrases]
         process, terminal = pty.fork()
         if process == 0:
@@ -190,7 +190,7 @@ class Faults:
         return [f"the screen in {language} at {size} does not say one of {phrases}: {drawn[-300:]!r}"]
 
     def disk_problems(self, name):
-        """The screen says what the disk lacks, and goes on when that is mended: then a page of the network is named."""
+        """Checks that the screen names the disk's fault, and that the box continues when the disk is repaired."""
         spoil, phrase, mend = DISKS[name]
         state = f"{self.folder.name}/disk"
         os.makedirs(state, exist_ok=True)
@@ -199,7 +199,7 @@ class Faults:
             with contextlib.closing(Server(self.service)) as server:
                 environment = self.environment(server, name, "good", None) | {"REGENT_STATE": state}
                 doctor = self.doctor(environment)
-                words = "is full" if phrase == "problemStorage" else "is read-only"
+                words = "on a full disk" if phrase == "problemStorage" else "on a read-only disk"
                 problems = [] if words in doctor else [f"regent doctor says {doctor}"]
                 mended = lambda: subprocess.run(["sh", "-c", mend.format(state)], check=True, timeout=PATIENCE)
                 return problems + self.screen(environment, [phrase, "problemPortal"], (15, 40), "en", state, mended)
@@ -219,7 +219,7 @@ class Faults:
         return environment
 
     def pair(self, environment):
-        """The first thing that the box says."""
+        """The first event that the box prints."""
         process = subprocess.Popen(
             [*self.network.box.enter, self.regent, "pair", "--json"], env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

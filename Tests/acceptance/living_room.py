@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A box at home whose router forgets connections, and whose address changes: how soon it knows that it is signed in.
+"""A box at home whose router drops connections and whose address changes: how soon it knows that it is signed in.
 
     living_room.py PROGRAMS [--only ROW,ROW]
 
-Service, router and box are three network namespaces, so this needs root. A row is red when the box takes longer than
-its bar: 3 s where the box's kernel knows of the change, 8 s where only silence tells.
+Service, router and box are three network namespaces, so this needs root. A row fails when the box takes longer than its
+bar: 3 s if the box's kernel notices the change, 8 s if only missing responses show it.
 """
 
 import argparse
@@ -31,12 +31,12 @@ from service import PATIENCE, REQUESTOR, Service, until
 
 SERVICE, GATEWAY, HOME, BOX, OTHER = "10.9.0.1", "10.9.0.254", "192.168.7.1", "192.168.7.2", "192.168.7.3"
 DEAD = "10.9.0.98", "10.9.0.99"
-# What a change may cost that the box's kernel knows of, one that only silence tells, and a working network.
+# The seconds after a change that the box's kernel notices, after one that only missing responses show, and without one.
 KERNEL, SILENCE, WORKING = 3.0, 8.0, 1.0
 
 
 class NameServer:
-    """Answers for one name, with these addresses."""
+    """A DNS server for one name with these addresses."""
 
     NAME = "service.example"
 
@@ -69,7 +69,7 @@ def run(*words):
 
 
 class Space:
-    """A network namespace, as long as this program runs."""
+    """A network namespace that exists while this program runs."""
 
     def __init__(self):
         self.holder = subprocess.Popen(["unshare", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -110,7 +110,7 @@ class Network:
         self.names = NameServer()
 
     def readdress(self, address, anew=False):
-        """Another address for the box, as its router gives it after a restart."""
+        """Gives the box another address, as a router does after a restart."""
         if self.address and not anew:
             self.box.run("ip", "address", "del", f"{self.address}/24", "dev", "home")
         self.box.run("ip", "address", "add", f"{address}/24", "dev", "home")
@@ -118,7 +118,7 @@ class Network:
         self.address = address
 
     def forget(self):
-        """The router forgets the box's connections: what comes of them is dropped without a word."""
+        """Makes the router drop all packets of the box's connections silently."""
         lines = self.box.run("ss", "-Htn", "state", "established", "dst", SERVICE).splitlines()
         ports = {line.split()[2].rsplit(":", 1)[1] for line in lines}
         for port in ports:
@@ -132,7 +132,7 @@ class Network:
 
 
 class BoxAtHome(Home):
-    """A box in its namespace: its daemon, and `regent` as an app of it."""
+    """A box in its namespace: its daemon, and `regent` as an app."""
 
     def __init__(self, house, network):
         super().__init__(house)
@@ -154,9 +154,9 @@ class BoxAtHome(Home):
         return super().started([*self.enter, *words], stderr or open(f"{self.path}/log", "ab"))
 
     def uses_names(self, addresses, *servers):
-        """The service by a name, in a state folder of its own, without the daemon."""
+        """Uses the service by its name, with another state folder and without the daemon."""
         self.network.names.addresses = addresses
-        # A folder of its own, in which the file can be replaced as programs of the network do it.
+        # A separate /etc in which resolv.conf can be replaced by rename, as network programs do it.
         os.mkdir(f"{self.path}/etc")
         for name in ("nsswitch.conf", "hosts", "passwd", "group", "ld.so.cache"):
             shutil.copy(f"/etc/{name}", f"{self.path}/etc/{name}")
@@ -175,7 +175,7 @@ class BoxAtHome(Home):
         os.replace(f"{self.path}/new", f"{self.path}/etc/resolv.conf")
 
     def code(self):
-        """How long a code takes to come to the screen."""
+        """The seconds until a code is on the screen."""
         begun = time.monotonic()
         with contextlib.closing(self.pair()) as pairing:
             if not next(pairing, None):
@@ -186,7 +186,7 @@ class BoxAtHome(Home):
         return self.lines([self.regent, "pair", "--json", "--force"], event("code", "code"), event("authenticated"))
 
     def signed_in(self, change=lambda: None, open_for=2.0):
-        """Signs in, with a change to the network between the opening of the page and the approval; how long that took."""
+        """Signs in, with a change of the network before the approval; returns the seconds from approval to the box."""
         signing_in = self.pair()
         code = next(signing_in)
         heard = []
@@ -202,7 +202,7 @@ class BoxAtHome(Home):
         return heard[0] - sent
 
     def play(self):
-        """How long a media token takes."""
+        """The seconds that a media token takes."""
         begun = time.monotonic()
         done = subprocess.run(
             [*self.network.box.enter, self.regent, "token", "news", "--json"], env=self.environment, capture_output=True,
@@ -230,7 +230,7 @@ def play_forgotten(box):
     box.play()
     time.sleep(3)
     if not box.network.forget():
-        print("  no connection was kept")
+        print("  no open connection to drop")
     return box.play()
 
 
@@ -257,7 +257,7 @@ def slow_names(box):
 
 
 def back(box, away, change):
-    """How soon a code comes when a change to the network lets one come, after so many seconds without."""
+    """The seconds from a change that makes the network work, after `away` seconds without one, until a code comes."""
     with contextlib.closing(box.pair()) as pairing:
         changed = []
 
@@ -304,7 +304,7 @@ ROWS = {
     "code with the first of two name servers dead": (slow_names, 6.0),
     "code when an address comes after 40 s": (address_came, WORKING),
     "code when a route comes after 40 s": (route_came, WORKING),
-    # The look-up that is under way asks the old server to its end: glibc gives it two times 5 s.
+    # The running look-up asks the old server to its end: glibc waits twice 5 s.
     "code when resolv.conf names another server": (name_server_came, 11.0),
 } | {name: (lambda box, row=row: row(box, SERVICE), WORKING) for name, row in living_proxy.ROWS.items()} | {
     name: (lambda box, row=row: row(box, SERVICE), bar) for name, (row, bar) in living_network.ROWS.items()}
@@ -334,7 +334,7 @@ def main():
             for name in (name for name in given.only if name in FAULTS or name in DISKS):
                 problems = faults.problems(name) if name in FAULTS else faults.disk_problems(name)
                 red += bool(problems)
-                print(f"{name}: {'; '.join(problems) or 'named'}{' RED' if problems else ''}", flush=True)
+                print(f"{name}: {'; '.join(problems) or 'named correctly'}{' RED' if problems else ''}", flush=True)
         rows = [name for name in given.only if name in ROWS]
         for https in (False, True) if rows else ():
             scene = Scene(given.programs, https)

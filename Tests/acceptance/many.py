@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What lists and bulk sign-out cost among many boxes, in seconds of the processor and peak memory of both programs.
+"""What lists and bulk sign-outs cost with many boxes: processor seconds of both programs, and the service's peak
+memory.
 
 usage: many.py FOLDER_OF_PROGRAMS [BOXES]
 
-The folder also holds Benchmarks, which fills the database (`fill-boxes`): accounts viewer0 to viewer999 have the boxes in
-turn, a minute apart. Seconds of the processor, as the machine's clock also counts the neighbours. What is printed is also
-held: the right number of boxes each time, and no more than the figures below.
+The folder also contains Benchmarks, which fills the database (`fill-boxes`): the accounts viewer0 to viewer999 own the
+boxes in turn, signed in a minute apart. Processor seconds are measured, because elapsed time also depends on other
+load. Each list must have the right number of boxes, and each command must stay within the seconds below.
 """
 
 import os
@@ -47,14 +48,14 @@ class Many:
         self.start()
 
     def service(self):
-        """Processor seconds so far, and the most memory, of the service."""
+        """The processor seconds that the service has used, and its peak memory in MiB."""
         folder = pathlib.Path("/proc", str(self.regentd.process.pid))
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
         peak = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("VmHWM"))
         return (int(fields[11]) + int(fields[12])) / TICK, int(peak.split()[1]) / 1024
 
     def row(self, name, *words, boxes=None, seconds):
-        """One command: its lines are counted, and both programs' seconds."""
+        """Runs a command; counts its lines, and the seconds of both programs."""
         before, _ = self.service()
         mine = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime + resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime
         said = self.control(*words)
@@ -62,7 +63,7 @@ class Many:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         took = usage.ru_utime + usage.ru_stime - mine
         found = said.count("\n") if boxes is not None else None
-        # Minutes go by while it runs.
+        # The clock moves on while the command runs, so two lines more or fewer are accepted.
         good = (found is None or abs(found - boxes) <= 2) and took + after - before <= seconds
         print(f"{name:44} {took:6.2f} s regentctl {after - before:6.2f} s service  {peak:5.0f} MiB"
               f"{f'  {found} lines' if found is not None else ''}{'' if good else '  MISSED'}", flush=True)
@@ -72,7 +73,7 @@ class Many:
 
     def run(self):
         self.fill()
-        # A build for debugging takes a few times as long.
+        # A debug build takes several times as long.
         full = self.boxes / 100_000 * 20
         mine, day = self.boxes // 1000, min(24 * 60, self.boxes)
         half = self.boxes * 57 // 100

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The Debian packages in a minimal Debian with a real systemd: installed, set up, used, upgraded, killed, removed, purged.
+"""The Debian packages in a minimal Debian with a real systemd: installed, set up, used, upgraded, killed, removed,
+purged.
 
 usage: packages.py FOLDER_OF_PACKAGES [SUITE]
 
-With SUITE (trixie, for example) that release of Debian is booted, and only the main way is gone: first start, setup, pairing, backup and
-restore, upgrade, refused downgrade, purge, the database of 0.1.0.
+With SUITE (trixie, for example) it boots that Debian release and performs only the main steps: first start, setup,
+pairing, backup and restore, upgrade, refused downgrade, purge, the database of 0.1.0.
 
-The Debian is made once, below .build/packages, as units.py does it. Where none can be booted that is said, and it is no
-failure.
+The Debian is made once, below .build/packages, as in units.py. If none can be booted, it says so and does not fail.
 """
 import json
 import os
@@ -22,14 +22,14 @@ import time
 from container import PACKAGING, Container, Unavailable
 from packages_network import a_box_finds_the_service_in_the_network
 from packages_stage import NAMES, PUBLIC_URL, a_token, built, files, install, listing, place, repacked, requestors, running, stage
-from packages_typing import a_service_whose_port_is_taken_is_led_elsewhere, from_nothing_to_a_code_on_the_screen
+from packages_typing import setup_offers_another_port_when_the_port_is_taken, from_nothing_to_a_code_on_the_screen
 
 os.chdir(place)
 NEWER, OLDER = "9.9.9", "0.0.9"
 EARLIER = place / "Tests/fixtures/0.1.0"
 
 
-def the_service_runs_without_a_question():
+def the_package_starts_the_service_without_a_question():
     global begun
     begun = time.monotonic()
     install(*files(names=("regentctl", "regentd")))
@@ -43,26 +43,26 @@ def the_service_runs_without_a_question():
     assert stage.machine.show("regentd", "UnitFileState") == "enabled"
 
 
-def setup_ends_green():
+def setup_ends_without_a_finding():
     global enrolment
     said = stage.machine.run(
         "regentctl", "setup", "--public-url", PUBLIC_URL, "--requestor", "acme", "--provider", "cable", "--account", "anna",
         "--invite", text="a long enough password\n")
     assert "BAD" not in said and "warn" not in said, said
-    print(f"   {time.monotonic() - begun:.1f} s from dpkg -i to a doctor without a finding")
+    print(f"   {time.monotonic() - begun:.1f} s from dpkg -i until regentctl doctor has no finding")
     assert "+ REGENT_PUBLIC_URL=" + PUBLIC_URL in said, said
     settings = stage.machine.run("cat", "/etc/regent/regentd.env")
     assert "# Behind a proxy on this machine" in settings and f"\nREGENT_PUBLIC_URL={PUBLIC_URL}\n" in settings
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/regentd.env").strip() == "root:regentd 640"
-    assert "ok    nightly-backup: its timer runs" in said, said
+    assert "ok    nightly-backup: the timer is on" in said, said
     enrolment = re.search(r"regent setup --code '(\S+#\S+)'", said).group(1)
     assert enrolment.startswith(PUBLIC_URL + "#"), said
     again = stage.machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
     assert "REGENT_" not in again and "added" not in again, again
 
 
-def what_setup_says_counts_for_systemd():
-    """However somebody wrote the settings by hand: systemd gives the service what setup wrote."""
+def systemd_uses_the_settings_of_setup():
+    """systemd gives the service the settings that setup wrote, however the operator wrote the file by hand."""
     path = "/etc/regent/regentd.env"
     kept = stage.machine.run("cat", path)
     other = "http://192.168.7.1:9999"
@@ -85,7 +85,7 @@ def what_setup_says_counts_for_systemd():
 def a_box_pairs_and_plays():
     install(*files(names=("regent",)))
     said = stage.machine.run("regent", "setup", "--code", enrolment)
-    assert "BAD" not in said and "ok    daemon: it runs" in said and "sign in: regent pair" in said, said
+    assert "BAD" not in said and "ok    daemon: the daemon runs" in said and "to sign in, run regent pair" in said, said
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/secret").strip() == "root:root 600"
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/agent.conf").strip() == "root:root 644"
     stage.machine.run("systemctl", "start", "regent.service")
@@ -106,13 +106,13 @@ def a_backup_is_made_every_night():
     assert stage.machine.run("stat", "-c", "%U %a", "/var/backups/regentd").strip() == "regentd 700"
 
 
-def the_nightly_backup_can_be_put_back():
+def the_nightly_backup_can_be_restored():
     stage.machine.run("systemctl", "start", "regentd-backup.service")
     newest = stage.machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | tail -n 1").strip()
     stage.machine.run("regentctl", "requestor", "add", "later")
     stage.machine.run("systemctl", "stop", "regentd")
     said = stage.machine.run("regentctl", "restore", newest, "--yes")
-    assert "what was there before is" in said, said
+    assert "the previous database is kept as" in said, said
     stage.machine.run("systemctl", "start", "regentd")
     running()
     assert requestors() == {"acme"}
@@ -121,20 +121,20 @@ def the_nightly_backup_can_be_put_back():
 
 
 def held():
-    """How many boxes the service holds in a wait; None while it does not answer."""
+    """The number of boxes that wait in a long poll; None while the service does not respond."""
     said = stage.machine.run("regentctl", "--json", "stats", fails=None)
     return json.loads(said)["waiting"] if said.startswith("{") and '"waiting"' in said else None
 
 
 def waiting_box():
-    """A second box that shows its code, as a person would start it; it has a state of its own."""
+    """A second box with its own state that shows its code, started as an operator would."""
     return subprocess.Popen(
         ["nsenter", "-t", str(stage.machine.leader), "-a", "--", "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/root",
          "/usr/bin/regent", "pair", "--state", "/root/second", "--name", "Kitchen", "--socket", "/root/no.sock"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def an_upgrade_is_not_noticed():
+def an_upgrade_interrupts_no_box():
     pid, settings = running(), stage.machine.run("cat", "/etc/regent/regentd.env")
     box = waiting_box()
     code = next(found[0] for line in box.stdout if (found := re.search(r"\b[B-Z]{4}-[B-Z]{4}\b", line)))
@@ -143,7 +143,7 @@ def an_upgrade_is_not_noticed():
     assert running() != pid
     ready = time.monotonic()
     stage.machine.until("the second box is held again", held, seconds=10)
-    print(f"   a waiting box is held again {time.monotonic() - ready:.1f} s after the restart")
+    print(f"   a waiting box is in a long poll again {time.monotonic() - ready:.1f} s after the restart")
     assert box.poll() is None
     stage.machine.run("regentctl", "code", "approve", code, "--provider", "cable", "--account", "anna")
     rest = box.communicate(timeout=60)[0]
@@ -154,8 +154,8 @@ def an_upgrade_is_not_noticed():
     assert a_token()
 
 
-def an_upgrade_is_not_led_elsewhere_by_the_service():
-    """Whoever has become the service puts a link or a folder where root's upgrade writes its copy."""
+def an_upgrade_follows_no_link_of_the_service_user():
+    """A process with the service's user puts a link or a folder where root's upgrade writes its copy."""
     stage.machine.run("sh", "-ec", f"""
         install -d -m 755 /srv/target
         cd /var/backups/regentd
@@ -177,8 +177,8 @@ def an_older_version_is_refused():
     assert requestors() == {"acme"}
 
 
-def what_is_killed_at_any_step_is_mended_by_doing_it_again():
-    """dpkg tells each of its steps; it is killed at the first, then at the second, and so on."""
+def an_installation_killed_at_any_step_can_be_repeated():
+    """dpkg reports its steps; it is killed at the first one, then at the second one, and so on."""
     step = 0
     while True:
         step += 1
@@ -206,7 +206,7 @@ def what_is_killed_at_any_step_is_mended_by_doing_it_again():
     print(f"   killed at {step - 1} steps")
 
 
-def removing_keeps_what_is_ones_own():
+def removing_keeps_data_and_settings():
     stage.machine.run("dpkg", "-r", *reversed(NAMES))
     assert stage.machine.code("test", "-e", "/usr/bin/regentd") != 0
     assert stage.machine.code("systemctl", "is-active", "regentd") != 0
@@ -218,7 +218,7 @@ def removing_keeps_what_is_ones_own():
 
 
 LINKS = "/etc/systemd/system/multi-user.target.wants"
-# What a killed setup leaves, and what somebody enabled by name.
+# The files that a killed setup leaves, and units that an operator enabled by name.
 LEFT = (
     "/etc/regent/.agent.conf.new0", "/etc/regent/.secret.new0", "/etc/regent/.secret.new1", "/etc/regent/.agent.conf.lock",
     "/etc/regent/.regentd.env.new0", "/etc/regent/.regentd.env.lock")
@@ -226,7 +226,7 @@ ENABLED = ("regentd@1", "regent-launcher@tty3", "regent-pair@tty4")
 
 
 def purging_leaves_nothing():
-    """Also where the data is elsewhere, by a link: it goes, and nothing beside it does."""
+    """Purging also removes data that was moved elsewhere with a link, and nothing beside it."""
     stage.machine.run("touch", *LEFT)
     stage.machine.run("systemctl", "enable", *ENABLED)
     stage.machine.run("systemctl", "stop", "regentd", "regent.socket", "regent")
@@ -245,7 +245,7 @@ def purging_leaves_nothing():
     assert "regent" not in stage.machine.run("systemctl", "list-unit-files", "--no-pager", fails=None)
 
 
-def a_box_without_settings_waits():
+def a_box_without_settings_starts_no_unit():
     install(*files(stage.newer))
     running()
     assert requestors() == set()
@@ -254,8 +254,8 @@ def a_box_without_settings_waits():
     assert stage.machine.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "regent*", fails=None) == ""
 
 
-def a_database_of_the_first_release_goes_along():
-    """What 0.1.0 wrote is below an older package, which this one follows; the older one is refused after it."""
+def a_database_of_the_first_release_is_upgraded():
+    """A database of 0.1.0 is used by an older package and upgraded by this one; then the older package is refused."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     install(*files(stage.older, names=("regentctl", "regentd")))
     running()
@@ -277,24 +277,28 @@ def a_database_of_the_first_release_goes_along():
 
 
 def debians_own_test_passes():
-    """deploy/debian/tests as autopkgtest runs them, on this very stage.machine."""
+    """deploy/debian/tests, run by autopkgtest on this machine."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     said = stage.machine.run("autopkgtest", "--no-built-binaries", *files(), f"{stage.source}/", "--", "null")
     assert re.search(r"first-start +PASS", said), said
 
 
 STEPS = (
-    the_service_runs_without_a_question, setup_ends_green, what_setup_says_counts_for_systemd, a_box_pairs_and_plays,
-    a_backup_is_made_every_night, the_nightly_backup_can_be_put_back, an_upgrade_is_not_noticed,
-    an_upgrade_is_not_led_elsewhere_by_the_service, an_older_version_is_refused,
-    what_is_killed_at_any_step_is_mended_by_doing_it_again, removing_keeps_what_is_ones_own, purging_leaves_nothing,
-    a_box_without_settings_waits, a_database_of_the_first_release_goes_along, from_nothing_to_a_code_on_the_screen,
-    a_service_whose_port_is_taken_is_led_elsewhere, a_box_finds_the_service_in_the_network, debians_own_test_passes)
+    the_package_starts_the_service_without_a_question, setup_ends_without_a_finding, systemd_uses_the_settings_of_setup,
+    a_box_pairs_and_plays,
+    a_backup_is_made_every_night, the_nightly_backup_can_be_restored, an_upgrade_interrupts_no_box,
+    an_upgrade_follows_no_link_of_the_service_user, an_older_version_is_refused,
+    an_installation_killed_at_any_step_can_be_repeated, removing_keeps_data_and_settings, purging_leaves_nothing,
+    a_box_without_settings_starts_no_unit, a_database_of_the_first_release_is_upgraded,
+    from_nothing_to_a_code_on_the_screen,
+    setup_offers_another_port_when_the_port_is_taken, a_box_finds_the_service_in_the_network, debians_own_test_passes)
 
 MAIN_WAY = (
-    the_service_runs_without_a_question, setup_ends_green, a_box_pairs_and_plays, a_backup_is_made_every_night,
-    the_nightly_backup_can_be_put_back, an_upgrade_is_not_noticed, an_older_version_is_refused, removing_keeps_what_is_ones_own,
-    purging_leaves_nothing, a_box_without_settings_waits, a_database_of_the_first_release_goes_along)
+    the_package_starts_the_service_without_a_question, setup_ends_without_a_finding, a_box_pairs_and_plays,
+    a_backup_is_made_every_night,
+    the_nightly_backup_can_be_restored, an_upgrade_interrupts_no_box, an_older_version_is_refused,
+    removing_keeps_data_and_settings,
+    purging_leaves_nothing, a_box_without_settings_starts_no_unit, a_database_of_the_first_release_is_upgraded)
 
 suite = sys.argv[2] if len(sys.argv) > 2 else None
 stage.version = re.search(r"regentd_([^_]+)_", next(built.glob("regentd_*.deb")).name)[1]
@@ -304,7 +308,7 @@ with tempfile.TemporaryDirectory() as folder:
         made.mkdir(exist_ok=True)
         made.chmod(0o755)
     shutil.copytree(place / "deploy/debian", stage.source / "debian")
-    # deploy/deb writes one with the day of the release; autopkgtest wants any.
+    # autopkgtest needs a changelog; deploy/deb writes the real one.
     (stage.source / "debian/changelog").write_text(
         f"regent ({stage.version}) unstable; urgency=medium\n\n  * Tested.\n\n -- R <r@example.org>  Tue, 24 Nov 2026 00:00:00 +0000\n")
     try:
@@ -318,7 +322,7 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         repacked(stage.newer, NEWER)
         repacked(stage.older, OLDER)
-        # The address that phones open is one of this machine.
+        # The address that phones open must be an address of this machine.
         subprocess.run(
             ["nsenter", "-t", str(stage.machine.leader), "-n", "--", "ip", "address", "add", "192.168.7.1/32", "dev", "lo"],
             check=True)

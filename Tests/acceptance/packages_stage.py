@@ -1,4 +1,4 @@
-"""The stage of packages.py: the packages, the machine that they come to, and what all its steps do there."""
+"""The setting of packages.py: the packages, the machine on which they are installed, and helpers for all steps."""
 
 import json
 import pathlib
@@ -12,16 +12,16 @@ built = pathlib.Path(sys.argv[1]).resolve()
 place = pathlib.Path(__file__).resolve().parents[2]
 NAMES = ("regentctl", "regentd", "regent")
 PUBLIC_URL = "http://192.168.7.1:8787"
-# What dpkg, systemd and the users' database write for themselves.
+# Files that dpkg, systemd and the user database write for themselves.
 NOISE = re.compile(
     r"/var/(lib/(dpkg|systemd|apt)|log|cache)|/etc/(passwd|group|shadow|gshadow|subuid|subgid|ld\.so\.cache|\.pwd\.lock)"
     r"|/var/lib/(private|pam)|/etc/machine-id|__pycache__")
-# The machine, the version of the packages, and the folders with a newer and an older one and with the sources.
+# The machine, the version of the packages, and the folders with newer packages, older packages and the sources.
 stage = types.SimpleNamespace()
 
 
 def repacked(folder, named):
-    """The same packages as another version."""
+    """Repacks the packages with another version number."""
     for name in NAMES:
         tree = folder / name
         source = next(built.glob(f"{name}_*.deb"))

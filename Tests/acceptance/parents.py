@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts what it costs that a sign-in has a parent: reads of an app's own sign-in and of one that is a box's, in turn.
+"""Counts the cost of a sign-in with a parent: reads of an app's own sign-in and of one by the box's account, in turn.
 
 usage: parents.py FOLDER_OF_PROGRAMS
 
-Under callgrind, as instructions.py, whose rows these are not: who waits with a code has no sign-in to look at, so that no
-poll costs more. What is counted here is the answer to who is signed in already.
+It runs under callgrind, as instructions.py. That has no rows for it, because a box that waits has no sign-in to read,
+so no poll costs more. Counted here are requests of boxes that are signed in already.
 """
 
 import base64
@@ -51,7 +51,7 @@ class Parents(instructions.Guard):
         self.sign_in("own-dev-1")
         self.exchange("app-dev-1", box)
         running = Running(self.counted, "service", server.process.pid)
-        # Twice in turn: the second pair shows whether the first was warm.
+        # Two turns: the second one shows whether the first was warm.
         for turn in (1, 2):
             for name, device in (("own sign-in", "own-dev-1"), ("a box's sign-in", "app-dev-1")):
                 self.row(f"{name}, turn {turn}", running, READS, lambda _: self.connection.ask(

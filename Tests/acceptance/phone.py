@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The whole sign-in in Chromium against a real regentd with boxes that wait.
+"""The whole sign-in in Chromium with a real regentd and waiting boxes.
 
     phone.py PROGRAMS [--only STORY,STORY] [--times]
 
-PROGRAMS is the folder with regentd and regentctl. Every page that a story meets is looked at: axe-core in both colour
-schemes, the validator, nothing in the browser's log. Each story runs with script in English; those that matter most
-run in all languages, without script, and over https, too.
+PROGRAMS is the folder with regentd and regentctl. Every page of a story is checked: axe-core in both colour schemes,
+the validator, no message in the browser's log. Each story runs with scripts in English; the most important ones also
+run in all languages, without scripts, and over https.
 """
 
 import argparse
@@ -35,7 +35,7 @@ BELOW_A_PATH = (typed_code, scanned_link, screens, language_switch)
 
 
 def runs():
-    """Which service, with script or without, in which language, which stories."""
+    """The kind of service, with or without scripts, the language, and the stories."""
     yield "", True, "en", EVERYTHING
     for tag in LANGUAGES[1:]:
         yield "", True, tag, IN_ALL_LANGUAGES
@@ -55,13 +55,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--only", type=lambda text: text.split(","))
-    parser.add_argument("--times", action="store_true", help="say how long each story took")
+    parser.add_argument("--times", action="store_true", help="print the seconds of each story")
     arguments = parser.parse_args()
     problems, told, sources = [], 0, []
     services, phones = {}, {}
     try:
         for kind, script, language, stories in runs():
-            # By name only: it asks for more codes than one box may have, and has not passed yet. `engines` taps twice in every engine.
+            # Only by name, because it needs more codes than one box may have, and has not passed yet. `engines` taps
+            # twice everywhere.
             wanted = arguments.only or [story.__name__ for story in stories]
             stories = [story for story in (*stories, double_tap) if story.__name__ in wanted]
             if not stories:
@@ -102,7 +103,7 @@ def main():
         problems += pages.check_markup(pathlib.Path(folder), names)
     for problem in problems:
         print(problem)
-    print(f"{told} stories, {len(sources)} pages looked at: {len(problems)} problems")
+    print(f"{told} stories, {len(sources)} pages checked: {len(problems)} problems")
     return 1 if problems else 0
 
 

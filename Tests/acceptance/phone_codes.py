@@ -1,4 +1,4 @@
-"""Stories of codes, each told by a phone that has never been here: from the code to the answer on the screen."""
+"""Stories about codes, each with a phone without cookies: from the code to the result on the screen."""
 
 import threading
 import time
@@ -9,12 +9,12 @@ import urllib.parse
 from browser import Phone, become
 from service import Box, Failure, connected, until
 
-# What one page may weigh in all, at its first visit.
+# The most bytes that one page may have with all its files at the first visit.
 HEAVIEST = 60 * 1024
 
 
 def typed_code(phone):
-    """Typed with small letters: from the front page until the screen has its answer."""
+    """The code is typed in small letters, from the front page until the box gets its result."""
     box = Box(phone.service)
     code = box.ask()
     box.wait()
@@ -45,7 +45,7 @@ def typed_code(phone):
 
 
 def weigh(phone):
-    """The page that compares with everything it names, headers too, as it travels at a first visit."""
+    """The bytes of the page that compares and of its files, with headers, as transferred at the first visit."""
     place = urllib.parse.urlsplit(phone.driver.current_url)
     cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in phone.driver.get_cookies())
     files = phone.driver.execute_script(
@@ -70,7 +70,7 @@ def weigh(phone):
 
 
 def scanned_link(phone):
-    """With a live session: two taps and no typing."""
+    """With a browser session: two taps and no typing."""
     phone.reach_approval(Box(phone.service).ask())
     box = Box(phone.service)
     code = box.ask()
@@ -82,12 +82,12 @@ def scanned_link(phone):
     phone.expect("taps", phone.taps <= 2, True)
     phone.expect("the box's answer", box.answer()[0], 200)
     if phone.script:
-        # It changes by itself, while somebody looks.
+        # The page updates itself.
         phone.at("result.delivered.title")
 
 
 def live_result(phone):
-    """The page says so the moment the screen has its answer."""
+    """The page shows the result as soon as the box has it."""
     box = Box(phone.service)
     phone.reach_approval(box.ask())
     phone.tap("button.approve")
@@ -99,7 +99,7 @@ def live_result(phone):
 
 
 def wrong_code(phone):
-    """The error says what is wrong, belongs to its field, and keeps what was typed."""
+    """The error message says what is wrong, is attached to its field, and keeps the typed text."""
     for typed, problem in (("bcd", "wrong-length"), ("hello wd", "wrong-letters"), ("BCDF-GHJK", "unknown")):
         phone.open("/")
         phone.type("#code", typed)
@@ -115,7 +115,7 @@ def wrong_code(phone):
 
 
 def expired_code(phone):
-    """A code whose time ran out, typed, scanned, and under the viewer's eyes."""
+    """An expired code: typed, scanned, and one that expires while the page is open."""
     box = Box(phone.service)
     code = box.ask(ttl=1)
     until("the code is over", lambda: box.signed_in()[0] != 404)
@@ -142,7 +142,7 @@ def expired_code(phone):
 
 
 def deny(phone):
-    """A no, and the same with a report: the screen is told."""
+    """A denial, without and with a report: the box gets it."""
     for reports in (False, True):
         phone.fresh()
         box = Box(phone.service)
@@ -159,7 +159,7 @@ def deny(phone):
 
 
 def number(phone):
-    """The number on the screen: right signs in, wrong ends the code."""
+    """The number on the screen: the right one signs in, a wrong one ends the code."""
     for right in (True, False):
         phone.fresh()
         box = Box(phone.service)
@@ -177,7 +177,7 @@ def number(phone):
 
 
 def family(phone):
-    """Two phones, one code: the second one waits until the first lets go."""
+    """Two phones, one code: the second phone must wait until the first one releases it."""
     box = Box(phone.service)
     code = box.ask()
     phone.reach_approval(code)
@@ -206,11 +206,11 @@ def family(phone):
 
 
 def race(phone):
-    """Two phones come in the same moment, and one of them says yes and no at once: there is one answer, and it stays."""
+    """Two phones open a code at the same moment, and one approves and denies at once: there is one lasting result."""
     other = Phone(phone.service, script=phone.script)
 
     def together(act):
-        """Lets two browsers go at once, each in a thread of its own, until both have their page."""
+        """Runs `act` in both browsers at the same time, each in its own thread, until both are done."""
         gate, failed = threading.Barrier(2, timeout=20), []
 
         def go(one):
@@ -244,7 +244,7 @@ def race(phone):
             until("both pages", lambda: all(one.heading() in (compare, held) for one in (phone, other)))
             phone.expect("one has the code", sorted(one.heading() for one in (phone, other)), sorted((compare, held)))
             winner, loser = (phone, other) if phone.heading() == compare else (other, phone)
-            # The one that has it says no in one tab and yes in another.
+            # The phone that holds the code denies in one tab and approves in another.
             first, page = winner.driver.current_window_handle, winner.driver.current_url
             winner.driver.switch_to.new_window("tab")
             winner.open(page)
@@ -261,7 +261,7 @@ def race(phone):
                     moment, button)
             said = until("the box's answer", lambda: answer(box))
             phone.expect("yes or no", said in ((200, "aurora"), (403, "denied")), True)
-            # Whatever it was, the other phone has no part in it.
+            # In either case the other phone cannot change it.
             loser.open(f"/D/{code}/approve")
             phone.expect("nothing to approve", loser.heading() == compare, False)
             phone.expect("the same answer again", answer(box), said)

@@ -1,4 +1,4 @@
-"""Stories of the pages, each told by a phone that has never been here: my screens, keys, languages, the way back."""
+"""Stories about pages, each with a phone without cookies: my screens, the keyboard, languages, the back button."""
 
 import http.client
 import http.server
@@ -14,7 +14,7 @@ from service import PASSWORD, REQUESTOR, Box, Failure
 
 
 def screens(phone):
-    """My screens: names, one out, all out; the password; this phone out."""
+    """My screens: rename one, sign one out, sign all out; change the password; sign this phone out."""
     user = f"user-{phone.language}-{phone.script}".lower()
     phone.service.control("account", "add", "aurora", user, text=PASSWORD + "\n")
     boxes = [Box(phone.service, model) for model in ("Lounge 7", "Kitchen 3", "Attic 1")]
@@ -83,7 +83,7 @@ def screens(phone):
 
 
 def keyboard(phone):
-    """The whole way with the keyboard alone: what has the focus can be seen, and nothing traps it."""
+    """The whole sign-in with only the keyboard: the focus is always visible and never trapped."""
     def press(*keys):
         phone.driver.switch_to.active_element.send_keys(*keys)
 
@@ -131,7 +131,7 @@ def keyboard(phone):
     reach("#password")
     press("wrong")
     follow(Keys.ENTER)
-    # After a mistake the focus is where it is mended.
+    # After an error the focus is on the field to correct.
     WebDriverWait(phone.driver, 10).until(
         lambda driver: driver.switch_to.active_element.get_attribute("id") == "password", "no focus on the password")
     press(PASSWORD)
@@ -148,7 +148,7 @@ def keyboard(phone):
 
 
 def way_back_is_shut(phone):
-    """After signing out the browser's way back shows nothing of the account."""
+    """After the sign-out the back button shows nothing of the account."""
     phone.open("/screens")
     phone.sign_in()
     phone.at("screens.title")
@@ -159,7 +159,7 @@ def way_back_is_shut(phone):
     seen = []
     for _ in range(3):
         phone.driver.back()
-        # Script takes a kept page away and asks for it anew: nothing is shown meanwhile.
+        # The script hides a cached page and loads it again; nothing is shown meanwhile.
         WebDriverWait(phone.driver, 15).until(lambda _: phone.heading(), "no page on the way back")
         seen.append(f"{phone.driver.current_url}: {phone.heading()}")
         if "anna" in phone.one("body").text or phone.heading() == phone.text("screens.title"):
@@ -169,7 +169,7 @@ def way_back_is_shut(phone):
 
 
 def no_frame(phone):
-    """A page elsewhere cannot show ours in a frame, where a tap could be stolen."""
+    """Another site cannot show our pages in a frame, where it could steal a tap."""
     class Elsewhere(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
@@ -197,7 +197,7 @@ def no_frame(phone):
 
 
 def paints_first(phone):
-    """The page is painted while the script is still on its way."""
+    """The page is painted while the script is still loading."""
     painted = threading.Event()
     place = urllib.parse.urlsplit(phone.service.url)
 
@@ -238,7 +238,7 @@ def paints_first(phone):
 
 
 def guest(phone):
-    """A temporary provider asks nobody who they are."""
+    """A temporary provider asks for no account."""
     box = Box(phone.service)
     phone.scan(box.ask())
     phone.at("provider.title")
@@ -251,7 +251,7 @@ def guest(phone):
 
 
 def language_switch(phone):
-    """A visible switch; it stays on the page, and stays chosen."""
+    """A visible menu of languages; it stays on the page, and the choice is kept."""
     phone.open("/")
     for tag in LANGUAGES[1:] + LANGUAGES[:1]:
         phone.tap(f"button[name=language][value={tag}]")
@@ -265,7 +265,7 @@ def language_switch(phone):
 
 
 def way_back(phone):
-    """A programmer's page sends the browser here and gets it back: the policy of our pages lets it go."""
+    """A programmer's page sends the browser here and gets it back; our content security policy must allow that."""
     arrived = []
 
     class Done(http.server.BaseHTTPRequestHandler):
@@ -279,7 +279,8 @@ def way_back(phone):
         def log_message(self, *_):
             pass
 
-    # Browsers open connections that they may never use: one thread would wait a minute for the first of them.
+    # Several threads, because browsers open connections that they may never use, and one thread would wait for the
+    # first.
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Done)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

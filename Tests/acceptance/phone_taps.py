@@ -1,4 +1,4 @@
-"""Stories of hasty hands: a second tap that was meant for the page before decides nothing, a deliberate one counts."""
+"""Stories about hasty taps: a second tap meant for the previous page decides nothing, a deliberate one counts."""
 
 import time
 
@@ -8,27 +8,27 @@ from selenium.webdriver.common.keys import Keys
 from browser import Phone
 from service import Box, Failure, until
 
-# Milliseconds between the two taps, and where on the button they land: each delay meets another place in turn.
+# Milliseconds between the two taps, and their place on the button; each delay is tried at another place.
 DELAYS = (60, 120, 300, 500, 700, 900)
 PLACES = (0.08, 0.5, 0.92)
-# A second, and what a slow machine may add to it.
+# A second, and a second on a slow machine.
 SECOND, PATIENT_SECOND = 1.0, 2.5
 
 
 def touch(phone, x, y):
-    """A finger on the glass, as the engine gets it from a touch screen."""
+    """A touch on the screen, as the engine gets it from a touch screen."""
     for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
         phone.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
 def mouse(phone, kind, x, y):
-    """The left button of a mouse, pressed or let go."""
+    """Presses or releases the left mouse button."""
     phone.driver.execute_cdp_cmd(
         "Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
 
 
 def point(phone, selector, place):
-    """A point of an element in the window, scrolled there as far as needed."""
+    """A point of an element in the window, after scrolling it into view."""
     left, top, width, height = phone.driver.execute_script("""
         arguments[0].scrollIntoView({block: "nearest"});
         const box = arguments[0].getBoundingClientRect();
@@ -38,7 +38,7 @@ def point(phone, selector, place):
 
 
 def twice(phone, selector, delay, place):
-    """Two taps on one place of the glass; how many seconds lay between them."""
+    """Taps twice at one place; returns the seconds between the taps."""
     phone.rested()
     where = point(phone, selector, place)
     began = time.monotonic()
@@ -50,13 +50,13 @@ def twice(phone, selector, delay, place):
 
 
 class Taps:
-    """What double taps go to: each tale leads to a button, and says what must hold after two taps on it."""
+    """Double taps on buttons; after each the given condition must hold."""
 
     def __init__(self, phone, start):
         self.phone, self.start, self.tried = phone, start, 0
 
     def each(self, what, prepare, selector, after, end):
-        """`prepare` leads to the button, `after` is the page that two taps lead to, `end` looks at what was done."""
+        """`prepare` leads to the button, `after` is the page after two taps, `end` checks the effects."""
         for number, delay in enumerate(DELAYS):
             for _ in range(3):
                 box = prepare()
@@ -65,7 +65,7 @@ class Taps:
                     break
             else:
                 raise Failure(f"{what}: this machine is too slow for two taps within a second")
-            # Whatever the second tap did is done when the page has come and the service has answered it.
+            # The effects of the second tap are complete when the page is shown and the service has responded.
             self.phone.at(after)
             time.sleep(0.3)
             try:
@@ -77,7 +77,7 @@ class Taps:
 
 
 def double_tap(phone):
-    """Two quick taps on each button that leads to a decision: nothing is decided, reported or signed out."""
+    """Two quick taps on each button before a decision: nothing is decided, reported or signed out."""
     other = Phone(phone.service, script=phone.script, patient=False)
     try:
         other.fresh(phone.language)
@@ -101,7 +101,7 @@ def tell_double_taps(phone):
         phone.at("approve.title")
         return box
 
-    # A browser that is signed in nowhere.
+    # A browser without a session.
     def at_sign_in():
         phone.fresh()
         phone.scan(box.ask())
@@ -121,7 +121,7 @@ def tell_double_taps(phone):
     taps.each("sign in", at_sign_in, "main button.main", "approve.title", lambda box: state(box, "claimed"))
     taps.each("a guest", at_guest, "button[value=pass]", "approve.title", lambda box: state(box, "claimed"))
 
-    # From here on anna is signed in; a lost sign-in would show.
+    # From here on anna is signed in; the loss of her session would be noticed.
     at_sign_in()
     phone.tap("main button.main")
     phone.at("approve.title")
@@ -194,18 +194,18 @@ def tell_double_taps(phone):
 
 
 def entries(audit):
-    """The lines of an audit listing, whatever surrounds them."""
+    """The lines of an audit listing."""
     return audit if isinstance(audit, list) else next(iter(value for value in audit.values() if isinstance(value, list)))
 
 
 def rests(phone):
-    """How long a decision rests: a second after the page is shown, and anew when it comes back into view."""
+    """A decision button becomes active a second after its page is shown or comes back into view."""
     box = Box(phone.service)
     phone.reach_approval(box.ask())
     early = 0
     for _ in range(6):
         phone.driver.refresh()
-        # Milliseconds since the page was asked for: its first picture, which the second is counted from, comes later.
+        # Milliseconds since the navigation; the second is counted from the first paint, which is later.
         passed, is_shown = phone.driver.execute_script(
             "return [performance.now(), getComputedStyle(arguments[0]).visibility === 'visible']", phone.one("button.approve"))
         if passed < 1000 * SECOND:
@@ -214,7 +214,7 @@ def rests(phone):
         until("it is shown", phone.one("button.approve").is_displayed, PATIENT_SECOND)
     if early == 0:
         raise Failure("this machine is too slow to look at a page within its first second")
-    # A button of a mouse that is pressed too early and let go later.
+    # A mouse button that is pressed too early and released later.
     for _ in range(6):
         phone.driver.refresh()
         x, y = point(phone, "button.approve", 0.5)
@@ -224,7 +224,7 @@ def rests(phone):
         mouse(phone, "mouseReleased", x, y)
         if is_early:
             break
-        # That press was a deliberate one.
+        # This press was late enough to be deliberate.
         phone.scan(box.ask())
         phone.at("approve.title")
     else:
@@ -249,13 +249,14 @@ def rests(phone):
             "Emulation.setDeviceMetricsOverride", {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": True})
         until("the button rests after a turn", lambda: not button.is_displayed(), 1)
         until("it is shown", button.is_displayed)
-    # The height changes with every keyboard and address bar, and scrolling is no turn.
+    # Keyboards and address bars change the height all the time, and scrolling is no rotation, so the button stays
+    # active.
     phone.driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 500, "deviceScaleFactor": 1, "mobile": True})
     phone.driver.execute_script("scrollBy(0, 100)")
     time.sleep(0.2)
     phone.expect("shown after scrolling", button.is_displayed(), True)
-    # A click that no press of this page began, while the page rests: a screen reader's, or one of a script.
+    # A click without a press while the button is inactive, as by a screen reader or a script.
     phone.driver.execute_script(
         "document.dispatchEvent(new Event('visibilitychange')); arguments[0].click()", button)
     time.sleep(0.3)
@@ -266,7 +267,7 @@ def rests(phone):
 
 
 def held_key(phone):
-    """Enter held down goes no further than the page it was pressed on."""
+    """Enter that is held down has no effect on the next page."""
     box = Box(phone.service)
     phone.scan(box.ask())
     phone.at("provider.title")
@@ -285,7 +286,7 @@ def held_key(phone):
     phone.expect("the code", box.look()["state"], "claimed")
     if not phone.script:
         return
-    # With the focus on the button: the first press counts, the repeats of one that began elsewhere do not.
+    # With the focus on the button: a new press counts, the repeats of an earlier press do not.
     button = phone.one("button.approve")
     until("it is shown", button.is_displayed)
     phone.driver.execute_script("arguments[0].focus()", button)

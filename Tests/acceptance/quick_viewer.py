@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A viewer whose phone is signed in approves at any moment from 0 to 6 s after opening the page: how soon the box knows.
+"""A signed-in phone approves at any moment from 0 to 6 s after opening the page: how soon the box knows.
 
     quick_viewer.py PROGRAMS [--tries N] [--seed N] [--only WAY,WAY]
 
-Each of four ways is tried N times (200): `regent pair`, an app with the SDK, OAuth's device grant
-(`regent oauth pair`, and one in ten times docs/examples/oauth/pair.sh), and regent.py at the box's daemon. The moments
-are spread evenly and come in an order that the seed decides. Measured is the time from the phone's approval (its request
-is sent) to the moment when the box says that it is signed in. Red when the 99th percentile of a way is above 300 ms.
+Each of four ways is tried N times (200): `regent pair`, an app with the SDK, OAuth's device grant (`regent oauth pair`,
+and every tenth time docs/examples/oauth/pair.sh), and regent.py with the box's daemon. The moments are spread evenly,
+in an order that depends on the seed. It measures the time from the phone's approval (its request is sent) to the moment
+when the box reports the sign-in. Fails when the 99th percentile of a way is above 300 ms.
 """
 
 import argparse
@@ -33,9 +33,10 @@ from issuer import Phone
 from regent import Regent, RegentError
 from service import PASSWORD, PATIENCE, REQUESTOR, ROOT, Box, Service, connected, until
 
-# The last moment after opening the page, in seconds; what an approval may take to the box; boxes of each way at a time.
+# The last moment after opening the page, in seconds; the bar for an approval to reach the box; boxes of each way at a
+# time.
 LAST, BAR, BOXES = 6.0, 0.300, 10
-# With less than this share of the processors' time left over, the machine was busy with other things, too.
+# If the processors were idle for less than this share of the time, the machine was busy with other work.
 BUSY = 0.25
 PROVIDER = "local"
 
@@ -54,7 +55,7 @@ class House:
         self.service.control("integrate", REQUESTOR, PROVIDER)
         self.service.control("account", "add", PROVIDER, "anna", text=PASSWORD + "\n")
         self.client = self.service.control("client", "add", REQUESTOR, "--name", "Player", "--public", "--json")
-        # One sign-in at the phone; each try is made with its cookies.
+        # One sign-in at the phone; each try uses its cookies.
         self.cookies = http.cookiejar.CookieJar()
         code = Box(self.service).ask(mvpd=PROVIDER)
         phone = Phone(self, self.cookies)
@@ -63,7 +64,7 @@ class House:
         phone.send(f"/D/{code}/sign-in?provider={PROVIDER}", user="anna", password=PASSWORD)
 
     def approve(self, code, moment):
-        """A phone that is signed in opens the link and approves so much later; gives the time when that was sent."""
+        """A signed-in phone opens the link and approves `moment` seconds later; returns the time of that request."""
         code = code.replace("-", "")
         phone = QuickPhone(self.url, self.cookies)
         opened = time.monotonic()
@@ -81,7 +82,7 @@ class House:
 
 
 class QuickPhone:
-    """A browser's requests on one connection, at as little of the machine's time as that takes."""
+    """A browser's requests on one connection, with as little processor time as possible."""
 
     def __init__(self, url, cookies):
         self.url = url
@@ -90,7 +91,7 @@ class QuickPhone:
         self.page = ""
 
     def ask(self, method, path, **fields):
-        """Where the answer leads; the path itself when it is a page."""
+        """The target of a redirect, or the path itself for a page."""
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()), "Origin": self.url}
         body = None
         if method == "POST":
@@ -141,7 +142,7 @@ class Home:
             process.communicate()
 
     def lines(self, words, code_of, is_end):
-        """Starts a program and reads what it says: its code first, then the moment of the line that is the end."""
+        """Starts a program and yields its code, and then the moment of its last line."""
         with self.started(words) as process:
             for line in process.stdout:
                 heard = time.monotonic()
@@ -190,7 +191,7 @@ class SDK(Home):
 
 
 class OAuth(Home):
-    """The device grant: by `regent oauth pair`, and one in ten times by curl as the example does it."""
+    """The device grant, by `regent oauth pair`, and every tenth time by curl as in the example."""
 
     def __init__(self, house):
         super().__init__(house)
@@ -221,7 +222,7 @@ class OAuth(Home):
 
 
 class Python(Home):
-    """regent.py, and the daemon that it asks."""
+    """regent.py with its daemon."""
 
     def __init__(self, house):
         super().__init__(house)
@@ -254,7 +255,7 @@ WAYS = {"regent pair": Pair, "SDK": SDK, "OAuth grant": OAuth, "regent.py": Pyth
 
 
 class Way:
-    """One of the four, and what was measured."""
+    """One of the four ways, and its figures."""
 
     def __init__(self, name, house, moments):
         self.name, self.house, self.figures, self.problems = name, house, [], []
@@ -269,7 +270,7 @@ class Way:
     def run(self, number):
         home = None
         try:
-            # Not all boxes at once: a machine that starts forty programs measures itself.
+            # The boxes start one after another, because a machine that starts forty programs at once measures that.
             time.sleep(number * LAST / 2 / BOXES)
             home = WAYS[self.name](self.house)
             while True:
@@ -293,7 +294,7 @@ class Way:
                 home.close()
 
     def end(self):
-        """Waits for the end and prints the figures; whether they are good."""
+        """Waits for the end, prints the figures and returns whether they are good."""
         for thread in self.threads:
             thread.join()
         for problem in self.problems:
@@ -312,7 +313,7 @@ class Way:
 
 
 def idle():
-    """How long the machine's processors had nothing to do since its start, and how long that is."""
+    """The time that the machine's processors were idle since its start, and the whole time."""
     with open("/proc/stat") as file:
         times = [int(word) for word in file.readline().split()[1:9]]
     return times[3] + times[4], sum(times)
@@ -339,7 +340,7 @@ def main():
         free, whole = (after - earlier for after, earlier in zip(idle(), before))
         print(f"seed {given.seed}, {time.monotonic() - begun:.0f} s, processors idle for {100 * free // whole} %")
         if not is_good and free < whole * BUSY:
-            print("The machine was busy with other things, which makes every program late: measure again when it is not.")
+            print("The machine was busy with other work, which delays every program; measure again when it is idle.")
     finally:
         house.service.stop()
     return 0 if is_good else 1

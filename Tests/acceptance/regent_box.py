@@ -1,4 +1,4 @@
-"""A box: the real `regent`, what it shows and says, and what programs on it ask."""
+"""A box: the real `regent`, the events that it prints, and calls of programs on it."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from service import PATIENCE, REQUESTOR, Failure
 
 
 class Box:
-    """`regent` with a state of its own, as a launcher starts it; `service` has `programs`, `url` and `key`."""
+    """`regent` with its own state, as a launcher starts it; `service` has `programs`, `url` and `key`."""
 
     def __init__(self, service):
         self.service = service
@@ -28,7 +28,7 @@ class Box:
         self.process, self.rest, self.events = None, b"", []
 
     def pair(self, *options):
-        """Starts `regent pair --json`; the code that it shows."""
+        """Starts `regent pair --json`; returns the code that it shows."""
         self.process = subprocess.Popen(
             [self.program, "pair", "--json", *options], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -36,7 +36,7 @@ class Box:
         return self.event("code")["code"]
 
     def event(self, name):
-        """The next event, which must be this one."""
+        """The next event, which must have this name."""
         until = time.monotonic() + PATIENCE
         while b"\n" not in self.rest:
             if not select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))[0]:
@@ -56,7 +56,7 @@ class Box:
         return [event["event"] for event in self.events]
 
     def ends(self, code):
-        """It ends by itself with this code and says nothing more."""
+        """Checks that it ends by itself with this code and prints nothing more."""
         rest = self.process.communicate(timeout=PATIENCE)[0]
         if (self.process.returncode, self.rest + rest) != (code, b""):
             raise Failure(f"the box ends with {self.process.returncode} and {self.rest + rest!r}, not {code}")

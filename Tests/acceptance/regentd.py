@@ -1,4 +1,4 @@
-"""The one way in which these tests start `regentd`: wait for its line with a limit, stop it by its id, show its log."""
+"""Starts `regentd` for all these tests: waits for its line with a time limit, stops it by its pid, shows its log."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def free_port():
 
 
 def control(programs, environment, *words, text=None, out=subprocess.PIPE, seconds=SECONDS):
-    """`regentctl`: what it prints; the test ends with its words when it fails."""
+    """Runs `regentctl` and returns its output; a failure ends the test with its message."""
     done = subprocess.run(
         [pathlib.Path(programs, "regentctl"), *words], env=environment, input=text, stdout=out, stderr=subprocess.PIPE,
         text=True, timeout=seconds)
@@ -28,13 +28,13 @@ def control(programs, environment, *words, text=None, out=subprocess.PIPE, secon
 
 
 def control_json(programs, environment, *words, **more):
-    """The same with `--json`: the document, or None where there is none."""
+    """Runs `regentctl --json`; returns the document, or None if there is none."""
     printed = control(programs, environment, "--json", *words, **more)
     return json.loads(printed) if printed.strip() else None
 
 
 class Regentd:
-    """`regentd serve` with these options; it listens when this returns. Its log is FOLDER/log."""
+    """`regentd serve` with these options, which listens when this returns. Its log is FOLDER/log."""
 
     def __init__(self, programs, folder, *options, listen="127.0.0.1:0", environment=None):
         self.log_file = pathlib.Path(folder, "log")
@@ -42,7 +42,7 @@ class Regentd:
             self.process = subprocess.Popen(
                 [pathlib.Path(programs, "regentd"), "serve", "--listen", listen, *options],
                 env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
-        # Its line is one write: where the first byte is, the rest is.
+        # The program writes its line at once, so the whole line is there with its first byte.
         ready = select.select([self.process.stdout], [], [], SECONDS)[0]
         line = self.process.stdout.readline() if ready else ""
         if "listening on " not in line:
@@ -55,7 +55,7 @@ class Regentd:
         return self.log_file.read_text()
 
     def stop(self):
-        """Ends it in peace and gives its exit code."""
+        """Ends it with SIGTERM and returns its exit code."""
         self.process.terminate()
         try:
             return self.process.wait(timeout=20)
@@ -69,12 +69,12 @@ class Regentd:
         self.process.wait()
 
 
-# How many services on one database the tests run against.
+# The number of nodes on one database that the tests use.
 NODES = int(os.environ.get("REGENT_NODES", "1"))
 
 
 def serve(programs, folder, *options, **more):
-    """A service as these tests start it: one, or several on one database."""
+    """Starts one service, or several nodes on one database."""
     if NODES == 1:
         return Regentd(programs, folder, *options, **more)
     from nodes.several import Several
@@ -82,6 +82,6 @@ def serve(programs, folder, *options, **more):
 
 
 def let_others_hear():
-    """Of what one node was told the others hear in milliseconds; until then they may say "not yet"."""
+    """Waits until all nodes know a change. It takes milliseconds, in which they may still answer "not yet"."""
     if NODES > 1:
         time.sleep(0.5)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tarball and its list of parts: made twice with the same bytes, installed and removed as a user does who has only them.
+"""The tarball and its SBOM: built twice with the same bytes, installed and removed by a user who has only them.
 
 usage: release.py FOLDER_OF_PROGRAMS
 """
@@ -23,7 +23,7 @@ def twice(script, folder):
     return folder / f"{script}1"
 
 
-def the_tarball_is_whole():
+def the_tarball_installs_and_uninstalls():
     folder = twice("tarball", scratch)
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
     prefix = scratch / "usr/local"
@@ -41,7 +41,7 @@ def the_tarball_is_whole():
     assert left == [prefix / "bin/other"], left
 
 
-def the_list_of_parts_is_valid():
+def the_sbom_is_valid():
     [file] = (scratch / "tarball1").glob("*.cdx.json")
     document = json.loads(file.read_text())
     names = {part["name"]: part for part in document["components"]}
@@ -70,7 +70,7 @@ def the_list_of_parts_is_valid():
 
 with tempfile.TemporaryDirectory() as folder:
     scratch = pathlib.Path(folder)
-    for step in (the_tarball_is_whole, the_list_of_parts_is_valid):
+    for step in (the_tarball_installs_and_uninstalls, the_sbom_is_valid):
         begun = time.monotonic()
         step()
         print(f"ok {step.__name__.replace('_', ' ')} ({time.monotonic() - begun:.1f} s)", flush=True)

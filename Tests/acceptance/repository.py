@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The apt repository that `make repo` makes, used over https by apt of Debian 12 and 13: installed by the lines of docs/install.md,
-upgraded, and refused when a byte, a date, a key or a signature is wrong.
+"""The apt repository of `make repo`, used over https by apt of Debian 12 and 13: installed with the lines of
+docs/install.md, upgraded, and refused when a byte, a date, a key or a signature is wrong.
 
 usage: repository.py FOLDER_OF_PACKAGES
 
-The machines are changed roots of the Debians that packages.py boots, each with an overlay, in a network of its own. Where they cannot be
-had, the tool's own refusals and the same bytes are tested all the same.
+The machines are chroots of the Debians of packages.py, each with an overlay and its own network namespace. Without them
+it still tests the refusals of `deploy/repo` and that its output is reproducible.
 """
 import contextlib
 import functools
@@ -32,7 +32,7 @@ SUITES = ("bookworm", "trixie")
 
 
 class Keys:
-    """Throwaway keys. They are as old as the packages' oldest release, so that a release of the past can be signed."""
+    """Throwaway keys. They are older than the packages' oldest release, so that a past release can be signed."""
 
     def __init__(self, home):
         home.mkdir(mode=0o700)
@@ -52,7 +52,7 @@ class Keys:
 
 
 def tree(name, key, packages=None, *, date=NOW, refused=None, **more):
-    """The folder of a repository, or, with `refused`, what `deploy/repo` must say instead."""
+    """The folder of a repository; with `refused` checks that `deploy/repo` fails with such a message."""
     out = scratch / "trees" / name
     done = subprocess.run(
         ["deploy/repo", key, str(packages or built), str(out)], capture_output=True, text=True,
@@ -68,9 +68,9 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def the_same_inputs_are_the_same_bytes():
+def the_same_inputs_give_the_same_bytes():
     first = contents(tree("first", f"{ours},{second}"))
-    # A second in which gpg would sign with another time.
+    # In another second gpg would sign with another time.
     time.sleep(1.1)
     os.umask(0o077)
     try:
@@ -78,7 +78,7 @@ def the_same_inputs_are_the_same_bytes():
     finally:
         os.umask(0o022)
     signatures = {"dists/stable/InRelease", "dists/stable/Release.gpg"}
-    # The order of the signatures is that of the keys on the command line.
+    # The signatures have the order of the keys on the command line.
     assert {name for name in first | again if first.get(name) != again.get(name)} <= signatures
     assert contents(tree("again", f"{ours},{second}")) == first
     later = contents(tree("later", f"{ours},{second}", date=NOW + DAY))
@@ -88,7 +88,7 @@ def the_same_inputs_are_the_same_bytes():
         assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644), path
 
 
-def what_apt_would_refuse_is_not_signed():
+def deploy_repo_refuses_to_sign_what_apt_would_refuse():
     tree("no", "", refused="KEY is missing.*make repo KEY=FINGERPRINT")
     tree("no", "0" * 40, refused="has no secret key 0{40}")
     tree("no", ours[:16], refused="is not a fingerprint")
@@ -113,7 +113,7 @@ def what_apt_would_refuse_is_not_signed():
     assert contents(other) == {"letter": b"kept"}
 
 
-def the_keyring_package_is_clean():
+def lintian_accepts_the_keyring_package():
     package = next((scratch / "trees/first").glob("pool/main/r/regent-archive-keyring/*.deb"))
     subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", package], check=True)
 
@@ -125,7 +125,7 @@ def flip(path, at=-1):
 
 
 class Server:
-    """https://packages.example.org, with an authority that only the machines under test know."""
+    """https://packages.example.org, with a certificate authority that only the machines under test trust."""
 
     def __init__(self, folder):
         folder.mkdir()
@@ -145,7 +145,7 @@ class Server:
                 super().__init__(*words, directory=str(server.root), **more)
 
             def do_GET(self):
-                # An attacker does not answer that nothing has changed.
+                # As an attacker, it never answers "not modified".
                 del self.headers["If-Modified-Since"]
                 super().do_GET()
 
@@ -160,7 +160,7 @@ class Server:
 
 
 class Machine:
-    """A changed root of a Debian, with an overlay that is thrown away. It has curl and what Regent's packages depend on."""
+    """A chroot of a Debian, with a temporary overlay. It has curl and the dependencies of Regent's packages."""
 
     def __init__(self, suite, server):
         self.folder, self.server = scratch / suite, server
@@ -174,7 +174,7 @@ class Machine:
         self.mount("-t", "overlay", "-o", f"lowerdir={lower},upperdir={self.folder}/upper,workdir={self.folder}/work", "overlay", "")
         self.mount("-t", "proc", "proc", "proc")
         self.mount("--bind", "/dev", "dev")
-        # No network here has Debian's own archive.
+        # Debian's own archive is not reachable from this network.
         for path in ("etc/apt/sources.list", *(str(path.relative_to(self.root)) for path in self.root.glob("etc/apt/sources.list.d/*"))):
             (self.root / path).unlink(missing_ok=True)
         for path in (self.root / "etc/apt/apt.conf.d").glob("*[Pp]roxy*"):
@@ -189,7 +189,7 @@ class Machine:
         subprocess.run(["mount", *words[:-1], self.root / words[-1]], check=True)
 
     def run(self, *words, text="", fails=False):
-        """What the command printed. `fails`: True when it must fail, None when it may."""
+        """Runs a command and returns its output. `fails`: True if it must fail, None if it may."""
         done = subprocess.run(
             ["chroot", self.root, *words], input=text, capture_output=True, text=True, timeout=120,
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"})
@@ -200,7 +200,7 @@ class Machine:
         return self.run("apt-get", "-o", "APT::Update::Error-Mode=any", "update", fails=fails)
 
     def forget(self):
-        """A machine that has fetched nothing before. Otherwise apt keeps the newest release that it has seen."""
+        """Resets apt as on a new machine. Otherwise apt keeps the newest release that it has seen."""
         self.run("sh", "-c", "rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb")
 
     def version(self, package="regentd"):
@@ -213,21 +213,21 @@ def lines_of_the_page():
     return found
 
 
-def the_lines_of_the_page_install_the_service(machine):
+def the_lines_of_install_md_install_the_service(machine):
     machine.server.root = scratch / "trees/now"
     for line in lines_of_the_page():
         said = machine.run("sh", "-c", line, text="y\n")
         assert "Err:" not in said and "W: " not in said, said
     assert machine.version() == stage.version
     assert machine.run("dpkg", "-S", KEYRING).startswith("regent-archive-keyring: ")
-    # From now on apt verifies with the package's file.
+    # From now on apt verifies with the keyring of the package.
     machine.update()
     assert stage.version in machine.run("regentd", "--version", fails=None)
     verifier = machine.run("sh", "-c", "command -v sqv || command -v gpgv").strip()
     print(f"   {machine.run('apt', '--version').strip()}: {verifier}", flush=True)
 
 
-# What an attacker at the server, or one who has only another key, puts there.
+# The faults of an attacker at the server, or of one with another key.
 def tampered_package(out):
     flip(next(out.glob("pool/main/r/regent/regentd_*.deb")))
 
@@ -245,7 +245,7 @@ def tampered_release(out):
 
 
 def detached_only(out):
-    """Release and Release.gpg alone, of which one is changed."""
+    """Only Release and Release.gpg, and Release is changed."""
     tampered_release(out)
     (out / "dists/stable/InRelease").unlink()
 
@@ -262,7 +262,7 @@ def stripped(out):
 
 
 FAULTS = {
-    # The name, what is done to the newer tree, what apt says.
+    # The name, the change of the newer tree, and the message of apt.
     "tampered package": (tampered_package, "Hash Sum mismatch|unexpected size"),
     "tampered index": (tampered_index, "Hash Sum mismatch|unexpected size"),
     "tampered release": (tampered_release, "BADSIG|Message has been manipulated|[Bb]ad signature|invalid"),
@@ -270,18 +270,18 @@ FAULTS = {
     "another key": ("stranger", "NO_PUBKEY|Missing key"),
     "expired release": ("old", "is expired|Release file .* expired"),
     "unsigned": (unsigned, "is not signed|no longer signed|does not have a Release file"),
-    "a signature taken away": (stripped, "is not signed|no longer signed|Clearsigned file isn't valid|NODATA"),
+    "a signature removed": (stripped, "is not signed|no longer signed|Clearsigned file isn't valid|NODATA"),
 }
 
 
-def each_fault_is_refused(machine):
+def apt_refuses_each_fault(machine):
     for name, (fault, wanted) in FAULTS.items():
         out = scratch / "trees" / "faulty"
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(scratch / "trees" / (fault if isinstance(fault, str) else "newer"), out)
         if not isinstance(fault, str):
             fault(out)
-        # A machine that knows the good tree, and one that has never seen any.
+        # A machine that has seen the good tree, and one that has seen none.
         for is_new in (False, True):
             machine.forget()
             if not is_new:
@@ -295,19 +295,19 @@ def each_fault_is_refused(machine):
         print(f"   {name}: refused", flush=True)
 
 
-def an_upgrade_comes_from_the_tree(machine):
+def apt_upgrades_from_the_repository(machine):
     machine.server.root = scratch / "trees/newer"
     machine.update()
     machine.run("apt-get", "-y", "upgrade")
     assert machine.version() == machine.version("regentctl") == NEWER
-    # An attacker who replays the tree of before gets no downgrade.
+    # An attacker who replays the earlier tree cannot cause a downgrade.
     machine.server.root = scratch / "trees/now"
     machine.run("apt-get", "update", fails=None)
     assert NEWER in re.search("Candidate: (.*)", machine.run("apt-cache", "policy", "regentd"))[1]
 
 
-def a_new_key_comes_with_the_package(machine):
-    """Both keys sign while machines get the new one, then the new one alone; the old one is no longer accepted."""
+def the_keyring_package_brings_a_new_key(machine):
+    """Both keys sign while machines get the new one, then only the new one; the old one is then refused."""
     for name in ("both", "next"):
         machine.server.root = scratch / "trees" / name
         machine.update()
@@ -328,8 +328,8 @@ def on_both_debians():
     server = Server(scratch / "server")
     for suite in SUITES:
         machine = Machine(suite, server)
-        for step in (the_lines_of_the_page_install_the_service, each_fault_is_refused, an_upgrade_comes_from_the_tree,
-                     a_new_key_comes_with_the_package):
+        for step in (the_lines_of_install_md_install_the_service, apt_refuses_each_fault,
+                     apt_upgrades_from_the_repository, the_keyring_package_brings_a_new_key):
             timed(functools.partial(step, machine), f"{step.__name__} ({suite})")
 
 
@@ -340,7 +340,7 @@ def timed(step, name=None):
 
 
 def roots():
-    """Makes those that are missing while there is a network."""
+    """Makes missing roots while there is a network."""
     for suite in SUITES:
         folder = place / ".build" / Container.packaging_folder(suite)
         Container.make(folder / "root", folder / "made-of", suite, PACKAGING)
@@ -364,9 +364,11 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextl
     keys = Keys(scratch / "keys")
     ends.callback(keys.end)
     ours, second, stranger = keys.made("ours"), keys.made("second"), keys.made("stranger")
-    for step in (the_same_inputs_are_the_same_bytes, what_apt_would_refuse_is_not_signed, the_keyring_package_is_clean):
+    for step in (
+            the_same_inputs_give_the_same_bytes, deploy_repo_refuses_to_sign_what_apt_would_refuse,
+            lintian_accepts_the_keyring_package):
         timed(step)
     if is_inside:
         on_both_debians()
     else:
-        print("repository: apt is NOT RUN, as only root can change roots")
+        print("repository: apt is NOT RUN, because only root can use chroot")

@@ -1,4 +1,4 @@
-"""A real regentd with sample data, and boxes that ask it for codes: what the stories in a browser stand on."""
+"""A real regentd with sample data, and boxes that get codes from it; the stories in browsers use them."""
 
 import base64
 import hashlib
@@ -20,23 +20,23 @@ import uuid
 from regentd import control, free_port, serve
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The pages of another state of the source can be tested with the tests of this one.
+# REGENT_WEB names the pages of another state of the sources, to test them with these tests.
 WEB = pathlib.Path(os.environ.get("REGENT_WEB") or ROOT / "web")
 REQUESTOR = "cinema"
 PASSWORD = "a password of many words"
 LOGO = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z" fill="#345"/></svg>')
 
 
-# Generous: a wait ends with what it waits for, and this only ends what hangs.
+# Large, because a wait normally ends with its event; this limit only ends what hangs.
 PATIENCE = 60
 
 
 class Failure(Exception):
-    """A story that did not go as told."""
+    """An error: a story did not go as expected."""
 
 
 def until(what, condition, seconds=PATIENCE):
-    """Waits until the condition gives something, and gives that."""
+    """Waits until the condition returns a true value, and returns that."""
     end = time.monotonic() + seconds
     while True:
         found = condition()
@@ -48,7 +48,7 @@ def until(what, condition, seconds=PATIENCE):
 
 
 class Proxy:
-    """nginx on a port, with the service below a path and nothing else; `certificate` and `key` when it speaks TLS."""
+    """nginx on a port that serves the service below a path; with `certificate` and `key` it speaks TLS."""
 
     def __init__(self, home, path, port=None, certificate=None, key=None):
         self.home, self.path, self.port = pathlib.Path(home), path, port or free_port()
@@ -57,7 +57,7 @@ class Proxy:
         self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{path}"
 
     def start(self, service, strips=False, also=()):
-        """`strips` whether it takes the path away; `also` are paths outside of it that go to the service, too."""
+        """`strips` is whether nginx removes the path; `also` are paths outside of it that go to the service, too."""
         inside = service + ("/" if strips else "")
         forwarded = "proxy_set_header X-Forwarded-Proto https;" if self.tls else ""
         more = "".join(f"location {path} {{ proxy_pass {service}; }}\n" for path in also)
@@ -98,10 +98,10 @@ class Proxy:
 
 
 class Service:
-    """`regentd serve` in a folder of its own on a free port.
+    """`regentd serve` in its own folder on a free port.
 
-    `address` is where it listens; `https` gives it a certificate of its own; `proxy` puts nginx before it, which serves it below /tv: "strips" takes the
-    path away, "keeps" leaves it.
+    `address` is where it listens; `https` makes a certificate for it; `proxy` puts nginx before it, which serves it
+    below /tv and removes that path ("strips") or not ("keeps").
     """
 
     def __init__(self, programs, https=False, options=(), proxy=None, address="127.0.0.1"):
@@ -124,11 +124,11 @@ class Service:
             options += ["--tls-certificate", f"{home}/pem", "--tls-key", f"{home}/key"]
         if proxy:
             options += ["--public-url", self.proxy.url, "--trust-proxy", "127.0.0.0/8"]
-        # Every story comes from one address: its slips must not stop the next one.
+        # High limits, because all stories come from one address, and wrong codes of one must not stop the next.
         self.regentd = serve(
             self.programs, home, "--web", web, "--wrong-codes", "1000", "--wrong-codes-total", "1000",
             "--newcomer-rate", "100", *options, environment=self.environment, listen=f"{address}:0")
-        # Where boxes go, and where phones go.
+        # The URLs for boxes and for phones.
         self.inside = self.url = self.regentd.url
         try:
             if proxy:
@@ -140,7 +140,7 @@ class Service:
             raise
 
     def control(self, *words, text=None):
-        """`regentctl`; its JSON where it gives any."""
+        """Runs `regentctl`; returns its JSON if there is any."""
         printed = control(self.programs, self.environment, *words, text=text, seconds=PATIENCE)
         return json.loads(printed) if "--json" in words and printed.strip() else None
 
@@ -157,7 +157,7 @@ class Service:
             self.control("account", "add", "aurora", name, text=PASSWORD + "\n")
 
     def stop(self):
-        """Ends the service; what it says of its end is its own exit code."""
+        """Ends the service and returns its exit code."""
         if self.proxy:
             self.proxy.stop()
         code = self.regentd.stop()
@@ -166,7 +166,7 @@ class Service:
 
 
 def authorization(key, method, path):
-    """The header of a call as a box signs it."""
+    """The `Authorization` header of a call as a box signs it."""
     text = (f"{method} requestor_id={REQUESTOR}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
             f"request_time={int(time.time() * 1000)}, request_uri={path}")
     mac = base64.b64encode(hmac.new(key["secret"].encode(), text.encode(), hashlib.sha256).digest()).decode()
@@ -174,7 +174,7 @@ def authorization(key, method, path):
 
 
 def connected(place, timeout):
-    """A connection to the host of an address; whoever signed its certificate is believed."""
+    """A connection to the host of an address, which accepts any certificate."""
     if place.scheme == "https":
         trust = ssl._create_unverified_context()
         return http.client.HTTPSConnection(place.hostname, place.port, timeout=timeout, context=trust)
@@ -204,29 +204,29 @@ class Box:
             connection.request(method, f"{path}?{query}", headers=headers)
             answer = connection.getresponse()
             body = answer.read()
-            # A service that begins or ends answers in a plain sentence.
+            # A service that starts or stops responds with plain text.
             is_document = body and "json" in answer.getheader("Content-Type", "")
             return answer.status, json.loads(body) if is_document else None
         finally:
             connection.close()
 
     def ask(self, **query):
-        """A new code, and the whole record."""
+        """Gets a new code and stores its record."""
         status, record = self.call("POST", f"/reggie/v1/{REQUESTOR}/regcode", **query)
         assert status == 201, (status, record)
         self.record = record
         return record["code"]
 
     def look(self):
-        """The record of the code as it is now."""
+        """The current record of the code."""
         return self.call("GET", f"/reggie/v1/{REQUESTOR}/regcode/{self.record['code']}")[1]
 
     def signed_in(self):
-        """The answer to whether it is signed in."""
+        """Polls: the status and the document of the sign-in."""
         return self.call("GET", "/api/v1/tokens/authn")
 
     def wait(self):
-        """Waits for the answer as a box does, beside the story; joined by `answer`."""
+        """Starts a long poll in another thread, as a box does; `answer` waits for it."""
         self.answers = []
         self.thread = threading.Thread(
             target=lambda: self.answers.append(self.call("GET", "/api/v1/tokens/authn", prefer=55)), daemon=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The SDK's tutorial, run as it is written: its commands make the service, its blocks of Swift are one program.
+"""Runs the SDK's tutorial as it is written: its commands set up the service, its Swift blocks form one program.
 
-    tutorial.py write                    prints that program; what a reader fills in are its arguments
+    tutorial.py write                    prints that program; the values that a reader fills in are its arguments
     tutorial.py run PROGRAMS PROGRAM     PROGRAMS is the folder with regentd and regentctl
 """
 
@@ -20,13 +20,13 @@ from regentd import SECONDS, Regentd
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "Sources/AccessEnabler/AccessEnabler.docc/SignedInInTenMinutes.md"
 URL = "https://tv.example.org/1.m3u8"
-# What the page leaves to its reader.
+# The parts that the page leaves to its reader.
 READER = """import AccessEnabler
 import Glibc
 
 func show(_ text: String) {
   print("shows:", text)
-  // A pipe is written to in blocks: whoever reads the code would wait for the end.
+  // A pipe is written to in blocks, so without this the test would get the code only at the end.
   fflush(nil)
 }
 func play(_ url: String, token: String) { print("plays:", url, token.isEmpty ? "without a token" : "with a token") }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The units of deploy/systemd under a real systemd, with what `make install` puts into a minimal Debian.
+"""The units of deploy/systemd under a real systemd, in a minimal Debian with the files of `make install`.
 
 usage: units.py FOLDER_OF_PROGRAMS
 
-The Debian is made once, below .build/units, from Debian's mirror, and booted by systemd-nspawn; what a run changes in
-it is gone afterwards. Where none can be made or booted, that is said, and it is no failure: not everybody is root. One long
-file, as each unit is tried where the one before it left the machine.
+The Debian is made once, below .build/units, from Debian's mirror, and booted by systemd-nspawn; all changes of a run
+are discarded. If none can be made or booted, it says so and does not fail, because that needs root. The file is long
+because each unit is tested in the state in which the previous one left the machine.
 """
 import json, os, pathlib, re, resource, subprocess, sys, tempfile, threading, time
 
@@ -33,7 +33,7 @@ def control(*words, user="root", text=None, fails=False):
 
 
 def settled(unit="regentd"):
-    """Waits until a unit runs, and gives its process."""
+    """Waits until a unit runs; returns its process id."""
     machine.until(f"{unit} runs", lambda: machine.show(unit, "ActiveState") == "active")
     return int(machine.show(unit, "MainPID"))
 
@@ -51,7 +51,8 @@ def the_service_starts():
     machine.run("systemd-sysusers")
     machine.run("systemd-tmpfiles", "--create", fails=None)
     machine.run("install", "-m", "640", "-g", "regentd", f"{DOCUMENTS}/regentd.env", "/etc/regent/")
-    # The proxy's socket as in the example, and a port for this machine's own boxes, where nobody is believed to be a proxy.
+    # The proxy's socket as in the example, and a port for boxes on this machine, whose forwarding headers are not
+    # trusted.
     machine.run(
         "sed", "-i", f's,^REGENT_LISTEN=.*,REGENT_LISTEN="unix:{PROXY_SOCKET} 127.0.0.1:8787",', "/etc/regent/regentd.env")
     machine.run("systemctl", "enable", "--now", "regentd")
@@ -64,7 +65,7 @@ def the_service_starts():
     assert machine.run("stat", "-c", "%U %a", "/var/lib/regentd") == "regentd 700\n"
 
 
-def every_unit_is_closed_in_tightly():
+def every_unit_is_sandboxed():
     for unit, threshold in (("regentd", 12), ("regentd@1", 12), ("regent", 15), ("regent-pair@tty1", 15)):
         machine.run("systemd-analyze", "security", "--no-pager", f"--threshold={threshold}", f"{unit}.service")
 
@@ -80,7 +81,7 @@ def the_sandbox_is_in_force(unit="regentd", state="/var/lib/regentd"):
     limits = machine.run("cat", f"/proc/{pid}/limits")
     if unit == "regentd":
         assert re.search(r"Max core file size +0 ", limits), limits
-        # Where root may not raise limits (a container of its own), it is what there is.
+        # In a container where root may not raise limits, the current limit applies.
         wanted = min(int(machine.show(unit, "LimitNOFILE")), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         assert re.search(rf"Max open files +{wanted} ", limits), limits
     inside = ("nsenter", "-t", str(pid), "-m", "--")
@@ -92,7 +93,7 @@ def the_sandbox_is_in_force(unit="regentd", state="/var/lib/regentd"):
     assert machine.run(*inside, "ls", "-A", "/tmp") == "", "another's files"
 
 
-def a_mere_member_of_the_group_uses_regentctl():
+def a_member_of_the_admin_group_uses_regentctl():
     machine.run("useradd", "-m", "-G", "regent-admin", "anna")
     machine.run("useradd", "-m", "bob")
     control("requestor", "add", "acme", "--domain", "tv.example.org", user="anna")
@@ -112,14 +113,14 @@ def a_reload_is_no_restart():
     assert settled() == pid
 
 
-def what_is_killed_is_started_again():
+def systemd_restarts_a_killed_service():
     pid = settled()
     machine.run("kill", "-9", str(pid))
     replaced(pid)
     assert "acme" in requestors()
 
 
-def what_hangs_is_started_again():
+def systemd_restarts_a_service_that_hangs():
     machine.write("/run/systemd/system/regentd.service.d/soon.conf", "[Service]\nWatchdogSec=1\n")
     machine.run("systemctl", "daemon-reload")
     machine.run("systemctl", "restart", "regentd")
@@ -144,7 +145,7 @@ def the_box_answers_on_its_socket():
     machine.run("systemctl", "enable", "--now", "regent.socket")
     assert machine.show("regent", "ActiveState") == "inactive"
     assert machine.run("stat", "-c", "%a", "/run/regent/agent.sock") == "666\n"
-    # The first who asks starts the daemon; nobody is signed in yet.
+    # The first call starts the daemon; the box is not signed in yet.
     said = machine.run("runuser", "-u", "bob", "--", "regent", "status", fails=3)
     the_sandbox_is_in_force("regent", "/var/lib/regent")
     refused = machine.run("runuser", "-u", "bob", "--", "regent", "token", "news-1", fails=True)
@@ -170,7 +171,7 @@ def the_box_shows_a_code_on_a_console_and_is_signed_in():
 
 
 def a_second_box(name, options=""):
-    """Lets the pairing unit be another box, which nobody has signed in; `name` is its state below /var/lib."""
+    """Lets the pairing unit run another box that is not signed in; `name` is its state folder below /var/lib."""
     program = f"/usr/bin/regent pair --unattended --config /etc/regent/agent.conf --state /var/lib/{name} --socket /run/none"
     machine.write(
         "/run/systemd/system/regent-pair@.service.d/second.conf",
@@ -187,7 +188,7 @@ def approved(code, unit):
 
 
 def the_box_shows_its_code_on_the_first_console():
-    """The kernel's own: what stands on it is read back from its memory. Where there is none that is said."""
+    """The kernel's own console, whose contents are read back from its memory; skipped where there is none."""
     if not CONSOLE:
         print("   NOT RUN: this kernel has no console that can be read back (/dev/tty1, /dev/vcs1)")
         return
@@ -202,12 +203,12 @@ def the_box_shows_its_code_on_the_first_console():
         return found and found[0]
 
     approved(machine.until("a code on tty1", code), unit)
-    # The login prompt was called back; it wants a /dev/tty0, which a container has not.
+    # The login prompt was started again; it waits for a /dev/tty0, which a container does not have.
     machine.until("the prompt", lambda: machine.show("getty@tty1", "ConditionTimestampMonotonic") != asked)
 
 
-def a_screen_without_characters_shows_the_code_as_a_picture():
-    """The framebuffer is a file here: a scanner reads from it what stands on the screen."""
+def a_framebuffer_shows_the_code_as_a_picture():
+    """The framebuffer is a file here, from which a scanner reads the QR code."""
     width, height = 640, 480
     a_second_box("third", f"--qr framebuffer --framebuffer /var/lib/third/screen --framebuffer-size {width}x{height}x32")
     machine.run("install", "-d", "-o", "regent", "/var/lib/third")
@@ -229,12 +230,12 @@ def a_screen_without_characters_shows_the_code_as_a_picture():
         found = machine.until("a picture", scanned)
         assert code.replace("-", "") in found.upper(), (code, found)
         approved(code, unit)
-        # What stood there before is there again.
+        # The earlier contents of the screen are restored.
         assert not any(picture.read_bytes())
 
 
-def a_root_that_cannot_be_written_is_enough():
-    """Nothing but /var can be written, as on an image: a box calls, and is told why it cannot be enrolled anew."""
+def a_box_works_with_a_read_only_root():
+    """Only /var is writable, as on a system image: a box makes calls, and says why it cannot be enrolled again."""
     def run(line, fails=False):
         mounts = "mount --bind /var /var && mount -o remount,bind,ro / && "
         return machine.run("unshare", "-m", "sh", "-c", mounts + line, fails=fails)
@@ -249,7 +250,7 @@ def invitation():
     return json.loads(control("requestor", "invite", "acme"))["code"]
 
 
-def doctor_knows_whether_the_next_backup_will_be_made():
+def doctor_reports_whether_the_next_backup_will_be_made():
     def nightly():
         found = json.loads(control("doctor", fails=None))
         return next(one for one in found if one["check"] == "nightly-backup")
@@ -266,7 +267,7 @@ def doctor_knows_whether_the_next_backup_will_be_made():
 
 
 def the_box_boots_into_its_launcher():
-    """The code first, then the program; the program again when it ends; the code again when somebody signed the box out."""
+    """First the code, then the program; the program again when it ends; the code again after a sign-out."""
     settings = machine.run("cat", "/etc/regent/agent.conf")
     machine.write("/etc/regent/agent.conf", f"{settings}\nallow = user:regent-launcher pair status\n")
     machine.run("systemctl", "stop", "regent")
@@ -287,7 +288,7 @@ def the_box_boots_into_its_launcher():
         machine.run("systemctl", "start", unit)
         first = screen.code()
         assert not runs()
-        # A new code without a keyboard, as on the pairing screen alone.
+        # A new code without a keyboard, as on the pairing screen.
         machine.run("systemctl", "kill", "-s", "USR1", "--kill-whom=main", unit)
         control("code", "approve", screen.code(other_than=first), "--provider", "cable", "--account", "anna")
         machine.until("the launcher", runs)
@@ -307,12 +308,12 @@ def the_box_boots_into_its_launcher():
     machine.run("rm", "/etc/regent/launcher")
 
 
-def an_app_has_a_socket_of_its_own():
+def an_app_has_its_own_socket():
     settings = machine.run("cat", "/etc/regent/agent.conf")
     machine.write("/etc/regent/agent.conf", f"{settings}\napp = boxed requestor:acme socket:boxed\n")
     machine.write("/etc/systemd/system/regent-app@boxed.socket.d/who.conf", "[Socket]\nSocketUser=bob\n")
     machine.run("systemctl", "daemon-reload")
-    # systemd starts no socket of a service that runs.
+    # systemd does not start a socket whose service runs.
     machine.run("systemctl", "enable", "regent-app@boxed.socket")
     machine.run("systemctl", "stop", "regent.socket", "regent")
     machine.run("systemctl", "start", "regent-app@boxed.socket", "regent.socket")
@@ -327,30 +328,30 @@ def an_app_has_a_socket_of_its_own():
     assert ask(own, "bob")["app"] == "boxed"
     assert ask(common, "bob")["error"]["code"] == "not-an-app", "the line is for the socket alone"
     assert machine.code("runuser", "-u", "anna", "--", "curl", "-sS", "--unix-socket", own, "http://localhost/") != 0
-    # What is not for apps is not there, even for who owns the socket.
+    # Calls that are not for apps do not exist on this socket, even for its owner.
     assert "no-such-call" in machine.run(
         "runuser", "-u", "bob", "--", "curl", "-sS", "--unix-socket", own, "http://localhost/v1/status")
     machine.run("regent", "sso", "grant", "boxed")
     assert ask(own, "bob")["permission"] == "granted"
-    # The daemon is started again by whoever asks on it, and finds what was decided.
+    # A call starts the daemon again, and it has kept the decision.
     machine.run("systemctl", "stop", "regent")
     assert ask(own, "bob")["permission"] == "granted"
 
 
-def fail2ban_bans_who_tries_codes():
+def fail2ban_bans_an_address_that_guesses_codes():
     for file, target in (("filter", "filter.d"), ("jail", "jail.d")):
         machine.run("cp", f"{DOCUMENTS}/fail2ban/{file}.conf", f"/etc/fail2ban/{target}/regentd.conf")
-    # Debian's own jail wants a log file that a machine with a journal alone does not have.
+    # Debian's own jail needs a log file, which a machine with only a journal does not have.
     machine.run("rm", "-f", "/etc/fail2ban/jail.d/defaults-debian.conf")
     machine.run("systemctl", "restart", "fail2ban")
     machine.until("fail2ban answers", lambda: machine.code("fail2ban-client", "status", "regentd") == 0)
-    # The service takes five wrong codes of one address in ten minutes, the jail waits for twenty.
+    # The service accepts five wrong codes of an address in ten minutes; the jail by default waits for twenty.
     machine.run("fail2ban-client", "set", "regentd", "maxretry", "4")
     sender = [
         "--unix-socket", PROXY_SOCKET, "-H", "X-Forwarded-For: 203.0.113.9", "-H", "X-Forwarded-Proto: https",
         "-H", "X-Forwarded-Host: tv.example.org"]
     page = machine.run("curl", "-s", "-i", *sender, "http://tv.example.org/")
-    # By hand: curl sends a cookie that is for https over nothing else, and the proxy is not here.
+    # Set by hand, because curl would send this cookie only over https, and the proxy is not here.
     sender += ["-H", "Cookie: " + "; ".join(re.findall(r"(?im)^set-cookie: ([^;\r\n]+)", page))]
     token = re.search(r'name="csrf" value="([^"]*)"', page).group(1)
     for letter in "BCDFG":
@@ -362,7 +363,7 @@ def fail2ban_bans_who_tries_codes():
     machine.run("systemctl", "stop", "fail2ban")
 
 
-def nothing_acknowledged_is_lost_when_memory_runs_out():
+def no_acknowledged_change_is_lost_when_memory_runs_out():
     pid, acknowledged, ends = settled(), [], threading.Event()
 
     def write():
@@ -400,8 +401,8 @@ def a_stop_is_quick_and_clean():
     assert machine.code("test", "-e", "/run/regentd") != 0
 
 
-def a_service_of_several_has_a_place_and_a_name_of_its_own():
-    # A database of its own, as there is no server here: what the unit is for is tried elsewhere.
+def a_second_instance_has_its_own_socket_and_node_name():
+    # With its own SQLite database, because there is no database server here; other tests run several nodes.
     machine.write("/etc/regent/regentd-1.env", "REGENT_LISTEN=127.0.0.1:8801\nREGENT_DATABASE=/var/lib/regentd/one.db\n")
     machine.run("systemctl", "start", "regentd@1")
     settled("regentd@1")
@@ -413,15 +414,17 @@ def a_service_of_several_has_a_place_and_a_name_of_its_own():
 
 
 STEPS = (
-    the_service_starts, every_unit_is_closed_in_tightly, the_sandbox_is_in_force,
-    a_mere_member_of_the_group_uses_regentctl,
-    a_reload_is_no_restart, what_is_killed_is_started_again, what_hangs_is_started_again, the_box_answers_on_its_socket,
+    the_service_starts, every_unit_is_sandboxed, the_sandbox_is_in_force,
+    a_member_of_the_admin_group_uses_regentctl,
+    a_reload_is_no_restart, systemd_restarts_a_killed_service, systemd_restarts_a_service_that_hangs,
+    the_box_answers_on_its_socket,
     the_box_shows_a_code_on_a_console_and_is_signed_in, the_box_shows_its_code_on_the_first_console,
-    a_screen_without_characters_shows_the_code_as_a_picture, a_root_that_cannot_be_written_is_enough,
+    a_framebuffer_shows_the_code_as_a_picture, a_box_works_with_a_read_only_root,
     the_box_boots_into_its_launcher,
-    doctor_knows_whether_the_next_backup_will_be_made, an_app_has_a_socket_of_its_own, fail2ban_bans_who_tries_codes,
-    nothing_acknowledged_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean,
-    a_service_of_several_has_a_place_and_a_name_of_its_own)
+    doctor_reports_whether_the_next_backup_will_be_made, an_app_has_its_own_socket,
+    fail2ban_bans_an_address_that_guesses_codes,
+    no_acknowledged_change_is_lost_when_memory_runs_out, a_stop_is_quick_and_clean,
+    a_second_instance_has_its_own_socket_and_node_name)
 
 try:
     machine = Container(place / ".build" / "units", programs, devices=("/dev/tty1",) if CONSOLE else ())

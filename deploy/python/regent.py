@@ -1,4 +1,4 @@
-"""The box's daemon, `regent daemon`, for Python programs: its sign-in, its media tokens. Needs only the standard library.
+"""Signs a box in and gets media tokens through its daemon, `regent daemon`. Needs only Python's standard library.
 
     from regent import Regent
 
@@ -8,8 +8,8 @@
             print(event)
     print(box.authorize("channel-1")["token"])
 
-Each call is one of the daemon's socket, described in docs/socket.md, and gives back its JSON document as a dictionary.
-What the daemon refuses, and a daemon that is not there, is a RegentError. A Regent may be used from several threads.
+Each method makes a call on the daemon's socket (docs/socket.md) and returns its JSON document as a dictionary. It
+raises RegentError when the daemon refuses the call or does not run. Several threads may use one Regent.
 """
 
 import http.client
@@ -22,9 +22,9 @@ __all__ = ["Regent", "RegentError"]
 
 
 class RegentError(Exception):
-    """A refusal: `code` is a word for programs, `message` a sentence, `hint` what to do (or None).
+    """A refused call: `code` is an identifier for programs, `message` a sentence, `hint` what to do (or None).
 
-    `exit` is the exit code that the `regent` command has for it: 3 nobody is signed in, 6 the service is unreachable, …
+    `exit` is the exit code of the `regent` command for the same error: 3 not signed in, 6 service unreachable, …
     """
 
     def __init__(self, code, message, hint=None, exit=1):
@@ -33,9 +33,9 @@ class RegentError(Exception):
 
 
 class Regent:
-    """The daemon on `path`; without one on the usual places, the user's own before the system's.
+    """The daemon that listens on `path`; without it the user's own daemon if there is one, else the system's.
 
-    `timeout` is in seconds: authorizing may take a provider half a minute.
+    `timeout` is in seconds; an authorization may wait half a minute for a provider.
     """
 
     def __init__(self, path=None, timeout=60):
@@ -52,7 +52,7 @@ class Regent:
         self.timeout = timeout
 
     def status(self):
-        """Whether and how this box is signed in: signedIn, requestor, provider, providerName, expires, …; deviceId with `header`"""
+        """The sign-in of this box: signedIn, requestor, provider, expires, …; deviceId if `header` is allowed."""
         return self._call("GET", "status")
 
     def providers(self):
@@ -60,66 +60,67 @@ class Regent:
         return self._call("GET", "providers")["providers"]
 
     def preauthorize(self, resources):
-        """Those of the resources that may be watched: for decorating lists, not for playing."""
+        """The resources among these that the viewer may watch; use it to mark lists, not to start playing."""
         return self._call("POST", "preauthorize", {"resources": list(resources)})["resources"]
 
     def authorize(self, resource, data=None):
         """A short media token for one resource: token, expires (epoch milliseconds), resource, provider.
 
-        data: texts by name that the service is told besides."""
+        data: additional texts for the service, by name."""
         return self._call("POST", "authorize", {"resource": resource, **({"data": dict(data)} if data else {})})
 
     def metadata(self, key):
-        """What the provider says of the viewer: zip, maxRating, …; None when it says nothing."""
+        """A fact that the provider gives about the viewer: zip, maxRating, …; None if it gives none."""
         return self._call("POST", "metadata", {"key": key})["value"]
 
     def header(self, method, path):
-        """The value of the Authorization header for a call of one's own at the service; docs/socket.md lists the calls."""
+        """The value of the Authorization header for your own call to the service; docs/socket.md lists the calls."""
         return self._call("POST", "header", {"method": method, "path": path})["header"]
 
     def oauth_token(self, name, refused=None, url=None, method="GET", nonce=None):
-        """A token of another service that is good for a minute or more (`regent oauth`): token, type, expires, scope.
+        """A token of another service (`regent oauth`), valid for at least a minute: token, type, expires, scope.
 
-        refused: a token that the service did not take, so that another one is fetched. A token of type DPoP needs a
-        proof for each call: say which with url and method, and the answer has `proof`, the header DPoP of that call."""
+        refused: a token that the service has refused; a new one is fetched instead. A token of type DPoP needs a proof
+        for each call: name the call with url and method, and the result has `proof`, the value of its DPoP header."""
         body = {"name": name, "refused": refused, "url": url, "method": method if url else None, "nonce": nonce}
         return self._call("POST", "oauth/token", {key: value for key, value in body.items() if value is not None})
 
     def platform(self, requestor):
-        """How this app stands to the box's TV provider account: permission (granted, denied, undetermined), signedIn, and
-        when it is granted provider, providerName, viewer and expires. A program that is no app gets not-an-app."""
+        """Whether this app may use the box's TV provider account: permission (granted, denied, undetermined), signedIn,
+        and if granted provider, providerName, viewer and expires. A program that is not an app gets the error
+        not-an-app."""
         return self._call("POST", "platform/status", {"requestor": requestor})
 
     def platform_access(self, requestor, prompt=False, wait=55):
-        """The same; with `prompt` the viewer is asked on the box when nobody has decided, and the answer awaited."""
+        """As platform(); with `prompt` an undecided viewer is asked on the box, and the call waits for the answer."""
         prefer = {"Prefer": f"wait={int(wait)}"} if prompt else {}
         return self._call("POST", "platform/access", {"requestor": requestor, "prompt": prompt}, prefer)
 
     def platform_sign_out(self, requestor, wait=55):
-        """Asks the viewer on the box to sign it out, or to take its account from this app: what platform() says then."""
+        """Asks the viewer on the box to sign it out or to revoke this app's permission; returns the new platform()."""
         return self._call("POST", "platform/sign-out", {"requestor": requestor}, {"Prefer": f"wait={int(wait)}"})
 
     def platform_account(self, requestor, provider=None, profile_request=None):
-        """The account; with the service's profile request (base64) also `assertion`, the box's answer to it."""
+        """The account. With a profile request of the service (base64) it has `assertion`, the box's answer to it."""
         body = {"requestor": requestor}
         if profile_request:
             body.update(provider=provider, profileRequest=profile_request)
         return self._call("POST", "platform/account", body)
 
     def platform_picker(self, requestor):
-        """What the platform's dialog lists: title and providers."""
+        """The contents of the platform's dialog: title and providers."""
         return self._call("POST", "platform/picker", {"requestor": requestor})
 
     def logout(self):
-        """Signs the box out; whether somebody was signed in."""
+        """Signs the box out; returns whether it was signed in."""
         return self._call("POST", "logout", {})["wasSignedIn"]
 
     def pair(self, provider=None, force=False, number_matching=False, lifetime=None, wait=None, oauth=None):
-        """Signs the box in: the events of it, as `regent pair --json` prints them, until it has ended.
+        """Signs the box in. Yields the events of `regent pair --json` until the sign-in has ended.
 
-        With `wait`, in seconds, {"event": "waiting"} comes whenever that long nothing else did: a program of one thread
-        can look at its keys. `lifetime` is that of a code, in seconds. `oauth` signs in at that other service instead
-        (`regent oauth list`). Whoever leaves the loop takes the code back.
+        With `wait`, in seconds, it yields {"event": "waiting"} after each such time without another event, so that a
+        program with one thread can check its keys. `lifetime` is the lifetime of a code in seconds. `oauth` signs in at
+        that other service instead (`regent oauth list`). Leaving the loop withdraws the code.
         """
         order = {"force": force, "numberMatching": number_matching}
         if oauth:
@@ -175,7 +176,7 @@ class Regent:
                 connection.close()
             return _document(status, text)
         raise failure or RegentError(
-            "no-daemon", "no daemon listens on " + " or ".join(self.paths), "start it: systemctl start regent.socket", 6)
+            "no-daemon", "the daemon is not running: no program listens on " + " or ".join(self.paths), "start it: systemctl start regent.socket", 6)
 
 
 class _Connection(http.client.HTTPConnection):
@@ -195,7 +196,7 @@ def _document(status, text):
     try:
         document = json.loads(text)
     except ValueError:
-        raise RegentError("daemon", "what answers is not the daemon of this version") from None
+        raise RegentError("daemon", "the program on the socket is not a daemon of this version") from None
     if 200 <= status < 300:
         return document
     error = document.get("error") or {}
@@ -204,7 +205,8 @@ def _document(status, text):
 
 
 def _event(happened):
-    """An event of the socket in the words of `regent pair --json`; None for what a launcher has no use for."""
+    """Converts an event of the socket to that of `regent pair --json`; None for an event that the latter does not
+    have."""
     kind = happened["event"]
     if kind == "code":
         event = {name: happened[name] for name in ("event", "code", "display", "address", "expires")}
@@ -220,9 +222,9 @@ def _event(happened):
 
 
 def _hand_over():
-    """Puts the module of the Kodi add-on script.module.regent in this one's place for an add-on that requires it.
+    """Replaces this module by that of the Kodi add-on script.module.regent, for an add-on that requires it.
 
-    Kodi 20 has the system's folders before those of add-ons in its path, so it finds this file first.
+    Kodi 20 searches the system's folders before those of add-ons, so it finds this file first.
     """
     for place in sys.path:
         package = os.path.join(place, "regent")

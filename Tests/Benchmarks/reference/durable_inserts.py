@@ -1,4 +1,4 @@
-"""The reference of "sqlite: durable inserts": Python's own sqlite3, same table, 64 rows a commit, WAL and FULL."""
+"""The reference of "sqlite: durable inserts": Python's sqlite3, same table, 64 rows a transaction, WAL and FULL."""
 
 import os
 import sqlite3

@@ -1,9 +1,9 @@
-"""Copies the rows of a table of a database into an empty one with the same schema, 64 a commit, and prints rows/s.
+"""Copies the rows of a table into an empty database with the same schema, 64 a transaction, and prints rows/s.
 
-It is the best plain SQLite we know for these rows: the schema's own conditions (OR, not IN), no trigger and so no journal
-of a statement, rows in the order of their ids.
+This is the fastest plain SQLite that we know for these rows: the schema's own conditions (OR, not IN), no trigger and
+therefore no statement journal, and rows in the order of their ids.
 
-usage: same_rows.py SOURCE TARGET [TABLE]          the table is that of registration codes unless it is named
+usage: same_rows.py SOURCE TARGET [TABLE]          TABLE defaults to registration
 """
 
 import sqlite3

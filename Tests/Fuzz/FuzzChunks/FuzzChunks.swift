@@ -1,9 +1,9 @@
-// FuzzChunks: the decoder of chunked bodies against one that is as plain as can be, and against itself in pieces.
+// FuzzChunks: compares the decoder of chunked bodies with a simple reference decoder, and with itself on divided input.
 
 import FuzzSupport
 import RegentHTTPCodec
 
-/// One input: eight bytes choose the cuts, the rest is a chunked body and what follows it.
+/// Fuzzes one input: eight bytes choose where the rest is divided; the rest is a chunked body and trailing bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -13,22 +13,22 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
   let whole = decode(stream, ends: [stream.count])
   var splitter = Splitter(seed: seed)
-  promise("cutting changes nothing", whole == decode(stream, ends: splitter.ends(stream.count)))
-  promise("byte by byte changes nothing", whole == decode(stream, ends: Array(1...stream.count)))
+  promise("dividing the input does not change the result", whole == decode(stream, ends: splitter.ends(stream.count)))
+  promise("reading byte by byte does not change the result", whole == decode(stream, ends: Array(1...stream.count)))
 
   let plain = reference(stream)
   switch (whole.fault, whole.isComplete) {
   case (nil, true):
-    // What is accepted, a plain reader must read the same way: the same body, ended at the same byte.
-    guard let plain else { broken("accepted what a plain reader does not understand") }
-    promise("the same body", plain.body == whole.body)
-    promise("the same end", plain.end == whole.end, "\(plain.end) \(whole.end)")
+    // The reference decoder must read an accepted body in the same way: same bytes, same end.
+    guard let plain else { broken("the reference decoder cannot read an accepted body") }
+    promise("the body equals that of the reference", plain.body == whole.body)
+    promise("the body ends where the reference ends it", plain.end == whole.end, "\(plain.end) \(whole.end)")
   case (nil, false):
-    promise("all bytes are taken", whole.end == stream.count)
+    promise("an incomplete body has consumed all bytes", whole.end == stream.count)
   case (.some, _):
     break
   }
-  // The other way round, for bodies without anything optional: what a plain reader takes must be accepted.
+  // In the other direction only bodies without extensions and trailers must be accepted.
   if let plain, plain.isBare, plain.body.count <= limit {
     promise("a plain body is accepted", whole.isComplete && whole.fault == nil, "\(whole)")
   }
@@ -52,17 +52,19 @@ func decode(_ stream: [UInt8], ends: [Int]) -> Decoded {
       decoded.end = try decoder.decode(
         Array(stream[..<end]).span, from: decoded.end, into: &decoded.body)
     } catch {
-      // How much of a refused body came out before the fault is nobody's business.
+      // The number of bytes that were decoded before the fault may differ.
       return Decoded(fault: error)
     }
-    promise("never more than the limit", decoded.body.count <= limit)
-    promise("the count is right", decoder.decoded == decoded.body.count)
+    promise("the body never exceeds the limit", decoded.body.count <= limit)
+    promise("the number of decoded bytes is right", decoder.decoded == decoded.body.count)
   }
   decoded.isComplete = decoder.isComplete
   return decoded
 }
 
-/// Reads line by line; nil for whatever is not complete and plain.
+/// Reads a body line by line.
+///
+/// Returns nil when the body is incomplete or the reference cannot read it.
 func reference(_ stream: [UInt8]) -> (body: [UInt8], end: Int, isBare: Bool)? {
   var body: [UInt8] = []
   var position = 0

@@ -1,5 +1,5 @@
-// FuzzDiscovery: datagrams with which somebody in the network answers the search for a service. Whatever comes, reading
-// ends, what is kept has an end, and an address that is shown is the one that would be called.
+// FuzzDiscovery: datagrams with which any machine in the network can answer the search for a service. Parsing ends, the
+// memory is bounded, and a found address is exactly the one that the box would call.
 
 import FuzzSupport
 import RegentHTTPCodec
@@ -8,7 +8,7 @@ import RegentHTTPCodec
 
 private let id: UInt16 = 0x5247
 
-/// One input: datagrams, each behind two bytes with its length.
+/// Fuzzes one input: datagrams, each after two bytes with its length.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var rest = unsafe bytes(start, count)[...]
@@ -18,19 +18,20 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let datagram = Array(rest.dropFirst(2).prefix(length))
     rest = rest.dropFirst(2 + datagram.count)
     if let answer = DNSAnswer(datagram, to: id) {
-      promise("an answer has an end", answer.records.count <= 64)
+      promise("a datagram gives at most 64 records", answer.records.count <= 64)
       for case .pointer(of: let owner, to: let target) in answer.records {
-        promise("a name can be asked for", owner.bytes.count <= 255 && target.bytes.count <= 255)
+        promise("a name has at most 255 bytes", owner.bytes.count <= 255 && target.bytes.count <= 255)
       }
     }
     found.hear(datagram)
   }
-  promise("what is asked has an end", found.questions.count <= FoundServices.most + 1)
+  promise("the number of questions is limited", found.questions.count <= FoundServices.most + 1)
   for service in found.services {
     let text = service.address.description
-    promise("an address is one", (try? AbsoluteURL(parsing: text)) == service.address, text)
-    promise("it is another machine's", !service.address.host.isLoopback, text)
-    promise("nothing is smuggled in", service.address.query == nil && service.address.fragment == nil, text)
+    promise("an address is read as it was written", (try? AbsoluteURL(parsing: text)) == service.address, text)
+    promise("an address is not this machine's", !service.address.host.isLoopback, text)
+    promise(
+      "an address has no query and no fragment", service.address.query == nil && service.address.fragment == nil, text)
   }
   return 0
 }

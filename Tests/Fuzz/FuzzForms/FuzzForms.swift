@@ -1,20 +1,20 @@
-// FuzzForms: percent-decoding and forms against a plain decoder, and back again through the encoder.
+// FuzzForms: compares percent-decoding and forms with a simple reference decoder, and encodes and decodes the result.
 
 import FuzzSupport
 import RegentHTTPCodec
 
-/// One input: an encoded form.
+/// Fuzzes one input, an encoded form.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
   let plain = reference(input, plusIsSpace: false)
-  promise("bytes decode as they should", (try? PercentDecoding.bytes(input.span)) == plain)
+  promise("bytes decode as the reference decodes them", (try? PercentDecoding.bytes(input.span)) == plain)
   let text = try? PercentDecoding.text(input.span)
-  promise("text decodes as it should", text.map { Array($0.utf8) } == plain.flatMap(ifText))
+  promise("text decodes as the reference decodes it", text.map { Array($0.utf8) } == plain.flatMap(ifText))
   if let text {
-    promise("nothing is left to refuse", text.utf8.allSatisfy { $0 != 0 })
+    promise("decoded text has no NUL", text.utf8.allSatisfy { $0 != 0 })
     let again = try? PercentDecoding.text(PercentEncoding.component(text))
-    promise("what is encoded decodes to itself", again.map { Array($0.utf8) } == Array(text.utf8))
+    promise("encoded text decodes to itself", again.map { Array($0.utf8) } == Array(text.utf8))
   }
 
   let limits = FormParameters.Limits(parameters: 20, bytes: 2000)
@@ -30,21 +30,22 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   if input.count > 2000 || pairs.map({ $0.count > 20 }) ?? false { pairs = nil }
   promise(
-    "forms decode as they should",
+    "forms decode as the reference decodes them",
     form?.all.map { [Array($0.name.utf8), Array($0.value.utf8)] } == pairs)
   if let form {
     let encoded = PercentEncoding.form(form.all.map { ($0.name, $0.value) })
-    // Escapes are longer than what they stand for, so the limits of the way back are wider.
+    // Escapes are longer than the bytes they stand for, so the re-encoded form needs a higher limit.
     let wide = FormParameters.Limits(parameters: 20, bytes: 10_000)
     promise(
-      "a form survives the way there and back",
+      "an encoded form decodes to itself",
       (try? FormParameters(encoded: Array(encoded.utf8).span, limits: wide)) == form)
     for parameter in form.all {
       let values = form.values(of: parameter.name)
       switch form.occurrence(of: parameter.name) {
-      case .absent: broken("a parameter that is there is absent")
-      case .once(let value): promise("once is once", values == [value])
-      case .repeated(let all): promise("repeated is repeated", all == values && all.count > 1)
+      case .absent: broken("an existing parameter is reported as absent")
+      case .once(let value): promise("a parameter reported once has one value", values == [value])
+      case .repeated(let all):
+        promise("a parameter reported as repeated has all its values", all == values && all.count > 1)
       }
     }
   }

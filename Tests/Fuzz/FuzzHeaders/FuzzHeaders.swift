@@ -1,10 +1,10 @@
-// FuzzHeaders: the values of headers that are read as more than text: cookies, media types, preferences, forwarding.
+// FuzzHeaders: the headers whose values are parsed: cookies, media types, preferences, forwarding, credentials.
 
 import FuzzSupport
 import RegentHTTPCodec
 import HTTPServer
 
-/// One input: header lines, one value per line.
+/// Fuzzes one input: header values, one a line.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -21,11 +21,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Two requests that are alike but for what the input has in the place of the credentials, before it and behind it.
+/// Compares two requests built from six parts of the input: three parts before, in and after the credentials of each.
 func checkRemembered(_ lines: [[UInt8]]) {
   guard lines.count >= 6 else { return }
   func request(_ parts: ArraySlice<[UInt8]>) -> Request? {
-    // Its own line ends are those between the parts, so a carriage return stands for both.
+    // The parts are separated by LF, so that a part cannot contain one; a carriage return in a part becomes CR LF.
     let parts = parts.map { $0.flatMap { $0 == 13 ? [13, 10] : [$0] } }
     let head = Array("GET /a?".utf8) + parts[0] + Array(" HTTP/1.1\r\nHost: h\r\n".utf8) + parts[1] + parts[2]
     return try? Request(head: head + Array("\r\n\r\n".utf8))
@@ -33,7 +33,7 @@ func checkRemembered(_ lines: [[UInt8]]) {
   guard let first = request(lines[..<3]), let second = request(lines[3..<6]),
     let known = RememberedHead(first, atMost: 1024)
   else { return }
-  promise("a request is as it was", known.likeness(of: first) == .same)
+  promise("a request has the likeness \"same\" to itself", known.likeness(of: first) == .same)
   func fields(_ request: Request) -> [[UInt8]] {
     request.withHead { head, bytes in
       head.table.fields.flatMap { field in
@@ -48,10 +48,17 @@ func checkRemembered(_ lines: [[UInt8]]) {
     }.flatMap { [all[$0], all[$0 + 1]] }
   }
   switch known.likeness(of: second) {
-  case .same: promise("the same is the same", first.target == second.target && fields(first) == fields(second))
+  case .same:
+    promise(
+      "requests of likeness \"same\" have equal targets and fields",
+      first.target == second.target && fields(first) == fields(second))
   case .otherCredentials:
-    promise("all but the credentials is the same", first.target == second.target && others(first) == others(second))
-    promise("there is one value of credentials", second.headers(.authorization).count == 1)
+    promise(
+      "requests of likeness \"other credentials\" have equal targets and other fields",
+      first.target == second.target && others(first) == others(second))
+    promise(
+      "a request of likeness \"other credentials\" has one Authorization field",
+      second.headers(.authorization).count == 1)
   case .other: break
   }
 }
@@ -61,9 +68,9 @@ func checkCookies(_ lines: [String]) {
   let pieces = lines.flatMap { $0.utf8.split(separator: 59) }
     .filter { !$0.allSatisfy { $0 == 32 || $0 == 9 } }
   promise(
-    "each pair is read or counted", cookies.all.count + cookies.malformedCount == pieces.count)
+    "each cookie pair is read or counted as malformed", cookies.all.count + cookies.malformedCount == pieces.count)
   for cookie in cookies.all {
-    // Whatever was read can be set again: the two grammars are one.
+    // Everything that the reader accepts the writer must accept: both follow one grammar.
     promise(
       "a cookie that is read can be written",
       (try? SetCookie(cookie.name, cookie.value, isSecure: true)) != nil
@@ -73,7 +80,7 @@ func checkCookies(_ lines: [String]) {
     promise("a cookie is read as it was written", isQuoted || again.all == [cookie])
   }
   if let only = cookies.all.first, cookies.all.count == 1 {
-    promise("one cookie is found", cookies.value(of: only.name) == only.value)
+    promise("the value of a single cookie is found by its name", cookies.value(of: only.name) == only.value)
   }
 }
 
@@ -90,15 +97,15 @@ func checkTypes(_ lines: [String]) {
   let best = accepted.preferred(among: offered)
   for type in offered {
     let weight = accepted.weight(of: type)
-    promise("a weight is in range", (0...1000).contains(weight))
-    promise("nothing is wanted more than the best", weight <= best.map(accepted.weight) ?? 0)
+    promise("a weight is between 0 and 1000", (0...1000).contains(weight))
+    promise("no offered type weighs more than the preferred one", weight <= best.map(accepted.weight) ?? 0)
   }
 }
 
 func checkForwarded(_ lines: [String]) {
   guard let network = try? IPNetwork(parsing: "10.0.0.0/8"), let inside = IPAddress("10.1.2.3"),
     let outside = IPAddress("192.0.2.1")
-  else { broken("the fixture is wrong") }
+  else { broken("the addresses of the target can be read") }
   let proxies = TrustedProxies([network])
   for headers in [
     ForwardedHeaders(forwarded: lines), ForwardedHeaders(forwardedFor: lines),
@@ -107,19 +114,20 @@ func checkForwarded(_ lines: [String]) {
   ] {
     let stranger = ClientOrigin(address: outside, scheme: .http)
     promise(
-      "a stranger is not believed", proxies.origin(of: stranger, claimed: headers) == stranger)
+      "forwarding headers of an untrusted client are ignored",
+      proxies.origin(of: stranger, claimed: headers) == stranger)
     let proxy = ClientOrigin(address: inside, scheme: .http)
     let origin = proxies.origin(of: proxy, claimed: headers)
-    promise("there is always an address", origin.address != nil)
-    promise("an address comes with a hop", origin.hops > 0 || origin.address == inside)
-    // Whatever the client puts before what the proxy appended changes nothing.
+    promise("an origin has an address", origin.address != nil)
+    promise("an address other than the proxy's was forwarded", origin.hops > 0 || origin.address == inside)
+    // Values that a client writes before those of the proxy must have no effect.
     var longer = headers
     if !headers.forwardedFor.isEmpty, headers.forwarded.isEmpty, origin.hops > 0,
       let address = origin.address, !network.contains(address)
     {
       longer.forwardedFor.insert("203.0.113.66, 10.0.0.1", at: 0)
       promise(
-        "what the client wrote first changes nothing",
+        "values that the client wrote before the proxy change nothing",
         proxies.origin(of: proxy, claimed: longer) == origin)
     }
   }

@@ -1,10 +1,10 @@
-// FuzzRequests: a whole connection: heads, bodies and chunks one behind the other. Fed in pieces it must come out as
-// it does in one, and whatever is accepted must also be a request to a plain reader of lines.
+// FuzzRequests: a whole connection with pipelined heads, bodies and chunks. The result must not depend on how the input
+// is divided, and each accepted head must satisfy a simple line-based check of RFC 9112.
 
 import FuzzSupport
 import RegentHTTPCodec
 
-/// One input: eight bytes choose the cuts, the rest is what a client sends.
+/// Fuzzes one input: eight bytes choose where the rest is divided; the rest is what a client sends.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -15,9 +15,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let whole = read(stream, ends: [stream.count])
   var splitter = Splitter(seed: seed)
   let pieces = read(stream, ends: splitter.ends(stream.count))
-  promise("cutting changes nothing", whole == pieces, "\(whole)\n  \(pieces)")
+  promise("dividing the input does not change the result", whole == pieces, "\(whole)\n  \(pieces)")
   let bytewise = read(stream, ends: Array(1...stream.count))
-  promise("byte by byte changes nothing", whole == bytewise, "\(whole)\n  \(bytewise)")
+  promise("reading byte by byte does not change the result", whole == bytewise, "\(whole)\n  \(bytewise)")
 
   for message in whole.messages { check(message) }
   return 0
@@ -34,14 +34,14 @@ struct Message: Equatable {
 struct Connection: Equatable {
   var messages: [Message] = []
   var fault: MessageError?
-  /// Bytes that belong to no complete message yet.
+  /// The number of bytes that belong to no complete message.
   var rest = 0
 }
 
 let bodyLimit = 1000
 let limits = HeadLimits(line: 128, fields: 512, count: 8)
 
-/// What a server does with what it has each time a piece arrives.
+/// Reads messages as a server does each time bytes arrive.
 func read(_ stream: [UInt8], ends: [Int]) -> Connection {
   var connection = Connection()
   var head = RequestHead()
@@ -103,7 +103,7 @@ func read(_ stream: [UInt8], ends: [Int]) -> Connection {
   return connection
 }
 
-/// What RFC 9112 says of every head, checked the slow way.
+/// Checks what RFC 9112 demands of every head, in the simplest way.
 func check(_ message: Message) {
   let text = message.head
   promise("a head ends with an empty line", text.suffix(4).elementsEqual([13, 10, 13, 10]))
@@ -111,7 +111,7 @@ func check(_ message: Message) {
     let byte = text[index]
     if byte == 10 { promise("every LF follows a CR", index > 0 && text[index - 1] == 13) }
     if byte == 13 { promise("every CR precedes an LF", text[index + 1] == 10) }
-    promise("no NUL", byte != 0)
+    promise("a head contains no NUL", byte != 0)
   }
   var lines: [[UInt8]] = [[]]
   for byte in text where byte != 13 {
@@ -119,9 +119,9 @@ func check(_ message: Message) {
   }
   if lines[0].isEmpty { lines.removeFirst() }
   let words = lines[0].split(separator: 32, omittingEmptySubsequences: false)
-  promise("three words", words.count == 3)
+  promise("a request line has three words", words.count == 3)
   let version = String(decoding: words[2], as: UTF8.self)
-  promise("a version we speak", version == "HTTP/1.1" || version == "HTTP/1.0")
+  promise("the version is HTTP/1.0 or HTTP/1.1", version == "HTTP/1.1" || version == "HTTP/1.0")
   promise(
     "the method is the first word",
     String(decoding: words[0], as: UTF8.self) == message.method.token)
@@ -137,20 +137,21 @@ func check(_ message: Message) {
     counts[name, default: 0] += 1
     values[name] = String(decoding: line[(colon + 1)...], as: UTF8.self)
   }
-  promise("one Host", counts["host"] == 1 || (counts["host"] == nil && version == "HTTP/1.0"))
-  promise("one length at most", counts["content-length", default: 0] <= 1)
-  promise("one coding at most", counts["transfer-encoding", default: 0] <= 1)
+  promise(
+    "there is one Host, or none in HTTP/1.0", counts["host"] == 1 || (counts["host"] == nil && version == "HTTP/1.0"))
+  promise("there is at most one Content-Length", counts["content-length", default: 0] <= 1)
+  promise("there is at most one Transfer-Encoding", counts["transfer-encoding", default: 0] <= 1)
   let isChunked = counts["transfer-encoding"] == 1
-  promise("length and coding exclude each other", !(isChunked && counts["content-length"] == 1))
+  promise("Content-Length and Transfer-Encoding exclude each other", !(isChunked && counts["content-length"] == 1))
   if isChunked {
-    promise("no coding in 1.0", version == "HTTP/1.1")
+    promise("HTTP/1.0 has no Transfer-Encoding", version == "HTTP/1.1")
     promise(
-      "the coding is chunked",
+      "Transfer-Encoding is chunked",
       values["transfer-encoding"]?.lowercased().filter { $0 != " " && $0 != "\t" } == "chunked")
   } else {
     let length = values["content-length"].map { $0.filter { $0 != " " && $0 != "\t" } }
     promise(
-      "the body is as long as the length", message.body.count == length.map { Int($0) ?? -1 } ?? 0)
+      "the body is as long as Content-Length", message.body.count == length.map { Int($0) ?? -1 } ?? 0)
   }
-  promise("1.0 closes", version == "HTTP/1.1" || message.wantsClose)
+  promise("HTTP/1.0 closes the connection", version == "HTTP/1.1" || message.wantsClose)
 }

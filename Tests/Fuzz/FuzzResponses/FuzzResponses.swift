@@ -1,10 +1,10 @@
-// FuzzResponses: the client's reader of responses: however the bytes are cut, the verdict and the answer are the same.
+// FuzzResponses: the client's reader of responses. The result must not depend on how the bytes are divided.
 
 import FuzzSupport
 import RegentHTTPClient
 import RegentHTTPCodec
 
-/// One input: eight bytes choose the cuts, one the method, the rest is what a server sends before it hangs up.
+/// Fuzzes one input: eight bytes choose where it is divided, one the method; the rest is a response and the close.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -16,16 +16,16 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let whole = read(stream, method, ends: [stream.count])
   var splitter = Splitter(seed: seed)
   let pieces = read(stream, method, ends: splitter.ends(stream.count))
-  promise("cutting changes nothing", whole == pieces, "\(whole) \(pieces)")
+  promise("dividing the input does not change the result", whole == pieces, "\(whole) \(pieces)")
   promise(
-    "byte by byte changes nothing", whole == read(stream, method, ends: Array(1...stream.count)))
+    "reading byte by byte does not change the result", whole == read(stream, method, ends: Array(1...stream.count)))
   if whole.fault == nil {
-    promise("a head has no body", method != .head || whole.body.isEmpty)
-    promise("an interim answer is no answer", whole.status >= 200)
-    promise("what is kept was asked for", !whole.allowsReuse || whole.isComplete)
+    promise("a response to HEAD has no body", method != .head || whole.body.isEmpty)
+    promise("an interim response is not returned", whole.status >= 200)
+    promise("a connection is reused only after a complete response", !whole.allowsReuse || whole.isComplete)
     for header in whole.headers {
-      promise("no line end in a value", !header.value.utf8.contains { $0 == 10 || $0 == 13 })
-      promise("no NUL in a value", !header.value.utf8.contains(0))
+      promise("a header value has no line end", !header.value.utf8.contains { $0 == 10 || $0 == 13 })
+      promise("a header value has no NUL", !header.value.utf8.contains(0))
     }
   }
   return 0
@@ -49,7 +49,7 @@ func read(_ stream: [UInt8], _ method: Method, ends: [Int]) -> Answer {
     for end in ends {
       try reader.receive(Array(stream[position..<end]).span)
       position = end
-      promise("never more than the limit", reader.body.count <= limit)
+      promise("the body never exceeds the limit", reader.body.count <= limit)
     }
     let mayBeKept = reader.allowsReuse
     try reader.end()

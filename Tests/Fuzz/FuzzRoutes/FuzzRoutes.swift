@@ -1,25 +1,25 @@
-// FuzzRoutes: the tree of routes against a plain matcher of segments, on raw paths.
+// FuzzRoutes: compares the routing tree with a simple matcher of path segments, on raw paths.
 
 import FuzzSupport
 import RegentHTTPCodec
 import HTTPServer
 
-/// One input: a raw path, sent with GET.
+/// Fuzzes one input: a raw path of a GET request.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let path = unsafe bytes(start, count)
   let head = Array("GET ".utf8) + path + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
   guard let request = try? Request(head: head), request.path == path else { return 0 }
   guard let router, case .now(let response) = router.handle(request) else {
-    broken("the router does not answer")
+    broken("the router answers at once")
   }
   let expected = reference(path)
   promise(
-    "the status is right", Int(response.status.rawValue) == expected.status,
+    "the status equals that of the reference", Int(response.status.rawValue) == expected.status,
     "\(response.status.rawValue) \(expected)")
   if expected.status == 200 {
     promise(
-      "the route is right", response.body == Array(expected.text.utf8),
+      "the route equals that of the reference", response.body == Array(expected.text.utf8),
       "\(String(decoding: response.body, as: UTF8.self)) \(expected)")
   }
   return 0
@@ -77,7 +77,7 @@ func reference(_ path: [UInt8]) -> (status: Int, text: String) {
   if words.count == 2, words[0] == "D" || words[0] == "d", !words[1].isEmpty {
     return answer("/(D)/{x}", [("x", decoded[1])])
   }
-  // Literals come before captures, so a path below /s is first looked for there.
+  // Literals take precedence over captures, so a path below /s matches this route first.
   if words.count > 1, words[0] == "s", words[words.count - 1] != "" {
     return answer("/s/{t...}", [("t", Array(decoded[1...].joined(separator: [47])))])
   }

@@ -1,6 +1,6 @@
-// FuzzSocket: the calls of the daemon's socket, with a box of its own for each input. Whatever is asked, by whomever,
-// in whatever order: every call ends, with JSON and a status that is documented; nobody who is no app hears anything,
-// and only an app that the viewer let in gets the box's word, its viewer's name or its provider.
+// FuzzSocket: calls on the daemon's socket, with a new box for each input. Every call ends with JSON and a documented
+// status. A caller that is not an app gets no data, and only an app that the viewer allowed gets the box assertion, the
+// viewer's name or the provider.
 
 import AccessEnabler
 import CommandKit
@@ -16,9 +16,9 @@ import RegentPlatform
   import Glibc
 #endif
 
-/// One input: calls, one a line.
+/// Fuzzes one input: up to 16 calls, one a line.
 ///
-/// A letter says who asks, another one what; the rest is the body.
+/// The first byte of a line chooses the caller, the second one the call; the rest is the body.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let lines = unsafe bytes(start, count).split(separator: UInt8(ascii: "\n"), maxSplits: 15)
@@ -27,7 +27,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Who asks.
+/// The local user that calls.
 enum Asker: Int, CaseIterable {
   case owner, first, second, launcher, stranger, nobody
 
@@ -41,7 +41,7 @@ enum Asker: Int, CaseIterable {
     case .nobody: 65_534
     }
   }
-  /// What `agent.conf` calls it.
+  /// The app that `agent.conf` makes of this user.
   var app: String? {
     switch self {
     case .first: "first"
@@ -60,7 +60,7 @@ private let statuses: Set<Int> = [200, 400, 403, 404, 405, 413, 422, 503]
 private let refused: Set<Int> = [400, 403, 404, 405]
 private let requestors = ["ACME", "SPORT"]
 
-/// A daemon without a socket, whose account, tokens and service are in memory.
+/// A daemon without a socket; its account, tokens and service are in memory.
 private final class FuzzedBox {
   private let permissions: PermissionStore
   private let router: Router
@@ -90,7 +90,7 @@ private final class FuzzedBox {
       router = try server.router()
       ownRouter = try server.router(ofApp: "second")
     } catch {
-      broken("a box can be made", "\(error)")
+      broken("the daemon can be set up", "\(error)")
     }
   }
 
@@ -111,7 +111,7 @@ private final class FuzzedBox {
     check(response, of: target, isOwnSocket ? "second" : nil, by: asker)
   }
 
-  /// Nothing is held: time is none of the input's.
+  /// Sets `wait` to 0 in calls that can wait, because an input must not take time.
   private func body(_ bytes: [UInt8], of call: String) -> [UInt8] {
     guard ["pair/news", "platform/picker", "sso/prompts"].contains(call),
       var object = (try? JSONValue(reading: bytes))?.object
@@ -135,7 +135,7 @@ private final class FuzzedBox {
     }
   }
 
-  // MARK: What is promised
+  // MARK: - Promises
 
   private func check(_ response: Response, of target: String, _ socket: String?, by asker: Asker) {
     let status = Int(response.status.rawValue)
@@ -143,17 +143,21 @@ private final class FuzzedBox {
     promise("the status is documented", statuses.contains(status), "\(status) \(target)")
     guard let document = try? JSONValue(reading: response.body) else { broken("the answer is JSON", target, text) }
     if target.hasPrefix("platform/") {
-      promise("only an app is answered", asker.app != nil || refused.contains(status), "\(asker) \(status) \(text)")
+      promise(
+        "a caller that is not an app is refused", asker.app != nil || refused.contains(status),
+        "\(asker) \(status) \(text)")
       checkSecrets(document, by: asker, text)
     }
     if target.hasPrefix("sso/") {
-      promise("only the owner decides", asker == .owner || refused.contains(status), "\(asker) \(status) \(text)")
-      promise("settings are not on an app's socket", socket == nil || status == 404, "\(status) \(target)")
+      promise(
+        "a caller that is not the owner is refused", asker == .owner || refused.contains(status),
+        "\(asker) \(status) \(text)")
+      promise("an app's own socket does not offer the settings", socket == nil || status == 404, "\(status) \(target)")
     }
     if target == "authorize", status == 200 {
       let resource = document["resource"]?.string ?? ""
       let mayWatch = asker == .owner || asker == .launcher && resource.hasPrefix("free-")
-      promise("a token is given by the allow list alone", mayWatch, "\(asker) \(text)")
+      promise("only the allow list gives a media token", mayWatch, "\(asker) \(text)")
     }
   }
 
@@ -163,17 +167,17 @@ private final class FuzzedBox {
     let isGranted = requestors.contains { requestor in
       asker.app.map { permissions.permission(of: AppRequestor(app: $0, requestor: requestor)) == .granted } ?? false
     }
-    promise("the account is for whom the viewer let in", isGranted, "\(asker) \(text)")
+    promise("only an app that the viewer allowed gets account data", isGranted, "\(asker) \(text)")
     guard let word = document["assertion"]?.string else { return }
     promise(
-      "the word is about who asked", requestors.contains { word == "word \(asker.app ?? "") \($0)" },
+      "a box assertion names the calling app", requestors.contains { word == "word \(asker.app ?? "") \($0)" },
       "\(asker) \(text)")
   }
 }
 
-// MARK: - The ends, in memory
+// MARK: - Fakes
 
-/// Somebody is signed in on the box until it is signed out.
+/// A box account that is signed in until the sign-out.
 private final class FuzzedAccount: BoxAccount {
   private let isIn = Locked(true)
 
@@ -210,7 +214,7 @@ private struct FuzzedSource: EntitlementSource {
   func signOut() async throws(CommandError) -> Bool { true }
 }
 
-/// A service that signs in whoever asks for a code at a provider, and refuses who names none.
+/// A service that approves each code for which a provider was named, and denies the others.
 private final class FuzzedLink: PairLink {
   private let stream: AsyncStream<LinkEvent>
   private let tell: AsyncStream<LinkEvent>.Continuation

@@ -1,11 +1,11 @@
-/// Cuts bytes into pieces the way a network might; the same seed cuts the same way.
+/// Divides bytes into parts as a network might; the same seed gives the same parts.
 public struct Splitter {
   private var state: UInt64
 
-  /// A splitter from a number of the input, so that the fuzzer chooses the cuts.
+  /// Makes a splitter whose seed comes from the input, so that the fuzzer chooses the parts.
   public init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
 
-  /// The ends of the pieces of `count` bytes, most of them short; the last is `count`.
+  /// The ends of the parts of `count` bytes, most of them short; the last end is `count`.
   public mutating func ends(_ count: Int) -> [Int] {
     var ends: [Int] = []
     var end = 0

@@ -1,5 +1,5 @@
-// FuzzTokens: nobody forges a token by changing one, and JWK sets that are read are written and read as the same. The
-// seeds hold tokens that are valid for the keys below.
+// FuzzTokens: no changed token verifies, and JWK sets that are read are written and read again unchanged. The seeds
+// contain tokens that are valid for the keys below.
 
 import RegentCryptography
 import FuzzSupport
@@ -7,7 +7,7 @@ import RegentJSON
 
 private let shared: HMACKey = {
   guard let key = try? HMACKey(.sha256, Secret("an HMAC key for the fuzzer, 32 bytes or more"))
-  else { broken("the fuzzer's key can be used") }
+  else { broken("the target's HMAC key can be used") }
   return key
 }()
 private let keys: JWKSet = {
@@ -18,12 +18,12 @@ private let keys: JWKSet = {
     {"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
     """
   guard let keys = try? JWKSet(reading: Array(document.utf8)), keys.keys.count == 2 else {
-    broken("the fuzzer's keys can be read")
+    broken("the target's JWK set can be read")
   }
   return keys
 }()
 
-/// The signed texts of the seeds: no other may verify.
+/// The signed parts of the seeds' tokens; no other token may verify.
 private let known: Set<String> = [
   "eyJhbGciOiJIUzI1NiJ9.e30",
   "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0"
@@ -31,7 +31,6 @@ private let known: Set<String> = [
   "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc",
 ]
 
-/// One input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -41,12 +40,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       (try? token.verified(with: shared)) != nil || (try? token.verified(with: keys)) != nil
     let signed = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
     promise(
-      "no token is forged", !isVerified || known.contains(signed.prefix(2).joined(separator: ".")),
+      "only the known tokens verify", !isVerified || known.contains(signed.prefix(2).joined(separator: ".")),
       text)
   }
   if let set = try? JWKSet(reading: input) {
-    promise("a set survives", (try? JWKSet(reading: set.json.bytes())) == set, text)
-    for key in set.keys { promise("a thumbprint is a hash", key.key.thumbprint.utf8.count == 43) }
+    promise("a written JWK set is read as the same set", (try? JWKSet(reading: set.json.bytes())) == set, text)
+    for key in set.keys { promise("a thumbprint has 43 characters", key.key.thumbprint.utf8.count == 43) }
   }
   return 0
 }

@@ -1,9 +1,9 @@
-// FuzzURLs: URLs, hosts, addresses and networks: whatever is accepted is written and read back as the same.
+// FuzzURLs: URLs, hosts, addresses and networks. Everything that is accepted is written and read again unchanged.
 
 import FuzzSupport
 import RegentHTTPCodec
 
-/// One input: text.
+/// Fuzzes one input, a text.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -15,14 +15,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     )
     let again = try? AbsoluteURL(parsing: url.description)
     promise("a URL is written and read as the same", again == url, "\(url)")
-    // The parts are the text: nothing is lost, nothing is made up.
+    // The parsed parts together have the length of the text: nothing is lost or added.
     let length = url.description.utf8.count
     let isAddress = if case .address = url.host { true } else { false }
-    promise("a URL keeps its length", isAddress || length == text.utf8.count, "\(url)")
+    promise("the parts of a URL are as long as its text", isAddress || length == text.utf8.count, "\(url)")
     promise("the path begins with a slash", url.path.isEmpty || url.path.hasPrefix("/"))
     promise("the target begins with a slash", url.requestTarget.hasPrefix("/"))
-    promise("no user information", !url.host.description.contains("@"))
-    promise("an origin is a URL", (try? AbsoluteURL(parsing: url.origin))?.origin == url.origin)
+    promise("a host has no user information", !url.host.description.contains("@"))
+    promise("an origin is read as the same origin", (try? AbsoluteURL(parsing: url.origin))?.origin == url.origin)
     if let port = url.port { promise("a port is in range", (1...65535).contains(port)) }
   }
   if let host = HostName(parsing: text) {
@@ -30,7 +30,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       "a host is written and read as the same", HostName(parsing: host.description) == host,
       "\(host)")
     for byte in host.description.utf8 {
-      promise("no separator in a host", byte > 0x20 && !"/?#@\\%".utf8.contains(byte))
+      promise("a host has no separator", byte > 0x20 && !"/?#@\\%".utf8.contains(byte))
     }
   }
   if let address = IPAddress(text) {
@@ -39,8 +39,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       "\(address)")
     for bits in [0, 1, 31, 32, 63, 64, 65, 127, 128] {
       let network = address.network(leadingBits: bits)
-      promise("a network is its own network", network.network(leadingBits: bits) == network)
-      promise("full length is the address", bits < address.width || network == address)
+      promise("the network of a network is itself", network.network(leadingBits: bits) == network)
+      promise("the network of the full length is the address", bits < address.width || network == address)
     }
   }
   if let network = try? IPNetwork(parsing: text) {

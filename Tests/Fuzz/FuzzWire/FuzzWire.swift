@@ -1,5 +1,5 @@
-// FuzzWire: what devices send and stream servers receive. What is read has one spelling only, so that nothing that was
-// signed, used or remembered comes back with another face.
+// FuzzWire: what devices and stream servers receive. Everything that is read has exactly one spelling; otherwise an
+// attacker could send a signed, used or remembered value again in another form.
 
 import FuzzSupport
 import RegentEncodings
@@ -7,7 +7,7 @@ import RegentJSON
 import RegentPairing
 import RegentPairingWire
 
-/// One input: the first byte chooses the reader.
+/// Fuzzes one input: the first byte chooses the reader, the rest is what it reads.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -34,20 +34,20 @@ private func readHeader(_ text: String) {
     textToSign: String(decoding: call.signedText, as: UTF8.self), publicKey: call.publicKey,
     signature: call.signature)
   promise("a header has one spelling", again == text, again)
-  promise("what is signed comes first", text.utf8.starts(with: call.signedText))
+  promise("a header begins with its signed text", text.utf8.starts(with: call.signedText))
   promise("a nonce is short", (1...128).contains(call.nonce.utf8.count))
   let fields = plainFields(String(decoding: call.signedText, as: UTF8.self))
   promise(
-    "the places are those of the fields",
+    "the fields equal those of the reference",
     fields == [
       ["", call.method], ["nonce", call.nonce], ["request_uri", call.requestURI],
       ["requestor_id", call.requestor.text], ["signature_method", call.signatureMethod.rawValue],
     ], "\(fields)")
 }
 
-/// A header, and the next one, which is read by the shape of the first as by itself, or not.
+/// Reads a header, and a second one by the shape of the first; if that succeeds, the full reader must agree.
 ///
-/// Of the next one it has three lines, nonce, time and signature, or one with all of it.
+/// The second header is given as a whole line, or as three lines with nonce, time and signature.
 private func readByShape(_ text: String) {
   let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false).map { Array($0.utf8) }
   guard let known = lines.first, lines.count == 2 || lines.count == 4, let next = nextHeader(known, lines.dropFirst())
@@ -58,16 +58,16 @@ private func readByShape(_ text: String) {
   do {
     let call = try SignedHeader.read(String(decoding: next, as: UTF8.self))
     promise(
-      "what is new is what the header says",
+      "the changed fields equal those of the full reader",
       next[news.signedText] == call.signedText[...]
         && next[news.nonce] == call.signedText[call.places.nonce] && news.requestTime == call.requestTime
         && news.signature == call.signature)
     promise(
-      "all else is as it was",
+      "the other fields equal those of the first header",
       call.requestor == first.requestor && call.publicKey == first.publicKey && call.method == first.method
         && call.requestURI == first.requestURI && call.signatureMethod == first.signatureMethod)
   } catch {
-    broken("what is read by a shape can be read", "\(error)")
+    broken("a header that was read by a shape can be read in full", "\(error)")
   }
 }
 
@@ -83,7 +83,7 @@ private func nextHeader(_ known: [UInt8], _ lines: ArraySlice<[UInt8]>) -> [UInt
   return next
 }
 
-/// The method and the fields that are known, in order of their names, as a reader of plain texts finds them.
+/// The method and the known fields, sorted by name, as a simple text reader finds them.
 private func plainFields(_ signed: String) -> [[String]] {
   let method = signed.prefix { $0 != " " }
   let fields = signed.dropFirst(method.count + 1).split(separator: ",").map { field in
@@ -95,7 +95,7 @@ private func plainFields(_ signed: String) -> [[String]] {
 
 private func readToken(_ text: String) {
   guard let token = try? ReceivedMediaToken(reading: text) else { return }
-  promise("there is a signature", !token.signature.isEmpty)
+  promise("a token has a signature", !token.signature.isEmpty)
   let known = MediaToken(
     sessionGUID: token.token.sessionGUID, requestor: token.token.requestor,
     resource: token.token.resource, lifetime: token.token.lifetime, issued: token.token.issued,
@@ -103,10 +103,10 @@ private func readToken(_ text: String) {
     keyID: token.token.keyID)
   do {
     let again = try ReceivedMediaToken(reading: known.serialized(signature: token.signature))
-    promise("what was written is the same", again.token == token.token)
-    promise("with the same signature", again.signature == token.signature)
+    promise("a written token is read as the same token", again.token == token.token)
+    promise("a written token is read with the same signature", again.signature == token.signature)
   } catch {
-    broken("what was written can be read", "\(error)")
+    broken("a written token can be read", "\(error)")
   }
 }
 
@@ -115,7 +115,7 @@ private func readDevice(_ text: String) {
   for (key, value) in device.completed(byUserAgent: text).values {
     promise("a value is a short line", !value.isEmpty && value.utf8.count <= 256, key.rawValue)
     promise(
-      "no control characters", value.unicodeScalars.allSatisfy { $0.value >= 0x20 }, key.rawValue)
+      "a value has no control characters", value.unicodeScalars.allSatisfy { $0.value >= 0x20 }, key.rawValue)
   }
 }
 
@@ -123,62 +123,62 @@ private func readCode(_ text: String) {
   guard let code = try? RegistrationCode(typed: text) else { return }
   promise("the shown form is the same code", (try? RegistrationCode(typed: code.display)) == code)
   promise("the wire form is the same code", (try? RegistrationCode(typed: code.wire)) == code)
-  promise("it has eight letters", code.wire.utf8.count == RegistrationCode.length)
+  promise("a code has eight letters", code.wire.utf8.count == RegistrationCode.length)
 }
 
-/// The claims as they come on the wire: the fuzzer need not find base64.
+/// Encodes the claims as in a signed request, because the fuzzer does not find base64 by itself.
 private func signedLook(_ claims: String) -> String { "e30.\(Base64URL.encode(Array(claims.utf8))).AA" }
 
 private func readRequest(_ text: String) {
   guard let request = ProfileRequest(unverified: text) else { return }
-  promise("a request is short", text.utf8.count <= ProfileRequest.longest)
-  promise("what is remembered of it is short", (1...128).contains(request.id.utf8.count), request.id)
-  promise("what is written is the same request", ProfileRequest(request.claims) == request)
-  // Written anew it may be longer than it came, by what JSON escapes.
+  promise("a request is within the size limit", text.utf8.count <= ProfileRequest.longest)
+  promise("the id of a request has at most 128 bytes", (1...128).contains(request.id.utf8.count), request.id)
+  promise("a written request is read as the same request", ProfileRequest(request.claims) == request)
+  // The JSON escapes of the new text may make it longer than the limit.
   let written = signedLook(String(decoding: request.claims.bytes(), as: UTF8.self))
   promise(
-    "it is read as the same",
+    "written claims are read as the same claims",
     written.utf8.count > ProfileRequest.longest || ProfileRequest(unverified: written) == request, written)
-  promise("it ends later", request.expires >= request.issued)
+  promise("a request does not expire before it was issued", request.expires >= request.issued)
   let clock = Instant(milliseconds: Int64(text.utf8.count))
   let time = PlatformAssertion.issued(at: clock, for: request)
-  promise("a word's time is the clock's or its request's", time == clock || time == request.issued)
+  promise("an assertion's time is the clock's or its request's", time == clock || time == request.issued)
 }
 
 private func readAssertion(_ text: String) {
   guard let claims = (try? JSONValue(reading: Array(text.utf8)))?.object, let word = PlatformAssertion(claims)
   else { return }
-  promise("what is written is the same word", PlatformAssertion(word.claims) == word)
+  promise("a written assertion is read as the same assertion", PlatformAssertion(word.claims) == word)
   let again = (try? JSONValue(reading: word.claims.bytes()))?.object
-  promise("it is read as the same", again.flatMap { PlatformAssertion($0) } == word)
+  promise("written claims are read as the same claims", again.flatMap { PlatformAssertion($0) } == word)
   promise("the name of an app is short", (1...64).contains(word.app.utf8.count), word.app)
   promise(
-    "the name of an app is harmless, wherever it is shown",
+    "the name of an app has no special characters",
     word.app.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"<>&\"'/\\,;".utf8.contains($0) }
       && word.app.first != "." && word.app.first != "-", word.app)
   let now = Instant(milliseconds: Int64(text.utf8.count))
   if word.isFresh(at: now) {
     let age = now.since(word.issued)
-    promise("fresh is within a minute", age <= .seconds(60) && age >= .seconds(-60), "\(word.issued)")
+    promise("a fresh assertion is at most a minute old", age <= .seconds(60) && age >= .seconds(-60), "\(word.issued)")
   }
 }
 
 private func readEnrolment(_ bytes: [UInt8]) {
   if let asked = EnrolmentRequest(bytes) {
-    promise("a request is short", bytes.count <= EnrolmentRequest.longest)
-    promise("what is written is the same request", EnrolmentRequest(asked.bytes) == asked)
-    // Of one length each: what a proof is made over cannot be cut in two ways.
-    promise("a name is four letters", asked.id.text.utf8.count == EnrolmentCode.idLength, asked.id.text)
-    promise("hashes are whole", asked.box.count == 32 && asked.proof.count == 32)
+    promise("a request is within the size limit", bytes.count <= EnrolmentRequest.longest)
+    promise("a written request is read as the same request", EnrolmentRequest(asked.bytes) == asked)
+    // All parts have a fixed length, so that a proof's input can be divided in only one way.
+    promise("an id has four letters", asked.id.text.utf8.count == EnrolmentCode.idLength, asked.id.text)
+    promise("hashes have 32 bytes", asked.box.count == 32 && asked.proof.count == 32)
   }
   if let answer = EnrolmentAnswer(bytes) {
-    promise("what is written is the same answer", EnrolmentAnswer(answer.bytes) == answer)
+    promise("a written answer is read as the same answer", EnrolmentAnswer(answer.bytes) == answer)
   }
   if let grant = EnrolmentGrant(bytes) {
-    promise("what is written is the same grant", EnrolmentGrant(grant.bytes) == grant)
+    promise("a written grant is read as the same grant", EnrolmentGrant(grant.bytes) == grant)
   }
   if let code = EnrolmentCode(typed: String(decoding: bytes, as: UTF8.self)) {
     promise("the shown form is the same code", EnrolmentCode(typed: code.display) == code, code.display)
-    promise("as are its letters", EnrolmentCode(letters: code.id.text + code.secret) == code)
+    promise("the letters of a code are the same code", EnrolmentCode(letters: code.id.text + code.secret) == code)
   }
 }

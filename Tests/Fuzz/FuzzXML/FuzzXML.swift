@@ -1,9 +1,8 @@
-// FuzzXML: what the reader accepts stays within its limits, and written out again it is read as the same tree.
+// FuzzXML: an accepted document stays within the limits, and is written and read again as the same tree.
 
 import FuzzSupport
 import XML
 
-/// One input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = unsafe bytes(start, count)
@@ -15,14 +14,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     promise("an error is one line", !"\(error)".contains("\n"))
     return 0
   }
-  promise("no document type is accepted", !contains(input, "<!DOCTYPE"))
-  promise("it is not too deep", depth(root) <= limits.depth)
+  promise("a document type is refused", !contains(input, "<!DOCTYPE"))
+  promise("the depth is within the limit", depth(root) <= limits.depth)
   let written = write(root)
   do {
     let again = try XMLElement(reading: Array(written.utf8), limits: XMLLimits(bytes: .max))
-    promise("what was written is the same", again == root, written)
+    promise("a written document is read as the same document", again == root, written)
   } catch {
-    broken("what was written can be read", written, "\(error)")
+    broken("a written document can be read", written, "\(error)")
   }
   return 0
 }
@@ -31,7 +30,7 @@ private func depth(_ element: XMLElement) -> Int {
   1 + (element.children.map(depth).max() ?? 0)
 }
 
-/// Inside comments and CDATA sections the words mean nothing.
+/// Whether the input contains `word` outside of comments and CDATA sections, where it would have no meaning.
 private func contains(_ input: [UInt8], _ word: String) -> Bool {
   let text = String(decoding: input, as: UTF8.self)
   return !text.contains("<!--") && !text.contains("<![CDATA[") && text.contains(word)

@@ -32,14 +32,14 @@ class Run:
         self.services = {https: Service(options.programs, https=https) for https in (False, True)}
 
     def perform(self, kind, tests):
-        """These tests in one browser after the other; script is on or off for a whole browser."""
+        """Performs these tests one after another in one browser; scripts are on or off for a whole browser."""
         for script in (True, False):
             engine = None
             for test in tests:
                 if test.script != script or self.options.only not in str(test):
                     continue
                 began = time.monotonic()
-                # A driver that hangs says nothing about the pages: the test begins again in a new browser.
+                # A driver that hangs proves nothing about the pages, so the test is repeated in a new browser.
                 for _ in range(3):
                     try:
                         engine = engine or self.start(kind, script)

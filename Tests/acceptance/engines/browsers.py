@@ -19,7 +19,7 @@ class WebKit(Engine):
             raise SystemExit("no MiniBrowser; run deploy/bootstrap --pages")
         port = free_port()
         self.launch("WebKitWebDriver", f"--port={port}")
-        # Without its bar of tools the window can be as narrow as a phone.
+        # Without its toolbar the window can be as narrow as a phone.
         options = ["--automation", "--full-screen"] + ([] if self.script else ["--enable-javascript=false"])
         return self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
 
@@ -78,7 +78,7 @@ class Firefox(Engine):
         return Marionette(int(port.read_text()), {"pageLoadStrategy": "none", "acceptInsecureCerts": True})
 
     def begin_tab(self):
-        # The window is 500 pixels wide at least, the page in it can be narrower.
+        # The window is at least 500 pixels wide, but the page in it can be narrower.
         self.driver.command("context", value="chrome")
         self.run(f"const style = gBrowser.selectedBrowser.style; style.minWidth = style.maxWidth = '{WIDTH}px';")
         self.driver.command("context", value="content")

@@ -1,4 +1,4 @@
-"""Each button that leads from one page to another: how a test comes to it, and what one tap on it does."""
+"""Each button that leads from one page to another: how a test reaches it, and what one tap on it does."""
 
 import dataclasses
 
@@ -11,16 +11,17 @@ class Case:
     name: str
     scene: object
     button: str
-    # What the box sees then; None where the code is left in a state that decides nothing.
+    # The state that the box sees afterwards; None if the code has no decision yet.
     state: object = None
-    # The lines that one tap writes into the audit log.
+    # The actions that one tap adds to the audit log.
     actions: tuple = ()
     signed_in: object = True
     # Only with script, or only without.
     script: object = None
-    # Where a form leads to, or what is true when its answer was lost and the browser sends it again.
+    # The page after a form, or the pages that are right when the response was lost and the browser sends the form
+    # again.
     after: tuple = ()
-    # Gaps and places where the second tap meets a decision; the short run tries them in each engine.
+    # Gaps and places at which the second tap hits a decision; the short run tries them in each engine.
     worst: tuple = ()
 
 

@@ -1,6 +1,7 @@
 """A screen without a monitor (Xvfb), with a mouse and a keyboard.
 
-They are the X server's own: no driver waits for a page between two clicks, and a key that is held down repeats.
+Input events come from the X server itself, so that no driver waits for a page between two clicks, and a key that is
+held down repeats.
 """
 
 import ctypes
@@ -8,13 +9,13 @@ import os
 import subprocess
 import time
 
-# Xlib ends the whole process when its server is gone, unless these functions say what to do then.
+# Without these functions Xlib ends the whole process when its server is gone.
 QUIET = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: 0)
 STAY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: None)
 
 
 class Display:
-    """An X server of its own: one browser cannot take the keyboard of another one."""
+    """Its own X server, so that a browser cannot take the keyboard focus from another."""
 
     def __init__(self, width=600, height=1000):
         read, write = os.pipe()

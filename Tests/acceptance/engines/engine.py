@@ -16,9 +16,9 @@ from engines.wire import CommandFailed, WebDriver
 from service import Failure, until
 
 WIDTH, HEIGHT = 390, 844
-# A viewer who looks before the tap: a page counts taps after one second.
+# The pause of a viewer who looks first: a page ignores taps in its first second.
 DELIBERATE = 1.2
-# Without the page's script: what the page is, and which document. The heading is the one that is shown.
+# Needs no script of the page: which page it is, and which document. The heading is the visible one.
 LOOK = """
 const shown = [...document.querySelectorAll("h1")].find((one) => one.getClientRects().length > 0);
 return {document: performance.timeOrigin, whole: document.readyState === "complete", address: location.href,
@@ -44,7 +44,7 @@ ENVIRONMENT = {
 class Engine:
     """A browser at phone size, with or without script."""
 
-    # `tab` is what the driver opens in front: a tab or a window.
+    # What the driver opens in front: a tab or a window.
     name, tab = "", "tab"
 
     def __init__(self, script=True):
@@ -59,7 +59,7 @@ class Engine:
             raise
 
     def begin_tab(self):
-        """What each tab needs anew."""
+        """Prepares a new tab."""
 
     def launch(self, *command):
         home = self.folder.name
@@ -69,7 +69,7 @@ class Engine:
             start_new_session=True)
 
     def session(self, port, capabilities):
-        """A session as soon as the driver listens. No command waits for a page: a tap must be able to come early."""
+        """Starts a session when the driver listens. No command waits for a page, so that taps can come early."""
         def connect():
             if self.process.poll() is not None:
                 raise Failure(f"the driver of {self.name} ended with {self.process.returncode}")
@@ -85,14 +85,14 @@ class Engine:
     # What a page is
 
     def look(self):
-        """The page as it is now; None between two pages."""
+        """The current page; None between two pages."""
         try:
             return self.run(LOOK)
         except CommandFailed:
             return None
 
     def at(self, *headings, seconds=15, other_than=None):
-        """Waits for a whole page with one of these headings, and gives it."""
+        """Waits for a complete page with one of these headings, and returns it."""
         last = None
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -104,7 +104,7 @@ class Engine:
         raise Failure(f"no page {' or '.join(map(repr, headings))}: {found}")
 
     def still(self, seconds=0.6):
-        """The page once no other one has come for this long; also an error page of the browser."""
+        """The page, once no other has come for this long; it may be an error page of the browser."""
         page, since, end = self.look(), time.monotonic(), time.monotonic() + 20
         while time.monotonic() < min(since + seconds, end):
             time.sleep(0.05)
@@ -114,21 +114,21 @@ class Engine:
         return page
 
     def arrive(self, address):
-        """Waits for the whole page at this address."""
+        """Waits for the complete page at this address."""
         def found():
             page = self.look()
             return page if page and page["whole"] and page["address"] == address else None
         return until(f"{self.name} is at {address}", found)
 
     def leaves(self, page):
-        """Waits for another document than this one."""
+        """Waits for another document."""
         def is_gone():
             now = self.look()
             return now and now["whole"] and now["document"] != page["document"]
         until(f"{self.name} shows another page than {page['heading']!r}", is_gone, 15)
 
     def settled_heading(self, wanted, seconds=4):
-        """The heading, as soon as it is one of these, else the one after this time."""
+        """The heading, as soon as it is one of these, otherwise that at the end of this time."""
         wanted, end = list(wanted), time.monotonic() + seconds
         while True:
             shown = (self.look() or {}).get("heading")
@@ -137,7 +137,7 @@ class Engine:
             time.sleep(0.1)
 
     def words(self):
-        """What the page says below its heading."""
+        """The text below the page's heading."""
         page = self.look() or {"text": "", "heading": ""}
         return " ".join(page["text"].partition(page["heading"])[2].split())[:160]
 
@@ -145,7 +145,7 @@ class Engine:
         return self.run(RECTANGLES, selector)
 
     def rectangle(self, selector):
-        """Where it is; what opens at a tap, as details do, may take a moment to be drawn."""
+        """The position of the element; what opens at a tap, such as details, may take a moment to be drawn."""
         end = time.monotonic() + 5
         while not (found := self.rectangles(selector)):
             if time.monotonic() > end:
@@ -156,7 +156,7 @@ class Engine:
     def source(self):
         return self.driver.command("source")
 
-    # What a viewer does
+    # Actions of a viewer
 
     def open(self, address):
         self.driver.command("navigate", url=address)
@@ -165,7 +165,7 @@ class Engine:
         self.driver.command("back")
 
     def reload(self):
-        """Reloads the page, and agrees when the browser asks whether to send a form again."""
+        """Reloads the page, and confirms if the browser asks whether to send a form again."""
         self.driver.command("reload")
         end = time.monotonic() + 1.5
         while time.monotonic() < end:
@@ -175,7 +175,7 @@ class Engine:
                 time.sleep(0.1)
 
     def new_tab(self):
-        """A new tab in front; gives what `switch` takes to return."""
+        """Opens a new tab in front; returns the handles of the old one and the new one, for `switch`."""
         before = set(self.driver.command("tabs"))
         made = self.driver.command("new tab", type=self.tab)["handle"]
         self.switch(made)
@@ -190,11 +190,11 @@ class Engine:
         self.switch(back_to)
 
     def corner(self):
-        """Where the page begins, in the coordinates of `send_taps`."""
+        """The position of the page in the coordinates of `send_taps`."""
         return 0, 0
 
     def taps(self, points, gap):
-        """Taps these points, `gap` seconds between one release and the next press; by how much it took longer."""
+        """Taps these points, with `gap` seconds from a release to the next press; returns the additional time."""
         left, top = self.corner()
         points = [(left + x, top + y) for x, y in points]
         began = time.monotonic()
@@ -202,7 +202,7 @@ class Engine:
         return time.monotonic() - began - gap * (len(points) - 1) - 0.03 * len(points)
 
     def send_taps(self, points, gap):
-        """With the mouse of the display, so that no driver waits for a page in between."""
+        """Uses the mouse of the display, so that no driver waits for a page in between."""
         for place, point in enumerate(points):
             time.sleep(gap if place else 0)
             self.display.click(*point)
@@ -212,7 +212,7 @@ class Engine:
         self.taps([(left + width * share, top + height / 2)], 0)
 
     def press(self, selector):
-        """What a viewer does who has looked at the page: a tap after 1.2 s."""
+        """Taps after 1.2 s, as a viewer who has looked at the page."""
         self.rectangle(selector)
         time.sleep(DELIBERATE)
         self.tap(selector)
@@ -224,11 +224,11 @@ class Engine:
         self.driver.command("act", actions=[{"type": "key", "id": "keyboard", "actions": actions}])
 
     def become(self, service, cookies):
-        """A browser with these cookies and no others."""
+        """Replaces the browser's cookies by these."""
         self.open(service.url + "/static/favicon.svg")
         self.arrive(service.url + "/static/favicon.svg")
         if self.cookies():
-            # WebKit answers before they are gone: the first cookie of the next page would go with them.
+            # WebKit responds before they are deleted; the first cookie of the next page would be deleted with them.
             self.driver.command("delete cookies")
             until("the cookies are deleted", lambda: not self.cookies())
         for cookie in cookies:

@@ -97,12 +97,12 @@ def deny(stage):
 
 
 def back(stage):
-    """Back from "Is this your screen?", and the viewer signs in again."""
+    """The viewer goes back from "Is this your screen?" and signs in again."""
     journey = Journey(stage)
     journey.reach_sign_in()
     journey.sign_in()
     stage.engine.back()
-    # Firefox and Chromium load the sign-in page anew; WebKit keeps it over plain http.
+    # Firefox and Chromium load the sign-in page again; over plain http WebKit keeps it.
     page = stage.engine.still()
     if page["heading"] == heading("sign-in.title"):
         journey.sign_in()
@@ -112,7 +112,7 @@ def back(stage):
 
 
 def two_tabs_of_a_sign_in(stage):
-    """The second tab signs in while the first one shows the sign-in form, which is sent then."""
+    """The second tab signs in; then the first tab sends its sign-in form."""
     journey = Journey(stage)
     journey.reach_sign_in()
     first, _ = stage.engine.new_tab()
@@ -144,7 +144,7 @@ def two_tabs_of_an_approval(stage):
 
 
 def enter_held_down(stage):
-    """Enter held down for three seconds in the field of the password signs in, and decides nothing on the next page."""
+    """Holding Enter for three seconds in the password field signs in, and decides nothing on the next page."""
     journey = Journey(stage)
     journey.reach_sign_in()
     journey.fill()

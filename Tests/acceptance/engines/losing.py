@@ -1,4 +1,4 @@
-"""A TCP proxy between a browser and the service that loses one answer: the service has done what the form asked."""
+"""A TCP proxy between a browser and the service that drops one response, after the service has processed the form."""
 
 import copy
 import socket
@@ -7,20 +7,20 @@ import urllib.parse
 
 
 class Losing:
-    """Listens on a port of loopback; plain http, so that it can tell one request from another."""
+    """Listens on a loopback port, with plain http, so that it can recognize requests."""
 
     def __init__(self, service):
         place = urllib.parse.urlsplit(service.url)
         self.target = place.hostname, place.port
         self.listener = socket.create_server(("127.0.0.1", 0))
-        # The service as a browser sees it through here.
+        # The service at the address of this proxy.
         self.service = copy.copy(service)
         self.service.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.armed, self.silent, self.lost = False, False, threading.Event()
         threading.Thread(target=self.accept, daemon=True).start()
 
     def lose(self, silent):
-        """Loses the answer to the next form: silence on an open connection, or the connection ends."""
+        """Drops the response to the next form: the connection stays open in silence, or is closed."""
         self.lost.clear()
         self.armed, self.silent = True, silent
 
@@ -39,7 +39,7 @@ class Losing:
         answers.start()
         try:
             while data := client.recv(65536):
-                # The script renews its hold on the code by itself; that is no form of the viewer's.
+                # The page's script renews its lease by itself; that is not a form of the viewer's.
                 if self.armed and data.startswith(b"POST ") and b"/renew " not in data.split(b"\r\n")[0]:
                     self.armed = False
                     doomed.set()
@@ -63,7 +63,7 @@ class Losing:
                     break
         except OSError:
             pass
-        # A silent connection ends when the browser ends it.
+        # A silent connection stays open until the browser closes it.
         if not (doomed.is_set() and self.silent):
             end(client)
 

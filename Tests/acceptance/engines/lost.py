@@ -1,7 +1,8 @@
-"""A lost answer to each form, sent again by the browser: it ends where it would have ended, or with a true sentence.
+"""A lost response to each form, which the browser sends again: it must end as without the loss, or with a true
+sentence.
 
-The service has done what the form asked, and the answer is lost in one of two ways. The connection ends: the browser
-sends the form again by itself, or shows an error and the viewer reloads. Or nothing comes: the viewer taps once more.
+The service has processed the form, and the response is lost in one of two ways. The connection ends: the browser sends
+the form again by itself, or shows an error and the viewer reloads. Or nothing comes: the viewer taps once more.
 """
 
 import time
@@ -11,12 +12,12 @@ from engines.losing import Losing
 from engines.stage import Stage, heading, settled
 from service import Failure
 
-# With script the page ignores a second tap for ten seconds.
+# With scripts the page ignores a second tap for ten seconds.
 PATIENCE = {True: 11, False: DELIBERATE + 0.2}
 
 
 def lost_answer(stage, case, silent):
-    """What is wrong in the end; None when nothing is."""
+    """Returns what is wrong in the end, or None."""
     proxy = Losing(stage.service)
     try:
         return one_lost_answer(Stage(stage.engine, proxy.service), proxy, case, silent)
@@ -29,7 +30,7 @@ def one_lost_answer(stage, proxy, case, silent):
     scene = case.scene(stage)
     page = stage.enter(scene)
     button = case.button
-    # One command for both taps: Chromium's driver begins no other one while the answer to a form is awaited.
+    # One command for both taps, because Chromium's driver starts no other one while it awaits the response to a form.
     left, top, width, height = engine.rectangle(button)
     middle = left + width / 2, top + height / 2
     before = scene.actions()
@@ -40,8 +41,8 @@ def one_lost_answer(stage, proxy, case, silent):
         raise Failure(f"no form was sent: {engine.look()}")
     wished = [heading(key) for key in case.after]
     if not silent and engine.settled_heading(wished, 1) not in wished:
-        # Chromium and WebKit send a form again by themselves when the connection was in use before. Else the viewer
-        # reloads, and where that brings back the form, fills it in and sends it again.
+        # Chromium and WebKit send a form again by themselves if the connection was used before. Otherwise the viewer
+        # reloads, and if that brings back the form, fills it in and sends it again.
         engine.reload()
         if engine.settled_heading([page["heading"], *wished], 6) == page["heading"] not in wished:
             stage.fill(scene)

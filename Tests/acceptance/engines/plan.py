@@ -19,7 +19,7 @@ class Test:
     name: str
     script: bool
     https: bool
-    # Called with a stage; returns what is wrong, or raises it when the test cannot go on.
+    # Called with a stage; returns what is wrong, or raises an error if the test cannot continue.
     work: object
 
     def __str__(self):
@@ -41,7 +41,7 @@ def told(group, function, script, https=False):
 
 
 def short(engine):
-    """`engine` is the number of the engine: gaps, places, script and https turn with it."""
+    """`engine` is the number of the engine: each engine gets other gaps, places, scripts and https."""
     for script, https in itertools.product((True, False), repeat=2):
         yield told("journey", JOURNEYS[(engine + script + 2 * https) % 4], script, https)
     for number, function in enumerate(RETURNS):

@@ -1,4 +1,4 @@
-"""What a test in a browser needs: a box and an account of its own, and what the service did about them."""
+"""The setting of a browser test: a new box and a new account, and what the service recorded about them."""
 
 import itertools
 import json
@@ -7,12 +7,12 @@ import time
 from engines.viewer import Viewer
 from service import PASSWORD, WEB, Box, Failure
 
-# Lines of the audit log that say nothing about a decision.
+# Lines of the audit log that are not decisions.
 IGNORED = ("session.start", "account.add")
 
 
 class Scene:
-    """A page that a test begins at, and the browser's cookies there."""
+    """The page at which a test begins, and the browser's cookies there."""
 
     def __init__(self, stage, user=None, **query):
         self.stage, self.user = stage, user
@@ -28,13 +28,13 @@ class Scene:
         return self
 
     def scanned(self):
-        """The code is open in this browser."""
+        """Opens the code in this browser."""
         self.viewer.scan(self.code)
         self.path = self.viewer.path
         return self
 
     def approved(self):
-        """This box and another one are signed in."""
+        """Signs in this box and another one."""
         for box in (self.box, self.stage.box()):
             self.viewer.scan(self.code if box is self.box else box.ask()).press({"class": "approve"})
             if box.signed_in()[0] != 200:
@@ -43,7 +43,7 @@ class Scene:
         return self
 
     def screen(self, action):
-        """The path of the first screen's page with this action."""
+        """Goes to the first screen's page with this action."""
         links = [one for one in self.viewer.get("/screens").page.links if one.endswith(action) and one.count("/") == 3]
         self.path = links[0]
         return self
@@ -55,7 +55,7 @@ class Scene:
             line["actor"] == f"viewer aurora/{self.user}" or self.box.model in line.get("detail", ""))]
 
     def state(self):
-        """What the box sees: its status when it asks for a sign-in, or while it waits the state of its code."""
+        """The state that the box sees: the status of its poll, or the state of its code while it waits."""
         status = self.box.signed_in()[0]
         state = self.box.look()["state"] if status == 404 and self.code else "delivered"
         return status if state == "delivered" else state
@@ -96,7 +96,7 @@ class Stage:
 
 
 def settled(wanted, found, seconds=4):
-    """The first thing found that is wanted, else the last one."""
+    """The first value of `found` that is wanted, otherwise the last one."""
     end = time.monotonic() + seconds
     while True:
         value = found()
@@ -109,5 +109,5 @@ TEXTS = json.loads((WEB / "locales/en.json").read_text())
 
 
 def heading(key):
-    """The English heading of a page; the texts call it `approve.title`."""
+    """The English heading of a page; its key in the texts is such as `approve.title`."""
     return TEXTS.get(key, key).replace("{provider}", "Aurora TV")

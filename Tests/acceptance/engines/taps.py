@@ -1,8 +1,8 @@
 """Double taps: each button of each page that leads to another one, tapped twice at the same place.
 
-The second tap meets the page that followed. The test reads at the service what happened (audit log, the box's own call,
-the session), not on the page: the first tap's decision and no other, no report, and the viewer is still signed in. The
-first tap comes 1.2 s after its page is shown, so each case also shows that a deliberate tap counts.
+The second tap hits the page that followed. The test reads the effects at the service (audit log, the box's call, the
+session), not on the page: only the first tap's decision, no report, and the viewer is still signed in. The first tap
+comes 1.2 s after its page is shown, so each case also shows that a deliberate tap counts.
 """
 
 import time
@@ -17,10 +17,10 @@ PLACES = {"left": (0.1, 0.5), "middle": (0.5, 0.5), "right": (0.9, 0.5), "top": 
 
 
 def double_tap(stage, case, gap, place):
-    """What is wrong after a double tap; None when nothing is."""
+    """Returns what is wrong after a double tap, or None."""
     for _ in range(3):
         problem, seconds = one_double_tap(stage, case, gap, place)
-        # A second tap that came more than a second after the first one may have met a page that was shown for a second.
+        # After more than a second the second tap is a deliberate one on the next page.
         if not problem or seconds < 1:
             return problem
     raise Failure(f"the machine is too slow for a double tap, three times: {problem}")
@@ -40,7 +40,7 @@ def one_double_tap(stage, case, gap, place):
         stage.engine.leaves(page)
     except TimeoutError:
         problems.append("the first tap did not count")
-    # What the second tap began has time to end.
+    # The effects of the second tap need time.
     now = stage.engine.still()
     wanted = (list(case.actions), case.state)
     found = settled(wanted, lambda: (scene.actions()[len(before):], scene.state() if case.state else None))

@@ -1,4 +1,4 @@
-"""A viewer's earlier steps without a browser: the pages' forms over HTTP. A browser then goes on with the cookies."""
+"""A viewer's earlier steps without a browser: the pages' forms over HTTP. A browser then continues with the cookies."""
 
 import html.parser
 import http.cookies
@@ -8,7 +8,7 @@ from service import PASSWORD, Failure, connected
 
 
 class Forms(html.parser.HTMLParser):
-    """The forms of a page: where each goes, its hidden fields, and its buttons."""
+    """The forms of a page: the target, the hidden fields and the buttons of each."""
 
     def __init__(self, text):
         super().__init__()
@@ -33,14 +33,14 @@ class Forms(html.parser.HTMLParser):
 
 
 class Viewer:
-    """A browser's cookies, and the page that it is at."""
+    """The cookies of a browser, and its page."""
 
     def __init__(self, service):
         self.service, self.jar = service, {}
         self.path, self.page = "/", None
 
     def request(self, method, path, fields=None):
-        """Follows redirects; the path and the text of the page at the end."""
+        """Sends a request, follows redirects and parses the page at the end."""
         place = urllib.parse.urlsplit(self.service.url)
         for _ in range(10):
             connection = connected(place, timeout=30)
@@ -95,7 +95,7 @@ class Viewer:
         return self.press({"class": "main"}, user=user, password=password)
 
     def sign_in_without_code(self, user):
-        """At the page of screens, which wants an account."""
+        """Signs in at the page of screens, which needs an account."""
         self.get("/screens")
         if self.path.startswith("/sign-in?"):
             self.choose()

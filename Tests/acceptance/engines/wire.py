@@ -1,6 +1,6 @@
 """The two protocols that drive the browsers: W3C WebDriver over HTTP, and Firefox's Marionette over TCP.
 
-Both carry the same commands with the same parameters. Debian has no geckodriver, which translates one into the other.
+Both have the same commands and parameters. Debian has no geckodriver, which translates between them.
 """
 
 import http.client
@@ -29,9 +29,9 @@ COMMANDS = {
     "devtools": ("POST", "/goog/cdp/execute", None),
     "context": (None, None, "Marionette:SetContext"),
 }
-# Longer than any command takes, and than the start of a browser; they end what hangs.
+# Longer than any command and any start of a browser; ends commands that hang.
 SECONDS, START = 12, 60
-# Milliseconds for a script: one that a page took along when it ended is answered by nothing else.
+# In milliseconds. Without it a script whose page has ended would never be answered.
 TIMEOUTS = {"script": 5000}
 
 
@@ -44,7 +44,7 @@ class Hung(Exception):
 
 
 class WebDriver:
-    """A session with a driver that listens on this port of loopback."""
+    """A session with a driver that listens on this loopback port."""
 
     def __init__(self, port, capabilities):
         self.port, self.path, self.seconds = port, "", START
@@ -76,7 +76,7 @@ class WebDriver:
 
 
 class Marionette:
-    """A session with Firefox. A message is its length, a colon and JSON."""
+    """A session with Firefox. A message consists of its length, a colon and JSON."""
 
     def __init__(self, port, capabilities):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=START)

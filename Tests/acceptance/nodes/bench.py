@@ -1,4 +1,4 @@
-"""Nodes that are measured: what they cost is read from the kernel, and called by what costs least itself."""
+"""Nodes for measurements: their cost is read from the kernel, and the callers themselves cost as little as possible."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ CODE = f"/reggie/v1/{REQUESTOR}/regcode"
 
 
 def processor(pid, name=""):
-    """Seconds of the processor that a process's threads of now have used, or those whose name begins so."""
+    """The processor seconds of a process's threads, or of those whose names begin with `name`."""
     total = 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         try:
@@ -30,7 +30,7 @@ def processor(pid, name=""):
 
 
 def anonymous(pid):
-    """KiB of memory that are no file's."""
+    """The private memory of a process in KiB."""
     return int(re.search(r"RssAnon:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
 
 
@@ -43,10 +43,10 @@ class Alone(Node):
 
 
 class Caller:
-    """One connection that is kept, and what it costs least to call over it: this machine's cores are the nodes', too."""
+    """A connection that is kept open. It costs little to call over it, because nodes and callers share the cores."""
 
     def __init__(self, place):
-        """A port, or the path of an admin socket."""
+        """`place` is a port, or the path of an admin socket."""
         if isinstance(place, int):
             self.socket = socket.create_connection(("127.0.0.1", place), timeout=30)
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -60,7 +60,7 @@ class Caller:
         self.socket.sendall(request)
 
     def receive(self):
-        """The status and the body of the next answer."""
+        """The status and the body of the next response."""
         while b"\r\n\r\n" not in self.rest:
             self.more()
         head, _, self.rest = self.rest.partition(b"\r\n\r\n")
@@ -100,7 +100,7 @@ class Bench:
             self.nodes = [
                 Node(programs, self.home / name, name, [], self.home / "master-key") for name in "abcdefgh"[:count]]
             for node in self.nodes:
-                # Without a link between: it would be the slowest part.
+                # Without a link in between, which would be the slowest part.
                 node.options = ["--database", f"postgresql://regent@127.0.0.1:{self.server.port}/regent", "--master-key",
                                 str(self.home / "master-key"), "--node", node.name, "--admin-socket", node.admin, *OPTIONS, *options]
         else:
@@ -137,7 +137,7 @@ class Bench:
         return json.loads(caller.call(self.request("POST", CODE, device, ttl=36000), 201))["code"]
 
     def processors(self):
-        """Of the nodes, and of the database."""
+        """The processor seconds of all nodes, and of the database."""
         backends = sum(processor(pid) for pid in self.server.processes() if alive(pid)) if self.server else 0
         return sum(processor(node.running.process.pid) for node in self.nodes), backends
 
@@ -153,7 +153,7 @@ def approval(code):
 
 
 class Wave:
-    """Boxes that sign in and out beside one another, each call at the next node."""
+    """Boxes that sign in and out at the same time, each call at the next node."""
     BOXES, POLLS = 128, 6
 
     def __init__(self, bench):
@@ -162,7 +162,7 @@ class Wave:
         self.operators = [[Caller(node.admin) for node in bench.nodes] for _ in range(16)]
 
     def step(self, callers, requests):
-        """One call of each at once; the answers."""
+        """Sends one call of each at the same time; returns the responses."""
         self.turn += 1
         self.calls += len(requests)
         places = [caller[(self.turn + number) % len(caller)] for number, caller in enumerate(callers)]
@@ -187,7 +187,7 @@ class Wave:
             answers = self.step(self.operators, [approval(code) for code in codes[first:first + len(self.operators)]])
             if {status for status, _ in answers} != {200}:
                 raise SystemExit(f"figures: approvals gave {answers}")
-        # It takes a moment until every node has heard of it; a box asks again.
+        # It takes a moment until every node knows the approval; a box asks again.
         until("the sign-ins", lambda: self.polls(devices, 200, 404) == {200})
         self.polls(devices, 200)
         self.step(self.boxes, [self.bench.request("DELETE", "/api/v1/logout", device) for device in devices])

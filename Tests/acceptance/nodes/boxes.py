@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Boxes at three nodes, while their database and the nodes die: nobody loses a sign-in or a code, or is told that it was refused.
+"""Boxes at three nodes while the database and the nodes are killed: no box loses a sign-in or a code, or gets a wrong
+refusal.
 
 usage: boxes.py FOLDER_OF_PROGRAMS [--sample]
 
-The real `regent`, behind haproxy, each request at the next node. Some boxes wait for their phone, some are signed in and
-ask on, some come meanwhile. The primary is killed and the standby promoted, then each node is killed and started again.
-Every code that was shown signs its box in, and every question has its answer.
+It runs the real `regent` behind haproxy, each request at the next node. Some boxes wait for their phone, some are
+signed in and make calls, some are started meanwhile. The primary is killed and the standby promoted, then each node is
+killed and started again. Every code that was shown must sign its box in, and every call must succeed.
 
-With --sample haproxy is set up as deploy/proxy/haproxy-nodes.cfg has it: each box at one node, while it is there.
+With --sample haproxy is set up as in deploy/proxy/haproxy-nodes.cfg: each box stays at one node while that node is up.
 """
 
 import http.client
@@ -63,7 +64,7 @@ class Story:
         box.ends(0)
 
     def ask_on(self, box):
-        """A box that is signed in, until the story is over."""
+        """Makes calls for a signed-in box until the story is over."""
         number = 0
         while not self.stop.is_set():
             number += 1
@@ -74,7 +75,7 @@ class Story:
                 self.note(error)
 
     def come(self, late):
-        """A box that has no code yet, and goes on by itself until it has one."""
+        """Starts a box that has no code yet; it tries until it has one."""
         box = self.box()
         code = lambda: box.pair("--unattended")
         for _ in range(TRIES):
@@ -86,7 +87,7 @@ class Story:
             code = lambda: box.event("code")["code"]
 
     def meanwhile(self, fault):
-        """Something dies, and boxes come at that moment."""
+        """Performs a fault while new boxes start."""
         late = []
         coming = [threading.Thread(target=self.come, args=(late,)) for _ in range(LATE)]
         for thread in coming:
@@ -142,11 +143,11 @@ def main():
         signed_in = story.play()
         if story.seen:
             found = "\n".join(story.seen[:5])
-            raise SystemExit(f"boxes: {len(story.seen)} of {story.asked} questions failed:\n{found}")
-        # Those that waited, and those that came at each of the four moments.
+            raise SystemExit(f"boxes: {len(story.seen)} of {story.asked} calls failed:\n{found}")
+        # The boxes that waited, and those that started during each of the four faults.
         if signed_in != WAITING + 4 * LATE:
             raise SystemExit(f"boxes: {signed_in} had a code at the end")
-        print(f"ok {story.asked} questions over a fail-over and three killed nodes, {signed_in} boxes signed in after it")
+        print(f"ok {story.asked} calls during a fail-over and three killed nodes, {signed_in} boxes signed in afterwards")
     finally:
         for box in story.boxes if story else ():
             box.close()

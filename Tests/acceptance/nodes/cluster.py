@@ -1,5 +1,5 @@
-"""Several `regentd` on one PostgreSQL database: a primary with a synchronous standby, a link that can be cut for each
-node, and haproxy that gives each request to another node. All of it on loopback, below one folder."""
+"""Several `regentd` on one PostgreSQL database: a primary with a synchronous standby, a link for each node that can be
+cut, and haproxy that sends each request to another node. All of it is on loopback, below one folder."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def newest(name):
-    """PostgreSQL's program of the newest version that is installed; Debian keeps them out of PATH."""
+    """A program of the newest installed PostgreSQL; Debian keeps these programs out of PATH."""
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
     if not found:
         raise SystemExit("nodes: no PostgreSQL here; type: deploy/bootstrap --test")
@@ -28,7 +28,7 @@ def newest(name):
 
 
 def as_server_user(*words):
-    """PostgreSQL refuses root."""
+    """Changes the user, because PostgreSQL refuses to run as root."""
     if os.geteuid():
         return list(words)
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--", *words]
@@ -60,12 +60,12 @@ class Server:
         self.write_settings()
 
     def copy_of(self, primary):
-        """A standby of the primary, which must run."""
+        """Makes this server a standby of the primary, which must run."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.prepare()
         run(*as_server_user(newest("pg_basebackup"), "-D", self.data, "-h", "127.0.0.1", "-p", primary.port, "-U", "regent",
                             "-R", "-X", "stream", "-c", "fast"))
-        # What the primary was told while it ran is not for who replaces it.
+        # Settings that the primary got while it ran are not for its successor.
         (self.data / "postgresql.auto.conf").write_text(
             "".join(line for line in open(self.data / "postgresql.auto.conf") if "synchronous" not in line))
         self.write_settings()
@@ -113,7 +113,7 @@ class Server:
         self.ask("SELECT pg_reload_conf()")
 
     def processes(self):
-        """The server and its children."""
+        """The process ids of the server and its children."""
         pid = self.process.pid
         try:
             children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -129,9 +129,10 @@ class Server:
                 pass
 
     def kill(self):
-        """-9 for the server and all that serve its connections, also when they are frozen."""
+        """Kills the server and all its children with SIGKILL, also when they are stopped."""
         if self.process and self.process.poll() is None:
-            # It stands still first: a child that it forks meanwhile would live on, and keep the next server from starting.
+            # Stopped first, because a child that it forks meanwhile would survive and keep the next server from
+            # starting.
             self.process.send_signal(signal.SIGSTOP)
             children = self.processes()[1:]
             self.signal(signal.SIGKILL)
@@ -139,7 +140,7 @@ class Server:
             until("the server's children to end", lambda: not any(map(is_alive, children)))
 
     def start_again(self):
-        """After kill -9, with what was written by then."""
+        """Kills the server and starts it again with what it had written."""
         self.kill()
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         self.start()
@@ -150,14 +151,14 @@ class Server:
 
 def is_alive(pid):
     try:
-        # Behind the name, which may have brackets of its own.
+        # The state is after the name, which may contain brackets.
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
 class Link:
-    """The way of one node to one server, which can be cut: new connections are refused, old ones end, or nothing moves."""
+    """A link from one node to one server that can be open, cut (connections end), frozen, or slow."""
 
     def __init__(self, target):
         self.target, self.mode, self.pairs, self.lock = target, "open", set(), threading.Lock()
@@ -214,7 +215,7 @@ class Link:
                 pass
 
     def set(self, mode):
-        """"open", "cut", "frozen", or seconds by which each piece is late."""
+        """Sets the mode: "open", "cut", "frozen", or the seconds by which data are delayed."""
         self.mode = mode
         if mode == "cut":
             with self.lock:
@@ -232,7 +233,7 @@ class Link:
 
 
 class Node:
-    """One `regentd`, with links of its own to all servers."""
+    """One `regentd`, with its own links to all servers."""
 
     def __init__(self, programs, folder, name, servers, master_key, options=()):
         self.programs, self.name, self.folder = programs, name, pathlib.Path(folder)
@@ -248,7 +249,7 @@ class Node:
         self.running = None
 
     def start(self, *words):
-        """With `words` before the program, such as those of a clock that is wrong."""
+        """Starts it with these additional environment variables, such as those of a wrong clock."""
         environment = self.plain | {"STATE_DIRECTORY": str(self.folder)} | dict(word.split("=", 1) for word in words)
         self.running = Regentd(
             self.programs, self.folder, *self.options, listen=f"127.0.0.1:{self.port}", environment=environment)
@@ -270,7 +271,7 @@ class Node:
 
 
 class Balancer:
-    """haproxy, which gives each request to another node; with TLS, which ends at the nodes, each connection."""
+    """haproxy, which sends each request to another node; if the nodes speak TLS, each connection."""
 
     def __init__(self, folder, nodes, listen=None, passes_tls=False, is_sample=False):
         self.listen = listen or f"127.0.0.1:{free_port()}"
@@ -305,7 +306,7 @@ backend nodes
 {servers}"""
 
     def sample(self, nodes):
-        """The example, without TLS, whose three nodes are these."""
+        """The example configuration without TLS, with these three nodes."""
         text = pathlib.Path(__file__).resolve().parents[3].joinpath("deploy/proxy/haproxy-nodes.cfg").read_text()
         text = re.sub(r"(?m)^ *(bind :443|http-request redirect).*\n", "", text).replace("bind :80\n", f"bind {self.listen}\n")
         text = text.replace("maxconn 50000", "maxconn 4000")
@@ -328,7 +329,7 @@ backend nodes
 
 
 class Cluster:
-    """Two servers, nodes, and a balancer before them."""
+    """Two servers, nodes, and a balancer before the nodes."""
 
     def __init__(self, programs, folder, names=("a", "b", "c"), options=(), has_standby=True, is_sample=False):
         self.folder = pathlib.Path(folder)
@@ -348,7 +349,7 @@ class Cluster:
         self.balancer = Balancer(self.folder, self.nodes, is_sample=is_sample)
 
     def follow(self):
-        """Makes the standby anew, and has each COMMIT wait for it from then on."""
+        """Makes the standby again; from then on each COMMIT waits for it."""
         self.standby.kill()
         self.standby.copy_of(self.primary)
         self.standby.start()
@@ -359,7 +360,7 @@ class Cluster:
                 "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1")
 
     def fail_over(self):
-        """The primary dies, and the standby takes its place."""
+        """Kills the primary and promotes the standby."""
         self.primary.kill()
         self.standby.promote()
         self.primary, self.standby = self.standby, self.primary

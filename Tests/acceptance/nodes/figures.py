@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What several nodes cost and how fast they are, as one table with the bars of each figure.
+"""The costs and times of several nodes, as a table with the bar of each figure.
 
 usage: figures.py FOLDER_OF_PROGRAMS [--only WORD] [--scale F]
 
-The programs are those of a release build. Processor times are the nodes' own and those of the database's backends, to the
-nanosecond, as the kernel counts them; times of the clock are of a machine that does nothing else. --scale 0.1 does a tenth
-of it all, to try the script. New codes need wrk (deploy/bootstrap --bench). Exit code 1 when a bar is missed.
+The programs are those of a release build. Processor times are those of the nodes and of the database's backends, as the
+kernel counts them in nanoseconds. Elapsed times are right only on a machine without other load. --scale 0.1 does a
+tenth of everything, to try the script. New codes need wrk (deploy/bootstrap --bench). Exit code 1 when a bar is missed.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class Table:
 
 
 def wake_ups(table, programs, home):
-    """From the call that approves at one node to the held answer at another."""
+    """The time from an approval at one node to the response of a long poll at another."""
     for wakeups, bar in (("bell", 50), ("poll", 100)):
         with Bench(programs, fresh(home, wakeups), 2, ("--wakeups", wakeups)) as bench:
             a, b = bench.nodes
@@ -70,7 +70,7 @@ def wake_ups(table, programs, home):
 
 
 def pending_polls(table, programs, home):
-    """Boxes whose code waits ask again and again. The two take turns, short and many, so that neither has the better moments."""
+    """Polls of pending codes. Both services take turns often, so that other load affects both."""
     polls, turns, boxes, all_cores = table.many(500, 50), 40, 100, os.sched_getaffinity(0)
     with Bench(programs, fresh(home, "sqlite")) as alone, Bench(programs, fresh(home, "server"), 1) as shared:
         used = {bench: [0, 0, 0, 0] for bench in (alone, shared)}
@@ -79,7 +79,8 @@ def pending_polls(table, programs, home):
             for number in range(boxes):
                 bench.create(bench.caller, f"box-{number}")
         try:
-            # The caller on one core and both nodes on another: where the kernel puts them is a fifth of a call's time.
+            # The caller on one core and both nodes on another, because the kernel's placement changes the time of a
+            # call by a fifth.
             if len(all_cores) > 1:
                 here, there, *_ = sorted(all_cores)
                 os.sched_setaffinity(0, {here})
@@ -88,7 +89,7 @@ def pending_polls(table, programs, home):
             for turn in range(turns + 1):
                 for bench in used:
                     spent = poll_turn(bench, polls, boxes)
-                    # The first turn warms both.
+                    # The first turn warms both up.
                     if turn:
                         used[bench] = [sum(both) for both in zip(used[bench], spent)]
         finally:
@@ -102,7 +103,7 @@ def pending_polls(table, programs, home):
 
 
 def poll_turn(bench, polls, boxes):
-    """What some polls use: processor time of the node and of the database, the time, and that of the threads that tell and hear."""
+    """The use of some polls: processor time of node and database, elapsed time, and that of the nonce threads."""
     requests = [bench.request("GET", POLL, f"box-{number % boxes}") for number in range(polls)]
     pid = bench.nodes[0].running.process.pid
     before = (*bench.processors(), time.perf_counter(), processor(pid, "pg "))
@@ -113,17 +114,17 @@ def poll_turn(bench, polls, boxes):
 
 
 def stay(pid, core):
-    """Keeps all threads of a process on one core."""
+    """Pins all threads of a process to one core."""
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         os.sched_setaffinity(int(task.name), {core})
 
 
-# What a node asks whatever its boxes do, or what nonces cost, which travel in batches.
+# Statements that a node sends whatever its boxes do, and those for nonces, which are sent in batches.
 APART = re.compile(r"nonce|pg_notify|FROM cluster c LEFT JOIN|\bnode\b|lease|^(BEGIN|COMMIT|ROLLBACK)$|LISTEN")
 
 
 def asked(table, programs, home, boxes):
-    """Which statements the polls of pending codes bring, from the server's own log."""
+    """The statements for polls of pending codes, counted in the server's log."""
     with Bench(programs, fresh(home, "logged"), 1, settings=("log_statement = 'all'",)) as bench:
         caller, polls = Caller(bench.nodes[0].port), table.many(2000, 200)
         for number in range(boxes):
@@ -145,7 +146,7 @@ def asked(table, programs, home, boxes):
 
 
 def fail_over(table, programs, home):
-    """From the promotion of the standby to a new code at each node."""
+    """The time from the promotion of the standby to a new code at each node."""
     gaps, promotions = [], []
     cluster = Cluster(programs, fresh(home, "fail-over"), options=OPTIONS)
     try:
@@ -153,7 +154,7 @@ def fail_over(table, programs, home):
         for turn in range(table.many(3, 1)):
             if turn:
                 cluster.follow()
-            # All three have open connections and something to do when it happens.
+            # All three nodes have open connections and load when it happens.
             stop, firsts = threading.Event(), {}
 
             def load(node):
@@ -192,7 +193,7 @@ def fail_over(table, programs, home):
 
 
 def memory(table, programs, home):
-    """Held calls of boxes whose code waits."""
+    """The memory of waiting boxes."""
     each, waiting = {}, table.many(4000, 400)
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
@@ -211,13 +212,13 @@ def memory(table, programs, home):
             each[name] = (anonymous(pid) - before) / waiting
             for one in callers:
                 one.socket.close()
-    # The bar of the benchmark table for SQLite.
+    # The same bar as in the benchmark table for SQLite.
     table.row("memory of a waiting device on PostgreSQL", each["PostgreSQL"], "KiB", 1.9,
               f"on SQLite {each['SQLite']:.2f}, {waiting} wait")
 
 
 def by_nodes(table, programs, home):
-    """Whole sign-ins, many at once, each call at the next node: processor time of all nodes and of the database, by the call."""
+    """Whole sign-ins, many at a time, each call at the next node: processor time of nodes and database per call."""
     each = {}
     for count in (1, 2, 3):
         with Bench(programs, fresh(home, f"nodes-{count}"), count) as bench:
@@ -234,7 +235,7 @@ def by_nodes(table, programs, home):
                   f"{each[count][2]:.0f} and {each[1][2]:.0f} calls/s")
 
 
-# Each line of the file is a request without its head, as the benchmark of SQLite has them.
+# Each line of the file is a request, with tabs for its line ends, as in the benchmarks of SQLite.
 CALLS = """
 local lines = io.lines("%s")
 function request()
@@ -246,7 +247,7 @@ end
 
 
 def durable(table, programs, home):
-    """New codes of many boxes at once, and then the same rows by a program in C that does nothing else."""
+    """New codes of many boxes at the same time, then the same rows inserted by a C program that does nothing else."""
     boxes, seconds, most = 512, table.many(5, 2), table.many(150_000, 30_000)
     program = pathlib.Path(home, "pipeline")
     include = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
@@ -282,8 +283,8 @@ def durable(table, programs, home):
 
 
 def writers(table, programs, home):
-    """One writer at a time in the cluster, and three beside each other: what decision 15 stands on. Nothing of it is Regent's
-    but the table; no bar."""
+    """One writer of the cluster at a time, and three in parallel: the figures of decision 15, without a bar. Only the table
+    is Regent's."""
     program = pathlib.Path(home, "writers")
     include = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
     subprocess.run(["cc", "-O2", "-pthread", "-o", program, pathlib.Path(__file__).with_name("writers.c"), f"-I{include}", "-lpq"],
@@ -294,7 +295,7 @@ def writers(table, programs, home):
             node.kill()
         place = f"host=127.0.0.1 port={bench.server.port} user=regent dbname=regent"
         for flush, delay in (("this disk's", 0), ("2 ms more", 2000)):
-            # A COMMIT that waits before it flushes is one on a slower disk, or for a standby: others join it meanwhile.
+            # With a delay before the flush, as on a slower disk or with a standby, other COMMITs join it.
             bench.server.tell(f"commit_delay = {delay}", "commit_siblings = 0")
             for rows in (4, 64, 256):
                 found = {way: [] for way in ("taking-turns", "side-by-side")}

@@ -1,9 +1,9 @@
-"""What was asked of a cluster and what it answered, and whether one service on one machine could have answered so.
+"""The calls of a cluster with their answers, and the check whether one service on one machine could have answered so.
 
-Each call is kept with its begin, its end and its answer. A device's calls are then put into an order in which a plain
-model of one sign-in gives just these answers: a call stands somewhere between its begin and its end, and one whose
-answer never came somewhere after its begin, or nowhere. Without such an order something that was promised is gone, or
-happened twice.
+Each call is recorded with its begin, its end and its answer. For each device the checker looks for an order of its
+calls in which a simple model of one sign-in gives the same answers: a call takes effect between its begin and its end,
+a call without an answer after its begin or not at all. If there is no such order, an acknowledged change was lost or
+was made twice.
 """
 
 import itertools
@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass, field, replace
 
 FOREVER = float("inf")
-# For so long after an approval a node may still say "not yet" from its memory: until it hears of it, or, when it is cut
-# off, until it knows that. Seconds.
+# The seconds after an approval in which a node may still answer "not yet" from its cache: until it gets the change, or,
+# when it is cut off, until it notices that.
 UNHEARD = 3
 
 
 @dataclass
 class Call:
-    """One call: `answer` is None when it is not known, `told` what came with it (a code, a sign-in)."""
+    """One call: `answer` is None if unknown, `told` is the value that came with it (a code, a sign-in)."""
     kind: str
     begin: float
     end: float = FOREVER
@@ -35,8 +35,8 @@ class Call:
 
 @dataclass(frozen=True)
 class State:
-    """One device. `code` is the one that waits, and `signed` the sign-in once somebody was told of it; `heard` is when
-    every node has heard of it. `unsaid` is what it was before a change of which nobody was told that it was made."""
+    """The state of one device. `code` is the pending one, and `signed` the sign-in, once a client got it; `heard` is
+    the time at which every node must know it. `unsaid` is the state before a change that was not acknowledged."""
     phase: str = "nothing"
     code: str | None = None
     signed: str | None = None
@@ -45,29 +45,29 @@ class State:
 
 
 def chain(state):
-    """The state, and those before it from the newest to the last of which somebody was told."""
+    """The state and its predecessors, from the newest to the last acknowledged one."""
     while state is not None:
         yield state
         state = state.unsaid
 
 
 def after(state, call):
-    """The states in which the model may be when it has given this answer; none when it would have given another."""
+    """The states that the model may have after this answer; none if the model would have answered differently."""
     if call.kind == "loss":
-        # A primary died that had what its standby had not: only of what nobody had been told may anything be gone.
+        # A primary died with changes that its standby did not have: only unacknowledged changes may be lost.
         return list(chain(state))
     states = answered(state, call)
     if call.answer is None:
         return [changed if changed is state else replace(changed, unsaid=state) for changed in states]
-    # Whoever was told that one is made was told it of all before it.
+    # An acknowledgement of a change also acknowledges all changes before it.
     return [replace(changed, unsaid=None) if call.answer == "yes" and call.kind != "poll" else changed for changed in states]
 
 
 def answered(state, call):
-    """The same, whatever becomes of changes that nobody was told of."""
+    """The states after the answer, without regard to unacknowledged changes."""
     kind, answer = call.kind, call.answer
     if kind == "create":
-        # Of a code that was never told nobody can speak.
+        # A code that no client got cannot be used.
         return [State("waiting", call.told)] if answer in (None, "yes") else [state]
     if kind == "approve":
         waits = state.phase == "waiting" and state.code == call.told
@@ -85,7 +85,7 @@ def answered(state, call):
             fits = state.phase == "in" and state.signed in (None, call.told)
             return [replace(state, signed=call.told)] if fits else []
         if answer == "no":
-            # "Not yet" may be a moment old; at the end it may not.
+            # "Not yet" may be a moment old, but not at the end.
             return [] if state.phase == "in" and (call.begin > state.heard or call.final) else [state]
         if answer == "ended":
             return [] if state.phase in ("in", "waiting") else [state]
@@ -98,7 +98,7 @@ def answered(state, call):
 
 
 def has_order(calls):
-    """Whether there is an order in which the model gives these answers."""
+    """Whether there is an order of the calls in which the model gives these answers."""
     calls = sorted((call for call in calls if call.answer is not None or call.kind != "poll"), key=lambda call: call.begin)
     whole, seen = (1 << len(calls)) - 1, set()
     optional = sum(1 << number for number, call in enumerate(calls) if call.answer is None)
@@ -111,7 +111,7 @@ def has_order(calls):
             continue
         seen.add((done, state))
         left = [number for number in range(len(calls)) if not done >> number & 1]
-        # Nobody may come before a call that had ended when it began.
+        # A call cannot take effect before another one that ended before its begin.
         first_end = min(calls[number].end for number in left)
         for number in left:
             if calls[number].begin > first_end:
@@ -135,7 +135,7 @@ class History:
 
     @staticmethod
     def end(call, answer, told=None):
-        """The answer; None when it is not known what became of the call."""
+        """Records the answer; None if the result of the call is unknown."""
         if answer is not None:
             call.end = time.monotonic()
             call.answer = answer
@@ -143,7 +143,7 @@ class History:
             call.told = told
 
     def lost(self, begin, end):
-        """Between these moments a primary was replaced by a standby that may not have all that nobody had been told of."""
+        """Records that a standby replaced a primary and may lack unacknowledged changes of this time."""
         with self.lock:
             for calls in self.calls.values():
                 calls.append(Call("loss", begin, end, "yes"))
@@ -160,7 +160,7 @@ class History:
 
 
 def prove_itself():
-    """Histories of which it is known whether a service could have given them."""
+    """Checks the checker with histories that are known to be possible or impossible."""
     def told(*calls):
         clock = itertools.count()
         made = []
@@ -173,51 +173,51 @@ def prove_itself():
         return made
 
     fine = {
-        "the whole way": told(("create", "yes", "K"), ("poll", "no"), ("approve", "yes", "K"), ("poll", "yes", "1"),
+        "a sign-in and a sign-out": told(("create", "yes", "K"), ("poll", "no"), ("approve", "yes", "K"), ("poll", "yes", "1"),
                               ("poll", "yes", "1"), ("logout", "yes"), ("poll", "no")),
-        "an approval without an answer that happened": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1")),
-        "one that did not": told(("create", "yes", "K"), ("approve", None, "K"), ("withdraw", "yes", "K"), ("poll", "ended")),
-        "one that happened late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
-        "not yet, a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
-        "a yes, and a node that has not heard": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
-        "an approval that nobody was told of, gone with the primary": told(
+        "an approval without an answer that was made": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1")),
+        "an approval without an answer that was not made": told(("create", "yes", "K"), ("approve", None, "K"), ("withdraw", "yes", "K"), ("poll", "ended")),
+        "an approval without an answer that was made late": told(("create", "yes", "K"), ("approve", None, "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "a not-yet answer that is a moment old": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no"), ("poll", "yes", "1")),
+        "a sign-in, and a node that does not know it yet": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "no")),
+        "an unacknowledged approval, lost with the primary": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("loss", "yes"), ("poll", "no", None, "", True)),
-        "two of them, and the loss of both": told(
+        "two unacknowledged changes, both lost": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", None), ("loss", "yes"),
             ("withdraw", "yes", "K"), ("poll", "ended")),
-        "two of them, and the loss of one": told(
+        "two unacknowledged changes, one lost": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", None), ("poll", "no"), ("loss", "yes"),
             ("later", ""), ("poll", "yes", "1")),
         "a second approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "refused", "K")),
     }
     wrong = {
-        "a code that is gone": told(("create", "yes", "K"), ("approve", "refused", "K")),
-        "an approval that is gone": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no", None, "", True)),
-        "an approval that is gone with the primary": told(
+        "a lost code": told(("create", "yes", "K"), ("approve", "refused", "K")),
+        "a lost approval": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "no", None, "", True)),
+        "an acknowledged approval, lost with the primary": told(
             ("create", "yes", "K"), ("approve", "yes", "K"), ("loss", "yes"), ("poll", "no", None, "", True)),
-        "one that a later answer stood on": told(
+        "a lost approval that a later answer depended on": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("poll", "yes", "1"), ("logout", "yes"), ("loss", "yes"),
             ("poll", "yes", "1")),
-        "a code that is gone with the primary": told(("create", "yes", "K"), ("loss", "yes"), ("approve", "refused", "K")),
-        "one that was there after the loss, and is gone": told(
+        "an acknowledged code, lost with the primary": told(("create", "yes", "K"), ("loss", "yes"), ("approve", "refused", "K")),
+        "a sign-in that was seen after the loss, and is lost": told(
             ("create", "yes", "K"), ("approve", None, "K"), ("loss", "yes"), ("poll", "yes", "1"), ("later", ""),
             ("poll", "no", None, "", True)),
         "two sign-ins for one code": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("poll", "yes", "2")),
-        "a yes after the sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("logout", "yes"),
+        "signed in after the sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("logout", "yes"),
                                          ("poll", "yes", "1")),
-        "a yes after the no": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("poll", "yes", "1")),
+        "signed in after the withdrawal": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("poll", "yes", "1")),
         "approved twice": told(("create", "yes", "K"), ("approve", "yes", "K"), ("approve", "yes", "K")),
-        "out by itself": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("later", ""),
+        "signed out without a sign-out": told(("create", "yes", "K"), ("approve", "yes", "K"), ("poll", "yes", "1"), ("later", ""),
                                  ("poll", "no")),
-        "a no that nobody said": told(("create", "yes", "K"), ("poll", "ended")),
-        "both": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("approve", "yes", "K")),
+        "ended without a withdrawal": told(("create", "yes", "K"), ("poll", "ended")),
+        "withdrawn and approved": told(("create", "yes", "K"), ("withdraw", "yes", "K"), ("approve", "yes", "K")),
     }
     for name, calls in fine.items():
         assert has_order(calls), f"the checker refuses {name}"
     for name, calls in wrong.items():
-        assert not has_order(calls), f"the checker believes {name}"
+        assert not has_order(calls), f"the checker accepts {name}"
 
 
 if __name__ == "__main__":
     prove_itself()
-    print("the checker tells right from wrong")
+    print("the checker accepts possible histories and refuses impossible ones")

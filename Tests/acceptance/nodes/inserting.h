@@ -1,4 +1,4 @@
-/* What pipeline.c and writers.c have in common: rows of as many columns as their table has, put into it in a pipeline. */
+/* Shared by pipeline.c and writers.c: inserts rows with as many columns as their table has, in a pipeline. */
 #pragma once
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -6,14 +6,14 @@
 
 enum { COLUMNS = 64 };
 
-/* Ends the program with what the server said. */
+/* Ends the program with the server's error message. */
 static inline void want(int is_fine, PGconn *connection) {
   if (is_fine) return;
   fprintf(stderr, "no figure: %s", PQerrorMessage(connection));
   exit(1);
 }
 
-/* Prepares “insert”, one row of so many columns, and begins the pipeline. */
+/* Prepares “insert” for a row with this number of columns, and enters pipeline mode. */
 static inline void prepare_insert(PGconn *connection, const char *table, int columns) {
   if (columns > COLUMNS) exit(2);
   char text[4096];

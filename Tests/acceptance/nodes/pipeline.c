@@ -1,5 +1,5 @@
-/* The rows of one table put into another of the same columns, 64 in a pipeline with one COMMIT, over one connection: what a
-   program can have durable that does nothing else. Prints rows a second.
+/* Copies the rows of one table into another with the same columns, over one connection, 64 rows in a pipeline with one
+   COMMIT. This is the most that a program without other work can write durably. Prints rows per second.
 
    usage: pipeline CONNECTION FROM INTO */
 #include "inserting.h"
@@ -13,7 +13,7 @@ int main(int count, char **words) {
   want(PQstatus(connection) == CONNECTION_OK, connection);
   char text[4096];
   snprintf(text, sizeof text, "SELECT * FROM %s", words[2]);
-  /* Binary, as the service sends its values. */
+  /* In binary format, as the service sends its values. */
   PGresult *rows = PQexecParams(connection, text, 0, NULL, NULL, NULL, NULL, 1);
   want(PQresultStatus(rows) == PGRES_TUPLES_OK, connection);
   int columns = PQnfields(rows), number = PQntuples(rows);
@@ -33,7 +33,7 @@ int main(int count, char **words) {
       }
       want(PQsendQueryPrepared(connection, "insert", columns, values, lengths, formats, 1), connection);
     }
-    /* One transaction for all since the last of these. */
+    /* One transaction for all rows since the last sync. */
     want(PQpipelineSync(connection), connection);
     for (int row = first; row < last; row++) {
       PGresult *result = PQgetResult(connection);

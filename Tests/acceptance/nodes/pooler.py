@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian's PgBouncer before a server: in session mode a service works behind it, in transaction mode it says why not.
+"""Debian's PgBouncer before the database: in session mode the service works, in transaction mode it names the reason.
 
 usage: pooler.py FOLDER_OF_PROGRAMS
 """
@@ -70,7 +70,7 @@ def main():
                                   text=True, timeout=60, env=environment)
             return done.stdout + done.stderr
 
-        # Refused with and without a bell: it is about statements.
+        # Refused with notifications and with polling, because the pooler breaks prepared statements in both.
         started.append(Pooler(home, server, "transaction"))
         for more in ([], ["--wakeups", "poll"]):
             done = subprocess.run(
@@ -87,9 +87,9 @@ def main():
         for number in range(10):
             control("requestor", "set", "cinema", "--name", f"name {number}")
         assert json.loads(control("requestor", "show", "cinema", "--json"))["name"] == "name 9"
-        assert "a pooler stands between this service and the server" in control("doctor")
+        assert "there is a connection pooler between this service and the server" in control("doctor")
         assert service.stop() == 0
-        print("ok a pooler in transaction mode is refused, one in session mode serves")
+        print("ok the service refuses a pooler in transaction mode and works with one in session mode")
     finally:
         for one in started:
             if one.process.poll() is None:

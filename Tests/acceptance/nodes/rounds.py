@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Several nodes on one database under load, while they, the database and the ways between them fail.
+"""Several nodes on one database under load, while nodes, database and network fail.
 
 usage: rounds.py FOLDER_OF_PROGRAMS [--rounds N] [--seed N] [--nodes N] [--faults NAME,…] [--asynchronous]
 
-Boxes sign in and out through a balancer that gives each request to another node, operators approve and take back at
-random nodes. In each round something fails; then all is mended, every box is asked about at every node, and all that was
-answered is checked against a model (history.py). `--asynchronous` has no COMMIT wait for the standby, which loses what was
-promised: then this must fail, or it proves nothing. Exit codes: 0 nothing lost, 1 something was, and where the history is.
+Boxes sign in and out through a balancer that sends each request to another node, and operators approve and withdraw at
+random nodes. Each round has a fault. Then everything is repaired, every box is polled at every node, and all answers
+are checked against a model (history.py). With `--asynchronous` no COMMIT waits for the standby, so acknowledged changes
+are lost; then this must fail, or it proves nothing. Exit codes: 0 nothing lost, 1 something was lost; then it prints
+where the history is.
 """
 
 import argparse
@@ -44,7 +45,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 def ask(connection, method, path, headers=(), body=None):
-    """Status and document; None when it is not known what became of it."""
+    """The status and the document; None if the result of the call is unknown."""
     try:
         connection.request(method, path, body=body, headers=dict(headers))
         answer = connection.getresponse()
@@ -58,7 +59,7 @@ def ask(connection, method, path, headers=(), body=None):
 
 
 def provide(node, *providers):
-    """A requestor and a viewer at each provider; the requestor's key pair."""
+    """Adds a requestor, and a viewer at each provider; returns the requestor's key pair."""
     node.control("requestor", "add", REQUESTOR)
     key = json.loads(node.control("key", "issue", REQUESTOR, "--json"))
     for provider in providers:
@@ -69,7 +70,7 @@ def provide(node, *providers):
 
 
 class World:
-    """The cluster, what is known of its requestor, and the history."""
+    """The cluster, the key of its requestor, and the history."""
 
     def __init__(self, cluster, pick):
         self.cluster, self.pick, self.history = cluster, pick, History()
@@ -95,7 +96,7 @@ class World:
         return None
 
     def poll(self, device, node=None, wait=None, final=False):
-        """What the box is told: yes, no, ended, or nothing."""
+        """Polls for a box: "yes", "no", "ended", or None."""
         call = self.history.begin(device, "poll", node.name if node else "", final=final)
         status, document = self.call(device, "GET", "/api/v1/tokens/authn", node, wait=wait)
         answer = {200: "yes", 404: "no", 403: "ended", 410: "ended"}.get(status)
@@ -104,7 +105,7 @@ class World:
 
     @staticmethod
     def sign_in(document):
-        """What two answers about one sign-in have in common, and no two sign-ins."""
+        """The part that is equal in all answers about one sign-in and differs between sign-ins."""
         return f"{document.get('userId')} {document.get('expires')}"
 
     def logout(self, device):
@@ -117,7 +118,7 @@ class World:
     # Operators
 
     def operate(self, device, code, verb, provider=PROVIDER):
-        """`approve` or `withdraw`, at a random node."""
+        """Approves or withdraws (`verb`) at a random node."""
         node = self.pick.choice(self.cluster.nodes)
         body = json.dumps({"provider": provider, "account": "anna"}).encode() if verb == "approve" else b""
         call = self.history.begin(device, verb, node.name, told=code)
@@ -166,7 +167,7 @@ class World:
 
 
 class Faults:
-    """What fails in a round; each leaves the cluster as it may be for a while, `mend` makes it whole."""
+    """The fault of a round. Each leaves the cluster broken for a while; `mend` repairs it."""
 
     def __init__(self, world, pick):
         self.world, self.cluster, self.pick = world, world.cluster, pick
@@ -178,7 +179,7 @@ class Faults:
         getattr(self, f"do_{name}")()
 
     def do_node_killed(self):
-        """kill -9 a node, and start it again."""
+        """Kills a node with SIGKILL and starts it again."""
         node = self.pick.choice(self.cluster.nodes)
         node.kill()
         time.sleep(self.pick.random() * 0.3)
@@ -191,14 +192,14 @@ class Faults:
             node.start()
 
     def do_database_killed(self):
-        """kill -9 the database, which comes back with what it had."""
+        """Kills the database with SIGKILL; it starts again with what it had written."""
         self.cluster.primary.start_again()
 
     def do_fail_over(self):
         self.cluster.fail_over()
 
     def do_fail_over_from_a_frozen_standby(self):
-        """The standby stands still, then the primary dies: what was acknowledged meanwhile would be gone."""
+        """The standby is stopped, then the primary is killed; changes acknowledged in between would be lost."""
         self.cluster.standby.signal(signal.SIGSTOP)
         time.sleep(0.5)
         self.cluster.primary.kill()
@@ -207,8 +208,8 @@ class Faults:
         self.cluster.primary, self.cluster.standby = self.cluster.standby, self.cluster.primary
 
     def do_fail_over_after_cancelled_commits(self):
-        """An operator ends what hangs in a COMMIT: it is made then, here and not at the standby that stands still. The
-        primary dies, and the standby with what it had not read."""
+        """An operator cancels COMMITs that wait for a stopped standby: they then exist only at the primary. Then the
+        primary is killed, and so is the standby with the data that it had not read."""
         self.cluster.standby.signal(signal.SIGSTOP)
         ends = time.monotonic() + 1
         while time.monotonic() < ends:
@@ -227,7 +228,7 @@ class Faults:
         self.cluster.primary.signal(signal.SIGCONT)
 
     def do_standby_frozen(self):
-        """Every COMMIT hangs meanwhile."""
+        """Every COMMIT waits meanwhile."""
         self.cluster.standby.signal(signal.SIGSTOP)
         time.sleep(0.5 + self.pick.random())
         self.cluster.standby.signal(signal.SIGCONT)
@@ -248,11 +249,11 @@ class Faults:
         time.sleep(0.5)
 
     def do_connections_ended(self):
-        """An operator ends all connections of the nodes, those that listen for the bell among them."""
+        """An operator ends all connections of the nodes, including those that listen for notifications."""
         self.cluster.primary.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'regent'")
 
     def do_clock_wrong(self):
-        """A node whose clock is half a minute off."""
+        """The clock of a node is wrong by half a minute."""
         node = self.pick.choice(self.cluster.nodes)
         node.kill()
         library = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
@@ -278,9 +279,9 @@ class Faults:
 
 
 def used_twice(world, faulty):
-    """One signed header at all nodes: at once, and a moment later. How often it was taken too often at once, and later."""
+    """Replays a signed header at all nodes, at once and a moment later; returns how often each replay was accepted."""
     def takes(node, words):
-        # Any answer but the refusal of the header itself.
+        # Every answer except the refusal of the header itself.
         status, _ = world.call("replay", "GET", "/api/v1/tokens/authn", node, words)
         return status is not None and status not in (401, 503)
 
@@ -315,13 +316,13 @@ def one_round(world, faults, name):
         time.sleep(0.3)
         failed_for = time.monotonic() - begun
     finally:
-        stop.set()  # else this program would not end when a fault could not be made
+        stop.set()  # Otherwise this program would not end when a fault cannot be made.
     for thread in threads:
         thread.join()
     begun = time.monotonic()
     faults.mend()
     mended = time.monotonic() - begun
-    # What a dying connection had sent may be committed yet.
+    # A transaction that a dying connection had sent may still be committed.
     time.sleep(0.5)
     devices = sorted(set(world.devices()) - before)
     for device in devices:
@@ -332,15 +333,15 @@ def one_round(world, faults, name):
     failures = world.history.failures()
     at_once, later = used_twice(world, faults)
     if later:
-        failures.append(f"a header that was used at one node was taken by another half a second later, {later} times")
+        failures.append(f"a header used at one node was accepted by another node half a second later, {later} times")
     known = [call for device in devices for call in world.history.calls[device]]
     unknown = sum(call.answer is None for call in known)
     told = {kind: sum(call.kind == kind and call.answer == "yes" for call in known) for kind in ("create", "approve", "withdraw", "logout")}
-    print(f"   {name.replace('_', ' ')}: {len(devices)} boxes, {len(known)} calls, {unknown} of unknown end, "
+    print(f"   {name.replace('_', ' ')}: {len(devices)} boxes, {len(known)} calls, {unknown} with unknown results, "
           f"acknowledged {', '.join(f'{count} {kind}s' for kind, count in told.items())}, "
-          f"failed for {failed_for:.1f} s, mended in {mended:.1f} s"
-          + (f", {at_once} headers taken twice at once" if at_once else ""), flush=True)
-    # Those that were fine need not be looked at again.
+          f"failed for {failed_for:.1f} s, repaired in {mended:.1f} s"
+          + (f", {at_once} headers accepted twice at the same time" if at_once else ""), flush=True)
+    # Devices without failures are not checked again.
     for device in devices:
         del world.history.calls[device]
     return failures
@@ -363,7 +364,7 @@ def main():
     try:
         cluster = Cluster(os.path.abspath(words.programs), home, "abcdefgh"[:words.nodes], options=[
             "--device-rate", "1000", "--device-burst", "1000", "--newcomer-rate", "1000", "--live-codes", "100000",
-            # All boxes are of one account.
+            # All boxes belong to one account.
             "--sign-ins-per-account", "100000", "--permit-rate", "1000",
             *[part for option in words.option for part in option.split("=", 1)]])
         if words.asynchronous:
@@ -372,7 +373,7 @@ def main():
         world = World(cluster, pick)
         faults = Faults(world, pick)
         names = words.faults.split(",") if words.faults else faults.names()
-        # Each once before any comes again.
+        # Each fault once before any is repeated.
         order = []
         while len(order) < words.rounds:
             order += pick.sample(names, len(names))

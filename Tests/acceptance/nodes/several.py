@@ -1,4 +1,4 @@
-"""What `Regentd` is for one service, for several on one database: the acceptance tests run against either (REGENT_NODES=3)."""
+"""Replaces one `Regentd` by several on one database, so that the acceptance tests run with either (REGENT_NODES=3)."""
 
 import atexit
 import pathlib
@@ -9,7 +9,7 @@ from nodes.cluster import Balancer, Server
 from regentd import Regentd, free_port
 from service import until
 
-# The databases of this process, by the folder of the service: they outlive a restart of it.
+# The databases of this process by the folder of the service; they outlive a restart of the service.
 databases = {}
 
 
@@ -26,7 +26,7 @@ def database(folder):
 
 
 class Member:
-    """One of them, as the balancer sees it."""
+    """One of the nodes, as the balancer needs it."""
 
     def __init__(self, name, regentd):
         self.name, self.regentd = name, regentd
@@ -34,8 +34,9 @@ class Member:
 
 
 class Several:
-    """`regentd serve` several times, with these options, behind a balancer that gives each request, or over TLS each
-    connection, to another node. The first one has the folders of a service that is alone, so that `regentctl` finds it."""
+    """Runs `regentd serve` several times with these options, behind a balancer that sends each request, or over TLS
+    each connection, to another node. The first node has the folders of a single service, so that `regentctl` finds
+    it."""
 
     def __init__(self, count, programs, folder, *options, listen="127.0.0.1:0", environment=None):
         folder = pathlib.Path(folder)
@@ -46,7 +47,7 @@ class Several:
         self.url = f"http{'s' if speaks_tls else ''}://{address}:{port}"
         options = [*options, "--database", f"postgresql://regent@127.0.0.1:{server.port}/regent",
                    "--master-key", str(folder / "the-master-key"), "--trust-proxy", "127.0.0.1"]
-        # Without this a node would send phones to its own address.
+        # Otherwise a node would send phones to its own address.
         if "--public-url" not in options:
             options += ["--public-url", self.url]
         self.members = []

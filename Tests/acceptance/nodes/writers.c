@@ -1,6 +1,8 @@
-/* What several writers win when they write beside each other instead of one at a time. Each has a connection, and a
-   transaction is what a node's is: the row of `cluster`, or only another question, then its rows with the COMMIT.
-   Rows are those of one table, into another of the same columns. Prints rows a second of all.
+/* What several writers gain by writing in parallel instead of in turns. Each has its own connection and writes
+transactions
+   like those of a node: it locks the row of `cluster`, or only reads it, then sends its rows with the COMMIT. The rows
+   are
+   copies of one row of a table, inserted into another with the same columns. Prints the rows per second of all writers.
 
    usage: writers CONNECTION FROM INTO WRITERS ROWS SECONDS taking-turns|side-by-side */
 #include "inserting.h"
@@ -18,7 +20,7 @@ static double now(void) {
   return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-/* The answers to what was sent, up to the end of this piece of the pipeline. */
+/* Reads the results of the sent commands, up to the sync of the pipeline. */
 static void take(PGconn *connection, int commands) {
   for (int command = 0; command < commands; command++) {
     PGresult *result = PQgetResult(connection);

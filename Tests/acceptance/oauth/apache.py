@@ -1,4 +1,4 @@
-"""Apache with Debian's mod_auth_openidc before something that tokens open: checked by keys, and by introspection."""
+"""Apache with Debian's mod_auth_openidc before a protected page: tokens are checked by keys, and by introspection."""
 
 import base64
 import grp
@@ -22,14 +22,14 @@ MODULES = "/usr/lib/apache2/modules"
 
 
 class Apache:
-    """A process of its own with a folder of its own: never the machine's service."""
+    """A separate Apache process with its own folder; the machine's Apache service is not touched."""
 
     def __init__(self, issuer):
         self.by_keys, self.by_introspection = free_port(), free_port()
         api, secret = issuer.client("Apache", "--secret")
         self.folder = tempfile.TemporaryDirectory(prefix="regent-apache-")
         home = pathlib.Path(self.folder.name)
-        # As root it serves as another user, who must get in.
+        # As root it serves as another user, who must be able to read the folder.
         home.chmod(0o755)
         shutil.copy(issuer.authority.ca, home / "ca.pem")
         (home / "ca.pem").chmod(0o644)
@@ -104,7 +104,7 @@ class Apache:
             return False
 
     def film(self, port, token):
-        """What a program with this token is shown: the status, and the text if there is one."""
+        """The status for a program with this token, and the text if it gets one."""
         request = urllib.request.Request(f"http://127.0.0.1:{port}/film")
         if token:
             request.add_header("Authorization", "Bearer " + token)
@@ -116,7 +116,7 @@ class Apache:
 
 
 def opens_with_our_tokens(shared):
-    # Of a time ago, so that a new key's turn comes with the restart and not after ten minutes.
+    # With an earlier clock, so that a new key becomes active with the restart and not after ten minutes.
     issuer = Issuer(shared.programs, shared.prefix, clock="-11m")
     try:
         opens(issuer)
@@ -140,7 +140,7 @@ def opens(issuer):
             assert apache.film(both[0], token) == apache.film(both[1], token) == (200, "the film\n"), shown(token)
             assert shown(None) == [401, 401], shown(None)
             assert shown(token[:-8] + "AAAAAAAA") == [401, 401], shown(token)
-            # An ID token has the same issuer and the same keys, and is another kind for another reader.
+            # An ID token has the same issuer and keys, but is not an access token.
             assert 200 not in shown(tokens["id_token"]), shown(tokens["id_token"])
             other = clients.Curl(issuer)
             issuer.control("client", "set", other.id, "--audience", "https://api.example.org")
@@ -151,11 +151,12 @@ def opens(issuer):
             fresh = client.refresh(tokens)["access_token"]
             assert key_of(fresh) != key_of(token), "the old key still signs"
             assert shown(fresh) == [200, 200], shown(fresh)
-            # The keys of the time before are published as long as there are tokens of them.
+            # The old keys stay published as long as tokens signed with them are valid.
             assert shown(token) == [200, 200], shown(token)
             grant, = [one["id"] for one in issuer.control("grant", "list") if one["client"] == client.id]
             issuer.control("grant", "revoke", grant)
-            # Whoever asks learns of the end; whoever looks at the signature alone does so within an hour.
+            # Introspection reports the revocation at once; a signature check accepts the token until it expires within
+            # an hour.
             assert shown(fresh) == [200, 401], shown(fresh)
         except BaseException:
             print(apache.log.read_text()[-3000:])
@@ -163,7 +164,7 @@ def opens(issuer):
 
 
 def rotate(issuer):
-    """A new key, published before its turn, which comes."""
+    """Publishes a new key and makes it active."""
     published = len(issuer.document(issuer.issuer + "/keys")["keys"])
     issuer.control("signing-key", "rotate", "--purpose", "oauth", "--algorithm", "RS256")
     let_others_hear()

@@ -1,4 +1,4 @@
-"""Our own box as a client: `regent oauth` at Regent over TLS with a test CA, and at Debian's glewlwyd."""
+"""Our own box as an OAuth client: `regent oauth` at Regent over TLS with a test CA, and at Debian's glewlwyd."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ from service import PATIENCE
 
 
 class Box:
-    """`regent` with a state folder of its own."""
+    """`regent` with its own state folder."""
 
     def __init__(self, programs, home):
         self.program = pathlib.Path(programs, "regent")
@@ -29,7 +29,7 @@ class Box:
         return done.stdout
 
     def pair(self, name, answer):
-        """Shows a code, has it answered, and ends: the exit code and the events."""
+        """Shows a code and calls `answer` with its event; returns the exit code and the events."""
         process = subprocess.Popen(
             [self.program, "oauth", "pair", name, "--json"], env=self.environment, stdout=subprocess.PIPE, text=True)
         try:
@@ -45,7 +45,7 @@ class Box:
         return json.loads((self.state / "oauth" / name / "tokens").read_text())
 
     def age(self, name, seconds):
-        """As if the tokens had come so much earlier."""
+        """Changes the stored tokens as if they had been received that much earlier."""
         kept = self.kept(name)
         kept["received"].update(wall=kept["received"]["wall"] - seconds * 1000, boot=0, run="an earlier one")
         (self.state / "oauth" / name / "tokens").write_text(json.dumps(kept))
@@ -101,7 +101,7 @@ STORIES = {"regent pairs": pairs, "regent with a secret and no DPoP pairs": bear
 
 
 def pairs_at_glewlwyd(programs):
-    """Another server altogether: found, paired, renewed with a proof, and left."""
+    """Another OAuth server: it is discovered, paired with, used with a DPoP proof, and removed."""
     server = Glewlwyd()
     try:
         with tempfile.TemporaryDirectory(prefix="regent-box-") as home:
@@ -117,7 +117,7 @@ def pairs_at_glewlwyd(programs):
                 "token", "music", "--format", "header", "--url", server.issuer + "/userinfo"))["sub"], "no viewer"
             box.age("music", 3570)
             assert box.do("token", "music").strip() != token
-            # glewlwyd hears of an end from clients with a secret alone; it is forgotten here all the same.
+            # glewlwyd accepts revocations only from clients with a secret; the box forgets the tokens all the same.
             assert json.loads(box.do("remove", "music", "--json"))["revoked"] is False
             assert box.run("token", "music").returncode == 1
     except BaseException:

@@ -1,4 +1,4 @@
-"""Clients that other people made, each as a box that pairs: begin, ask once, refresh. Nothing in them is changed."""
+"""Third-party OAuth libraries, unmodified, each as a box that pairs: begin, poll once, refresh."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from requests_oauthlib import OAuth2Session
 
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 SCOPE = "openid profile offline_access entitlements"
-# What a client is told to wait between two questions; one that asks sooner is told to slow down.
+# The seconds between two polls that the service demands; a client that polls sooner gets slow_down.
 INTERVAL = 5
 
 
@@ -44,7 +44,7 @@ class Curl:
 
 
 class Confidential(Curl):
-    """curl with a secret in the header and the name in the body beside it."""
+    """curl with the secret in the header and the client id also in the body."""
 
     def __init__(self, issuer):
         super().__init__(issuer, "--secret")
@@ -60,12 +60,12 @@ class MSAL:
     def begin(self):
         self.app = msal.PublicClientApplication(
             self.id, oidc_authority=self.issuer.issuer, verify=self.issuer.authority.ca, instance_discovery=False)
-        # It asks for openid, profile and offline_access by itself, and refuses to be told so.
+        # MSAL adds openid, profile and offline_access by itself, and refuses them as arguments.
         self.flow = self.app.initiate_device_flow(["entitlements"])
         return self.flow["user_code"]
 
     def ask(self):
-        # Once, not until it is over.
+        # Polls once, not until the flow has ended.
         return self.app.acquire_token_by_device_flow(self.flow, exit_condition=lambda flow: True)
 
     def refresh(self, tokens):

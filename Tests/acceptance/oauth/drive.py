@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every client pairs, is told to wait, is refused, comes too late, and refreshes; others check the tokens.
+"""Every client pairs, gets authorization_pending, is denied, comes too late, and refreshes; others check the tokens.
 
     drive.py PROGRAMS [--only NAME,NAME]
 """
@@ -22,7 +22,7 @@ from service import until
 
 
 def pairs(issuer, client):
-    """Asked too early it waits; approved it has tokens, and later the next ones."""
+    """Polls too early and must wait; after the approval it gets tokens, and later refreshes them."""
     code = client.begin()
     said = client.ask()
     assert said.get("error") == "authorization_pending", said
@@ -54,7 +54,7 @@ def keys(issuer):
 
 
 def documents(issuer):
-    """What clients find out by themselves, at both places."""
+    """The metadata documents, at both addresses where clients look for them."""
     found = issuer.document(issuer.issuer + "/.well-known/openid-configuration")
     assert found["issuer"] == issuer.issuer, found
     host, path = issuer.issuer.split("/", 3)[2:]
@@ -96,15 +96,15 @@ def main():
     for prefix in ("", "/tv"):
         issuer = Issuer(given.programs, prefix)
         try:
-            # What a machine trusts besides comes before what a session is told, so the machine is told, too.
+            # A machine-wide CA setting takes precedence over that of a session, so both get the test CA.
             os.environ["REQUESTS_CA_BUNDLE"] = os.environ["CURL_CA_BUNDLE"] = issuer.authority.ca
-            # A first client makes the first key: nothing is published before.
+            # The service makes its first key for the first client and publishes none before.
             issuer.client("first", "--public")
             if NODES > 1:
-                # Told to one node; each next call meets another one, which hears of it within milliseconds.
+                # One node was told; each next call reaches another one, which knows it within milliseconds.
                 until("every node to publish the key", lambda: all(keys(issuer) for _ in range(NODES)))
             documents(issuer)
-            # They wait for most of their time.
+            # In parallel, because the stories wait for most of their time.
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
                 for name, seconds, trouble in pool.map(lambda name: tell(issuer, name), names):
                     print(f"{'ok  ' if trouble is None else 'FAIL'} {prefix or 'bare'}: {name}, {seconds:.1f} s")

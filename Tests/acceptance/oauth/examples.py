@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The examples of docs/examples/oauth against a hostile server: what it says does not reach the terminal as control characters, and
-a redirect does not carry the token to another host."""
+"""The examples of docs/examples/oauth with a hostile server: its texts must not reach the terminal as control
+characters, and a redirect must not carry the token to another host."""
 
 import http.server
 import json
@@ -16,7 +16,7 @@ ESCAPE = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202e"
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers each path with what the test gave for it, and keeps the headers of each request."""
+    """Answers each path as the test says, and records the headers of each request."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -70,7 +70,7 @@ def call_keeps_the_token():
     api.answers = {"/me": (302, {"Location": f"{other.address}/stolen"}, {})}
     other.answers = {"/stolen": (200, {}, {})}
     with tempfile.TemporaryDirectory() as folder:
-        # A box that is signed in; the real module is tried with a real daemon by OAuthBoxTests.
+        # Stands for a signed-in box; OAuthBoxTests uses the real module with a real daemon.
         pathlib.Path(folder, "regent.py").write_text(
             "class RegentError(Exception):\n    code = ''\n\n\nclass Regent:\n    def oauth_token(self, name, **_):\n"
             "        return {'type': 'Bearer', 'token': 'secret-token'}\n")
@@ -84,4 +84,4 @@ def call_keeps_the_token():
 
 for check in (pair_prints_no_control_characters, call_keeps_the_token):
     check()
-print("the OAuth examples keep control characters and the token to themselves")
+print("the OAuth examples print no control characters and do not send the token to another host")

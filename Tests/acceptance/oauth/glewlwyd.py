@@ -1,6 +1,7 @@
-"""Debian's glewlwyd, as somebody else's server: set up through its own API, with a viewer who says yes or no.
+"""Debian's glewlwyd, a third-party OAuth server: set up through its own API, with a viewer who approves or denies.
 
-    glewlwyd.py CODES        serves without TLS until it is told to end, and prints where, and CODES device codes: a benchmark
+    glewlwyd.py CODES        for a benchmark: serves without TLS until SIGTERM, and prints its address and CODES device
+    codes
 """
 
 import gzip
@@ -52,7 +53,7 @@ database={{ type="sqlite3" path="{home}/glewlwyd.db" }};
 TLS = """use_secure_connection=true
 secure_connection_key_file="{key}"
 secure_connection_pem_file="{certificate}\""""
-# What Debian's own tables begin with.
+# The initial account in Debian's tables.
 ADMINISTRATOR, PASSWORD = "admin", "password"
 
 
@@ -77,7 +78,7 @@ class Glewlwyd:
                 [PROGRAM, f"--config-file={home}/conf"], stdout=log, stderr=subprocess.STDOUT, cwd=home)
         try:
             self.context = ssl.create_default_context(cafile=self.authority.ca)
-            # Python keeps no cookie whose domain is "localhost".
+            # Kept by hand, because Python's cookie jar drops cookies with the domain "localhost".
             self.cookie = ""
             until("glewlwyd to answer", self.is_there)
             self.set_up(home)
@@ -139,12 +140,12 @@ class Glewlwyd:
         self.call("POST", "/api/auth/", {"username": "anna", "password": PASSWORD})
 
     def approve(self, code):
-        """The viewer's yes, as glewlwyd's own pages say it."""
+        """Approves a code as glewlwyd's own pages do."""
         self.call("PUT", f"/api/auth/grant/{self.client}", {"scope": "openid"})
         self.call("GET", f"/api/oidc/device?code={urllib.parse.quote(code)}&g_continue")
 
     def user_info(self, token, header):
-        """What it tells of the viewer to whoever has the token and the lines of its proof."""
+        """The viewer's data for a program with the token and its DPoP proof."""
         lines = dict(line.split(": ", 1) for line in header.splitlines())
         assert token in lines["Authorization"], "another token"
         request = urllib.request.Request(self.issuer + "/userinfo", headers=lines)
@@ -152,7 +153,7 @@ class Glewlwyd:
             return json.loads(answer.read())
 
     def device_code(self):
-        """What a program is given that asks for a code."""
+        """The device code for a program that asks for one."""
         form = urllib.parse.urlencode({"client_id": self.client, "scope": "openid"}).encode()
         with urllib.request.urlopen(
                 self.issuer + "/device_authorization", form, timeout=PATIENCE, context=self.context) as answer:

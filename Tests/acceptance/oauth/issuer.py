@@ -1,4 +1,4 @@
-"""A real regentd over TLS with a test CA, bare or behind nginx with a prefix, its operator, and a viewer with a phone."""
+"""A real regentd over TLS with a test CA, alone or behind nginx with a prefix, its operator, and a phone."""
 
 import html
 import http.cookiejar
@@ -26,7 +26,7 @@ def openssl(*words):
 
 
 class Authority:
-    """A CA for one run, and a certificate for localhost from it."""
+    """A CA for one run, and a certificate for localhost."""
 
     def __init__(self, home):
         self.ca, self.certificate, self.key = f"{home}/ca.pem", f"{home}/localhost.pem", f"{home}/localhost.key"
@@ -42,7 +42,7 @@ class Authority:
 
 
 class Issuer:
-    """The service as clients meet it; `prefix` puts nginx before it, `clock` sets its clock off from ours."""
+    """The service as OAuth clients use it; `prefix` puts nginx before it, `clock` changes its clock."""
 
     def __init__(self, programs, prefix, clock=None):
         self.prefix = prefix
@@ -56,7 +56,8 @@ class Issuer:
         self.environment = {"HOME": self.home, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
         self.options = ["--web", str(ROOT / "web"), "--public-url", self.url, "--newcomer-rate", "1000"]
         self.proxy = None
-        # One password is hashed at a time, and whoever comes meanwhile is told that the account is busy.
+        # Sign-ins one after another: the service hashes one password of an account at a time and refuses others as
+        # busy.
         self.viewer = threading.Lock()
         if prefix:
             self.listen = f"127.0.0.1:{free_port()}"
@@ -68,7 +69,7 @@ class Issuer:
         try:
             if prefix:
                 self.proxy = Proxy(self.home, prefix, port, self.authority.certificate, self.authority.key)
-                # RFC 8414's document lies outside of the prefix.
+                # The metadata document of RFC 8414 is outside of the prefix.
                 self.proxy.start(
                     self.regentd.url, also=[f"/.well-known/oauth-authorization-server{prefix}/"])
             self.control("requestor", "add", REQUESTOR, "--name", "Cinema Aperto", "--domain", "example.com")
@@ -88,7 +89,7 @@ class Issuer:
         self.regentd = serve(self.programs, self.home, *self.options, listen=self.listen, environment=environment)
 
     def restart(self):
-        """Again, by the real clock."""
+        """Restarts the service with the real clock."""
         self.regentd.stop()
         self.start()
 
@@ -99,11 +100,11 @@ class Issuer:
         self.folder.cleanup()
 
     def control(self, *words, text=None):
-        """`regentctl`; its JSON."""
+        """Runs `regentctl`; returns its JSON."""
         return control_json(self.programs, self.environment, *words, text=text, seconds=PATIENCE)
 
     def client(self, name, *options):
-        """A client of the operator's: its id, and its secret if it has one."""
+        """Adds a client as an operator does; returns its id, and its secret if it has one."""
         made = self.control("client", "add", REQUESTOR, "--name", name, *options)
         assert made["issuer"] == self.issuer, made
         return made["id"], made.get("secret")
@@ -112,7 +113,7 @@ class Issuer:
         with urllib.request.urlopen(address, context=self.context, timeout=PATIENCE) as answer:
             return json.loads(answer.read())
 
-    # --- who answers ------------------------------------------------------------------------------------------------
+    # --- operators and viewers --------------------------------------------------------------------------------------
 
     def approve(self, code):
         self.control("code", "approve", code, "--provider", "aurora", "--account", "anna")
@@ -122,7 +123,7 @@ class Issuer:
         let_others_hear()
 
     def answer(self, code, word):
-        """A viewer's own yes or no, through the pages of the phone."""
+        """A viewer approves or denies (`word`) on the pages of the phone."""
         with self.viewer:
             return self.answered(code, word)
 
@@ -141,7 +142,7 @@ class Issuer:
 
 
 class Phone:
-    """A browser without script."""
+    """A browser without scripts."""
 
     def __init__(self, issuer, cookies=None):
         self.issuer = issuer

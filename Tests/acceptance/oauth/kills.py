@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Kills the service at random moments while clients refresh, ask about tokens and give grants back, and looks for what it
-had promised: who was answered goes on from there, who was not asks the same again, and what was ended stays ended.
+"""Kills the service at random moments while clients refresh, introspect and revoke tokens, and checks what was
+acknowledged: a client with a response continues from it, a client without one repeats its request, and a revoked grant
+stays revoked.
 
     kills.py PROGRAMS [KILLS] [--lose-log]
 
-`--lose-log` takes SQLite's log away after each kill, which breaks the promise: then it must find a loss, or it proves nothing.
+`--lose-log` removes SQLite's write-ahead log after each kill; then it must find a loss, or it proves nothing.
 """
 
 import argparse
@@ -27,7 +28,7 @@ CLIENTS = 12
 
 
 class Gone(Exception):
-    """The service died before it answered."""
+    """The service was killed before it responded."""
 
 
 class Service:
@@ -68,7 +69,7 @@ class Service:
 
 
 class Screen:
-    """A client's sign-in: the last tokens that it was told, the ones before, and whether it gave them back."""
+    """The sign-in of a client: its last tokens, its earlier refresh tokens, and whether it was revoked."""
 
     def __init__(self, service):
         connection = service.connection()
@@ -79,12 +80,12 @@ class Screen:
         if status != 200:
             raise SystemExit(f"kills: pairing: {self.told}")
         self.before, self.refreshes = [], 0
-        # What was asked for when the service died.
+        # The request that was under way when the service was killed.
         self.under_way = None
         self.is_over = False
 
     def run(self, service, ends):
-        """Refreshes without a pause until the service is gone; gives its grant back when it is to."""
+        """Refreshes without a pause until the service is killed; if `ends`, it revokes its grant at some time."""
         connection = service.connection()
         try:
             while True:
@@ -122,7 +123,7 @@ class Screen:
             if worth or status == 200:
                 raise Surprise("a grant that was given back is there again")
         elif self.under_way == "revoke":
-            # Nobody was told: it is one or the other.
+            # No response came, so the grant may be revoked or not.
             self.is_over = not worth
         else:
             if not worth:
@@ -179,7 +180,7 @@ def run(programs, kills, loses_log):
                 refreshes += sum(screen.refreshes for screen in screens if screen.is_over)
                 screens = [screen for screen in screens if not screen.is_over]
                 screens += [Screen(service) for _ in range(CLIENTS - len(screens))]
-            # A stolen token is found out after all of that.
+            # After all that, using an old refresh token must revoke the grant.
             old = next(screen for screen in screens if len(screen.before) > 1)
             connection = service.connection()
             for token in [old.before[-2], old.told["refresh_token"]]:
@@ -191,7 +192,7 @@ def run(programs, kills, loses_log):
             refreshes += sum(screen.refreshes for screen in screens)
         finally:
             service.regentd.kill()
-    print(f"{kills} kills with {flying} requests under way: {refreshes} refreshes and {ends} ends were told, none lost")
+    print(f"{kills} kills with {flying} requests under way: {refreshes} refreshes and {ends} revocations acknowledged, none lost")
     return 0 if flying else 1
 
 

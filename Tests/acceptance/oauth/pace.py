@@ -1,9 +1,9 @@
-"""Ten thousand programs that wait for their viewers, in real time: a step of `make long`.
+"""Ten thousand clients that wait for their viewers, in real time: a step of `make long`.
 
     pace.py PROGRAMS [--clients 10000] [--minutes 10]
 
-Each asks every five seconds, a second sooner or later, and one asks every two. No one of the first kind is ever told to slow
-down, the other one always is.
+Each polls every four to six seconds, and one client every two. The service must never tell a client of the first kind
+to slow down, and always the other one.
 """
 
 import argparse
@@ -24,7 +24,7 @@ CONNECTIONS = 64
 
 
 class Line:
-    """A connection that is kept, with one question on it at a time."""
+    """A connection that is kept open, with one request at a time."""
 
     def __init__(self, port):
         self.port, self.lock, self.reader = port, asyncio.Lock(), None
@@ -50,7 +50,7 @@ async def asks(line, client, device, pause, end, answers):
     last = None
     while time.monotonic() < end:
         sent, answer = await line.ask("/oauth/token", form)
-        # When this program was late itself, it was not the other one that was in a hurry.
+        # Measured from send to send, because this program itself may be late.
         answers.append((answer["error"], None if last is None else sent - last))
         last = sent
         await asyncio.sleep(max(0, sent + pause() - time.monotonic()))
@@ -96,8 +96,8 @@ def main():
     for word, _ in patient:
         words[word] = words.get(word, 0) + 1
     shortest = min((pause for _, pause in patient if pause is not None), default=0)
-    print(f"{len(patient)} questions of {given.clients} clients: {words}, the shortest pause {shortest:.2f} s")
-    print(f"one at two seconds: {len(hasty)} questions, {sum(word == 'slow_down' for word, _ in hasty)} too early")
+    print(f"{len(patient)} polls of {given.clients} clients: {words}, the shortest pause {shortest:.2f} s")
+    print(f"one client every two seconds: {len(hasty)} polls, {sum(word == 'slow_down' for word, _ in hasty)} told to slow down")
     good = set(words) == {"authorization_pending"} and all(word == "slow_down" for word, _ in hasty[1:])
     return 0 if good and len(hasty) > given.minutes * 20 else 1
 

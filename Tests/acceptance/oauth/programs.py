@@ -1,4 +1,4 @@
-"""Programs that other people made, as Debian delivers them: oidc-agent, and SSSD's oidc_child."""
+"""Third-party programs as Debian packages them: oidc-agent, and SSSD's oidc_child."""
 
 import json
 import os
@@ -17,13 +17,13 @@ SCOPE = "openid profile offline_access"
 # --- SSSD ------------------------------------------------------------------------------------------------------------
 
 class Child:
-    """oidc_child: one process asks for the code, another one waits for the tokens."""
+    """oidc_child: one process gets the code, another one waits for the tokens."""
 
     def __init__(self, issuer, kind):
         self.issuer = issuer
         self.id, secret = issuer.client("SSSD", kind)
         self.words = ["/usr/libexec/sssd/oidc_child", f"--issuer-url={issuer.issuer}", f"--client-id={self.id}",
-                      # It asks for every scope that is published.
+                      # It asks for every published scope.
                       f"--ca-db={issuer.authority.ca}", "--logger=stderr", "--debug-level=9", f"--scope={SCOPE} entitlements unknown"]
         if secret:
             self.words.append(f"--client-secret={secret}")
@@ -55,12 +55,12 @@ class Child:
 def child_pairs(issuer, kind="--public"):
     child = Child(issuer, kind)
     code = child.begin()
-    # It asks at once, beside the first process that asked already: told to wait, or to slow down, and never an end.
+    # The second process polls at once, after the first one did: it must get "wait" or "slow down", and never an end.
     process = child.wait()
     issuer.answer(code, "approve")
     status, out, errors = child.end(process)
     assert status == 0, errors
-    # What it prints is who signed in.
+    # It prints the id of the signed-in viewer.
     assert re.search("[0-9a-f]{64}", out), out
 
 
@@ -89,7 +89,7 @@ def child_is_late(issuer):
 # --- oidc-agent ------------------------------------------------------------------------------------------------------
 
 class Agent:
-    """oidc-agent with a folder of its own; oidc-gen makes its accounts."""
+    """oidc-agent with its own folder; oidc-gen makes its accounts."""
 
     def __init__(self, issuer):
         self.issuer = issuer
@@ -103,7 +103,7 @@ class Agent:
         found = json.loads(done.stdout)
         self.process = int(found["dpid"])
         self.environment |= {"OIDC_SOCK": found["socket"], "OIDCD_PID": str(self.process)}
-        # It says where it will listen before it does.
+        # It prints its address before it listens.
         until("oidc-agent listens", lambda: subprocess.run(
             ["oidc-add", "--loaded"], env=self.environment, capture_output=True, timeout=PATIENCE).returncode == 0)
         return self
@@ -113,7 +113,7 @@ class Agent:
         self.folder.cleanup()
 
     def generate(self, name, *words):
-        """oidc-gen until it shows the code; its own end is waited for by `end`."""
+        """Runs oidc-gen until it shows the code; `end` waits for its end."""
         self.output = pathlib.Path(self.folder.name, f"{name}.out")
         with open(self.output, "w") as output:
             self.generator = subprocess.Popen(
@@ -149,7 +149,7 @@ def agent_gets_tokens(agent, name, words):
     status, said = agent.end()
     assert status == 0 and "Everything setup correctly" in said, said
     first = agent.token(name, 60)
-    # More time than any token has: it refreshes.
+    # More time than any token is valid, so that it refreshes.
     assert agent.token(name, 7200) != first
 
 

@@ -1,4 +1,4 @@
-"""Other people's libraries check the tokens, with the keys that are published."""
+"""Third-party libraries that check the tokens with the published keys."""
 
 import json
 

@@ -1,8 +1,8 @@
-"""Runs schemathesis against a real service and holds it to the bars.
+"""Runs schemathesis with a real service and checks the results.
 
-All checks of schemathesis: no 5xx, no undocumented status, no answer against its schema, nothing refused that is
-described as right, nothing taken that is described as wrong, no way around the credentials. Besides: at least one
-success of every operation, and at least half of all requests past authentication.
+All checks of schemathesis apply: no 5xx, no undocumented status, no response that violates its schema, no valid request
+refused, no invalid one accepted, no access without credentials. In addition each operation must succeed at least once,
+and at least half of all requests must pass authentication.
 """
 
 import json
@@ -12,8 +12,8 @@ import sys
 
 from service import RunningService
 
-# Documents in which the service writes no member that is not described. The description itself does not say so, because
-# a client that was generated from it would refuse the members of a later version.
+# Documents in which the service writes only described members. The published description does not say so, because a
+# generated client would then refuse the members of a later version.
 WHOLE = [
     "Error", "EnhancedError", "ClientError", "RegistrationCode", "DeviceRecord",
     "DeviceRecord/properties/sourceApplicationInformation", "Authentication", "Authorization", "MediaToken",
@@ -29,7 +29,7 @@ def main(programs, cases):
     with open("web/openapi.json") as file:
         description = json.load(file)
     paths = description["paths"]
-    # OAuth's depend on each other at every step; other people's clients take them instead (../oauth/run).
+    # The OAuth operations depend on each other at every step; third-party clients test them (../oauth/run).
     operations = [f"{method.upper()} {path}" for path in paths for method in paths[path]
                   if paths[path][method]["tags"] != ["oauth"]]
     running = RunningService(programs)
@@ -41,16 +41,16 @@ def main(programs, cases):
             "REGENT_TEST_COUNTS": counts_file,
             "PYTHONPATH": HERE,
         }
-        # Schemathesis keeps things where it runs, and looks for the hooks there unless their path is whole.
+        # Schemathesis stores files in its working folder, and looks for the hooks there unless their path is absolute.
         config_file = f"{running.folder.name}/schemathesis.toml"
         with open(f"{HERE}/schemathesis.toml") as given, open(config_file, "w") as made:
             made.write(f'hooks = "{HERE}/hooks.py"\n{given.read()}')
         with open(f"{running.folder.name}/openapi.json", "w") as file:
             json.dump(strict(description), file)
-        # With a number of cases (`make long`) each run looks elsewhere. Without one it is the same run everywhere, so
-        # that a change is judged by what it changed, and not by what the generator thought of that day.
+        # With a number of cases (`make long`) each run uses another seed. Without one the run is always the same, so
+        # that its result depends only on the change under test.
         where = [] if cases else ["--seed", "1"]
-        # The examples and the coverage of every keyword come besides.
+        # The examples and the coverage of every keyword are added to these.
         each = max(8, cases // len(operations))
         done = subprocess.run(
             [
@@ -76,7 +76,7 @@ def main(programs, cases):
 
 
 def strict(description):
-    """The description with nothing allowed in these documents that it does not name."""
+    """The description, with additional members forbidden in these documents."""
     for place in WHOLE:
         schema = description["components"]["schemas"]
         for name in place.split("/"):
@@ -85,8 +85,8 @@ def strict(description):
     return description
 
 
-# What no generated request can have: a word that a box has signed, and the name of the one provider that takes part.
-# PlatformTests has both.
+# Operations that no generated request can succeed in: they need an assertion signed by a box, and the one provider that
+# takes part. PlatformTests covers both.
 UNREACHABLE = {"POST /api/v1/tokens/authn", "GET /api/v1/{requestor}/profile-requests/{provider}"}
 
 

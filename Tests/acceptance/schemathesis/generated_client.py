@@ -1,6 +1,6 @@
 """Generates a Python client from web/openapi.json with openapi-python-client, and pairs a box with it.
 
-The client knows nothing of Regent but the description; only the signature of each call is added, as a box makes it.
+The client knows only the description; this script adds the signature of each call, as a box makes it.
 """
 
 import importlib
@@ -15,7 +15,7 @@ DEVICE = "generated"
 
 
 def generate(folder):
-    """The package `regent_client`, made from the description."""
+    """Generates the package `regent_client` from the description."""
     done = subprocess.run(
         [f"{os.path.dirname(sys.executable)}/openapi-python-client", "generate", "--path", "web/openapi.json",
          "--output-path", f"{folder}/regent_client", "--meta", "none"],
@@ -27,7 +27,7 @@ def generate(folder):
 
 
 def call(client, area, name, *place, **parameters):
-    """One call of the generated client; gives the document as the generated type."""
+    """Makes a call with the generated client; returns the status and the document in its generated type."""
     module = importlib.import_module(f"regent_client.api.{area}.{name}")
     reply = module.sync_detailed(*place, client=client, **parameters)
     print(f"{name}: {int(reply.status_code)} {type(reply.parsed).__name__}")
@@ -58,7 +58,7 @@ def pair(running, service):
     status, problem = call(client, "authorization", "preauthorize", resource=",".join("abcdef"), **about)
     assert status == 403 and "at most 5" in problem.to_dict()["details"], (status, problem)
     assert call(client, "authentication", "logout", device_id=DEVICE)[0] == 204
-    # A member that a later version adds is no error.
+    # A client must accept members that a later version adds.
     later = models.RegistrationCode.from_dict(code.to_dict() | {"later": 1})
     assert later.code == code.code
 

@@ -1,4 +1,4 @@
-"""Signs what is generated, and puts in what a generator cannot know: codes, devices and names that exist."""
+"""Signs generated requests, and inserts values that a generator cannot know: existing codes, devices and names."""
 
 import atexit
 import json
@@ -16,13 +16,13 @@ service = Service.load(os.environ["REGENT_TEST_SERVICE"])
 approved, pending = os.environ["REGENT_TEST_CODES"].split()
 client_id, client_secret = service.register()
 lock = threading.Lock()
-# By operation: all, successes, those that came past authentication.
+# For each operation: all requests, successful ones, and those that passed authentication.
 counts = {}
 
-# How many codes each device was given: one that replaces its own has to slow down after thirty.
+# The codes of each device: after thirty replaced codes a device must slow down.
 codes_of = {}
 
-# Replaced by a signature when the request is complete.
+# Replaced by the signature once the request is complete.
 TO_BE_SIGNED = "to be signed"
 signed = set()
 
@@ -47,7 +47,7 @@ def before_call(context, case, kwargs):
     header = (case.headers or {}).get("Authorization")
     if header == TO_BE_SIGNED or header in signed:
         query = dict(case.query or {})
-        # Credentials are sent once; that they may not be sent twice has a test of its own.
+        # Credentials only once; another test sends them twice.
         query.pop("access_token", None)
         case.query = query
         case.headers["Authorization"] = service.keys.header(case.method.upper(), path_of(case))
@@ -65,18 +65,18 @@ def after_call(context, case, response):
 
 
 def path_of(case):
-    """The path as it goes over the wire."""
+    """The path as sent on the wire."""
     url = requests.Request("GET", service.url + case.formatted_path).prepare().url
     return url[len(service.url):].split("?")[0]
 
 
 def is_wrong(case, location):
-    """Whether this part of a request is wrong on purpose."""
+    """Whether this part of a request is invalid on purpose."""
     return case.meta is not None and case.meta.is_negative_at(location)
 
 
 def complete(case):
-    """Names that exist, in those parts of a request whose form is right already."""
+    """Inserts existing names in those parts of a request that are valid."""
     path, query = dict(case.path_parameters or {}), dict(case.query or {})
     body = dict(case.body) if isinstance(case.body, dict) else None
     if is_wrong(case, ParameterLocation.PATH):
@@ -101,7 +101,7 @@ def complete(case):
             "readCode": lambda: pending,
         }.get(operation, lambda: approved)()
     if operation == "deleteCode" and "code" in path and not is_wrong(case, ParameterLocation.QUERY):
-        # Only the device that has the code may take it back.
+        # Only the device that has the code may withdraw it.
         query["deviceId"] = "to be deleted"
     if "deviceId" in query and operation not in ("logout", "logoutByGet", "deleteCode") and random.random() < 0.7:
         query["deviceId"] = "guest"
@@ -112,7 +112,7 @@ def complete(case):
             device = holder.get("deviceId")
             if isinstance(device, str) and device:
                 codes_of[device] = codes_of.get(device, 0) + 1
-                # Another one like it: what the generator varies is not lost.
+                # A similar device id, so that the generator's variation is kept.
                 if codes_of[device] > 20:
                     holder["deviceId"] = f"{device[:40]}-{codes_of[device]}"
     if operation == "registerClient" and body is not None:

@@ -29,7 +29,7 @@ class Keys:
         self.secret = secret
 
     def header(self, method, path):
-        """The signed header of one call; each has a nonce of its own."""
+        """The signed header of a call, with a new nonce."""
         text = (
             f"{method} requestor_id={REQUESTOR}, nonce={uuid.uuid4()}, signature_method=HMAC-SHA256, "
             f"request_time={int(time.time() * 1000)}, request_uri={path}"
@@ -39,7 +39,7 @@ class Keys:
 
 
 class Service:
-    """What tests know of a running service; goes through the environment to the process that sends requests."""
+    """What tests need of a running service; passed in the environment to the process that sends requests."""
 
     def __init__(self, url, keys, statement):
         self.url = url
@@ -55,7 +55,7 @@ class Service:
         return Service(url, Keys(public_key, secret), statement)
 
     def call(self, method, target, form=None):
-        """A signed call; gives the status and the JSON document."""
+        """Sends a signed call; returns the status and the JSON document."""
         headers = {
             "Authorization": self.keys.header(method, target.split("?")[0]),
             "Accept": "application/json",
@@ -108,7 +108,7 @@ def parsed(body):
 
 
 class RunningService:
-    """Starts regentd in a folder of its own, with limits that do not stand in a tester's way, and sample data."""
+    """Starts regentd in its own folder, with sample data and limits that the test does not reach."""
 
     LIMITS = [
         "--wrong-codes", "1000000", "--wrong-codes-total", "1000000",
@@ -161,7 +161,7 @@ class RunningService:
         statement = self.control("statement", "issue", REQUESTOR, "--application", "Tester")
         service = Service(
             url, Keys(key["publicKey"], key["secret"]), statement["softwareStatement"])
-        # A device that is in without a phone, and one that a viewer has let in.
+        # A device that is signed in without a phone, and one whose code a viewer approved.
         status, answer = service.call(
             "POST", "/api/v1/authenticate/freepreview",
             {"deviceId": "guest", "mso_id": "pass", "domain_name": "example.com"})

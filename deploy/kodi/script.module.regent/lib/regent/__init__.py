@@ -5,8 +5,8 @@
     regent.sign_in()
     token = regent.media_token("channel-1")
 
-`sign_in` shows a code until a viewer has approved it on a phone. Everything that fails is a RegentError with `code`, a
-word for programs, `message`, a sentence, and `hint`, what to do (or None).
+`sign_in` shows a code until a viewer has approved it on a phone. Every failure raises a RegentError with `code`, an
+identifier for programs, `message`, a sentence, and `hint`, what to do (or None).
 """
 
 from .daemon import Regent, RegentError
@@ -15,7 +15,7 @@ __all__ = ["Denied", "Left", "Regent", "RegentError", "media_token", "preauthori
 
 
 class Denied(RegentError):
-    """The viewer said no on the phone, or typed a wrong number there."""
+    """The viewer denied the sign-in on the phone, or typed a wrong number there."""
 
     def __init__(self):
         super().__init__("denied", "the sign-in was denied on the phone", None, 4)
@@ -29,9 +29,9 @@ class Left(RegentError):
 
 
 def sign_in(force=False):
-    """Returns the status when this device is signed in; shows the sign-in screen first when it is not, or with `force`.
+    """Shows the sign-in screen if this device is not signed in, or always with `force`; returns the status.
 
-    Raises Left when the viewer closes the screen, Denied when the phone says no and the viewer wants no new code."""
+    Raises Left when the viewer closes the screen, Denied when the phone denies and the viewer wants no new code."""
     from . import kodi
     return kodi.sign_in(force)
 
@@ -43,21 +43,21 @@ def sign_out():
 
 
 def status(ask=False):
-    """signedIn, requestor, and with a sign-in provider, providerName and expires (epoch milliseconds).
+    """The status: signedIn, requestor, and with a sign-in provider, providerName and expires (epoch milliseconds).
 
-    With `ask` the service is asked, else the answer comes from this device alone."""
+    With `ask` it comes from the service, otherwise only from this device."""
     from . import kodi
     box = kodi.box()
     return box.refresh() if ask else box.status()
 
 
 def media_token(resource):
-    """A short media token for one resource, as `regent authorize` prints it."""
+    """A short media token for one resource, in the form of `regent authorize`."""
     from . import kodi
     return kodi.box().media_token(resource)
 
 
 def preauthorize(resources):
-    """Those of the resources that may be watched: for decorating lists, not for playing."""
+    """The resources among these that the viewer may watch; use it to mark lists, not to start playing."""
     from . import kodi
     return kodi.box().preauthorize(resources)

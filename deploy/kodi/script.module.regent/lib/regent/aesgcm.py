@@ -1,18 +1,18 @@
-"""AES-256-GCM (NIST SP 800-38D) in plain Python: an enrolment's answer is sealed with it, and the library has none.
+"""AES-256-GCM (NIST SP 800-38D) in plain Python, which decrypts the response to an enrolment; Kodi's Python has no AES.
 
-One answer of some 300 bytes takes a few milliseconds. The key is used once, on the machine that the answer is for, so
-the table look-ups need not take constant time.
+A response of some 300 bytes takes a few milliseconds. The table look-ups need not take constant time, because the key
+is used once, on the machine that the response is for.
 """
 
 import hmac
 
 
 class NotAuthentic(Exception):
-    """The tag does not fit: another key, another nonce, other associated data, or changed bytes."""
+    """The tag is wrong: another key, another nonce, other associated data, or changed bytes."""
 
 
 def open_sealed(key, nonce, data, tag, associated):
-    """The plain text, after the tag was found right. The key has 32 bytes, nonce 12, tag 16."""
+    """Checks the tag and returns the plain text. The key has 32 bytes, the nonce 12, the tag 16."""
     if len(key) != 32 or len(nonce) != 12 or len(tag) != 16:
         raise ValueError("AES-256-GCM takes a key of 32 bytes, a nonce of 12 and a tag of 16")
     block = _cipher(key)
@@ -38,7 +38,7 @@ def _ghash(key, associated, data):
 
 
 def _times(x, y):
-    """The product in GF(2^128) with GCM's order of bits: the first bit is the highest."""
+    """The product in GF(2^128) with GCM's bit order, in which the first bit is the highest."""
     product = 0
     for bit in range(127, -1, -1):
         if x >> bit & 1:
@@ -52,7 +52,9 @@ def _double(byte):
 
 
 def _substitution():
-    """FIPS 197, 5.1.1: the inverse in GF(2^8), then an affine map. 3 generates the field, 0xF6 is its inverse."""
+    """The S-box (FIPS 197, 5.1.1): the inverse in GF(2^8), then an affine map.
+
+    The powers of 3 are all elements of the field, those of 0xF6 their inverses."""
     box = [0x63] * 256
     power = inverse = 1
     while True:
@@ -78,7 +80,7 @@ _SHIFTED = [(place + 4 * (place % 4)) % 16 for place in range(16)]
 
 
 def _cipher(key):
-    """The encryption of one block under a key of 32 bytes."""
+    """A function that encrypts one block with a key of 32 bytes."""
     words = [key[place:place + 4] for place in range(0, 32, 4)]
     constant = 1
     for number in range(8, 4 * (_ROUNDS + 1)):

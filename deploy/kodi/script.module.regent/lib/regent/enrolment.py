@@ -1,7 +1,7 @@
-"""Redeems an enrolment code (`ADDRESS#CODE`, from `regentctl requestor invite`) for a key pair of this device's own.
+"""Redeems an enrolment code (`ADDRESS#CODE`, from `regentctl requestor invite`) for a key pair of this device.
 
-The code is never sent: the request proves that the device knows it, and the answer is sealed with a key made from it
-(docs/decisions/0014-enrolment-codes.md in Regent's sources).
+The code is never sent: the request proves that the device knows it, and the response is encrypted with a key derived
+from it (docs/decisions/0014-enrolment-codes.md in Regent's sources).
 """
 
 import hashlib
@@ -23,17 +23,17 @@ def parse(text):
     letters = re.sub("[ \t\u2013\u2014-]", "", typed).upper().translate(str.maketrans("OIL", "011"))
     if len(letters) != 16 or any(letter not in _ALPHABET for letter in letters):
         raise RegentError(
-            "enrolment-code", "that is no enrolment code",
+            "enrolment-code", "this is not an enrolment code",
             "write ADDRESS#CODE as regentctl requestor invite shows it", 2)
     if not mark:
         return None, letters
     if not re.match(r"https?://[A-Za-z0-9.\-_\[\]:]+(/[A-Za-z0-9._~/\-]*)?$", address):
-        raise RegentError("address", "what stands before the # is no address", "write it as https://tv.example.org#CODE", 2)
+        raise RegentError("address", "the text before # is not a web address", "use the form https://tv.example.org#CODE", 2)
     return address.rstrip("/"), letters
 
 
 class Key:
-    """What both sides make of a code: one key for proofs, one for the sealed answer."""
+    """The keys that both sides derive from a code: one for proofs, one for the encrypted response."""
 
     def __init__(self, letters):
         self.id, secret = letters[:4], letters[4:]
@@ -41,18 +41,18 @@ class Key:
         self.proofs, self.seal = _derived(key, b"regent: proof of a code"), _derived(key, b"regent: seal for a code")
 
     def box(self, identity):
-        """What this device calls itself with this code: the same each time; the code cannot be found from it."""
+        """This device's id for this code. It is the same each time, and the code cannot be computed from it."""
         return _hash(self.proofs, _framed("regent-enrolment-box", identity, 1))
 
     def request(self, identity):
-        """The body of the call, and the message that proof and answer are bound to."""
+        """The body of the call, and the message to which proof and response are bound."""
         box = self.box(identity)
         message = f"regent-enrol-1 {self.id} ".encode() + box
         proof = _hash(self.proofs, message)
         return json.dumps({"id": self.id, "box": box.hex(), "proof": proof.hex()}).encode(), message
 
     def opened(self, answer, message):
-        """requestor, publicKey, secret and service of a sealed answer."""
+        """Decrypts a response; returns requestor, publicKey, secret and service."""
         try:
             sealed = bytes.fromhex(answer["sealed"])
             # The format: version, key id, nonce, data, tag.
@@ -77,7 +77,7 @@ def _derived(secret, info):
 
 
 def _framed(purpose, field, kind):
-    """Purpose, version 1 and a field, each with its kind (1 bytes, 2 text, 3 number) and length before it."""
+    """Purpose, version 1 and a field, each after its kind (1 bytes, 2 text, 3 number) and its length."""
     framed = b""
     for number, content in ((2, purpose.encode()), (3, (1).to_bytes(8, "big")), (kind, field)):
         framed += bytes([number]) + len(content).to_bytes(4, "big") + content

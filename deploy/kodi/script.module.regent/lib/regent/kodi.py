@@ -1,4 +1,4 @@
-"""What the module has of Kodi: its settings, its folder, its window."""
+"""Everything that uses Kodi's API except the window itself: settings, folders, the sign-in."""
 
 import xbmc
 import xbmcaddon
@@ -14,11 +14,11 @@ ADDON = "script.module.regent"
 
 
 def box(enrols_again=False):
-    """The service that this device was enrolled at, else a daemon on this machine.
+    """The service at which this device is enrolled, else the daemon on this machine.
 
-    A code in the settings is redeemed first. A device that is enrolled redeems another one only with `enrols_again`: a
-    code that is wrong must not keep a device from playing that works. The code leaves the settings when the key pair is on
-    the disk."""
+    First it redeems a code in the settings. An enrolled device does so only with `enrols_again`, because a wrong code
+    must not keep a working device from playing. The code is removed from the settings when the key pair is on the
+    disk."""
     addon = xbmcaddon.Addon(ADDON)
     folder = xbmcvfs.translatePath(addon.getAddonInfo("profile"))
     wire.authorities = xbmcvfs.translatePath("special://xbmc/system/certs/cacert.pem")
@@ -36,7 +36,7 @@ def box(enrols_again=False):
 
 
 def _device(addon):
-    """What the phone shows of this device."""
+    """The facts about this device that the phone shows."""
     name = addon.getSetting("name").strip() or xbmc.getInfoLabel("System.FriendlyName") or "Kodi"
     system = "Android" if xbmc.getCondVisibility("System.Platform.Android") else "Linux"
     return {"deviceName": name, "model": "Kodi " + xbmc.getInfoLabel("System.BuildVersionShort"), "osName": system}

@@ -1,4 +1,4 @@
-"""The box's own `regent daemon` in the same words as Service: it holds the tokens, and this module asks it."""
+"""The box's `regent daemon` with the methods of Service. The daemon keeps the tokens; this module only calls it."""
 
 import socket
 
@@ -6,7 +6,7 @@ from .daemon import Regent, RegentError
 
 
 class Daemon(Regent):
-    """A daemon on this machine; `is_there` says whether one listens."""
+    """The daemon on this machine; `is_there` says whether one listens."""
 
     via = "daemon"
 
@@ -34,11 +34,11 @@ class Daemon(Regent):
         return self.logout()
 
     def leave(self, keeps_code=False):
-        """The daemon takes its code back in any case."""
+        """Ends `pair`. The daemon withdraws its code in any case."""
         self._left = True
 
     def pair(self, number_matching=False, force=False):
-        """The events of `regent pair --json`, and {"event": "recovered"}."""
+        """Yields the events of `regent pair --json`, and {"event": "recovered"}."""
         self._left = self._recovered = False
         opened = False
         for event in super().pair(force=force, number_matching=number_matching, wait=1):

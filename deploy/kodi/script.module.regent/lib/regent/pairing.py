@@ -1,4 +1,4 @@
-"""One sign-in with a registration code: asks for a code, waits for the phone, and tells what happens as events."""
+"""One sign-in with a registration code: gets a code, waits for the phone, and yields what happens as events."""
 
 import re
 import time
@@ -16,7 +16,7 @@ _REPLACEMENTS = 3
 
 
 def events(box, number_matching, force, lifetime):
-    """What happens, as dictionaries, until it has ended; `box` is a Service."""
+    """Yields the events of a sign-in, as dictionaries, until it has ended; `box` is a Service."""
     with box.storage.locked("pairing", 0):
         try:
             yield from _Pairing(box, number_matching, lifetime).run(force)
@@ -25,7 +25,7 @@ def events(box, number_matching, force, lifetime):
 
 
 def _take_back(box):
-    """Gives the code back, so that a phone does not approve it for a viewer who has left."""
+    """Withdraws the code, so that a phone cannot approve it for a viewer who has left."""
     pending = box.state().get("pending")
     if not pending or box.keeps_code:
         return
@@ -68,7 +68,7 @@ class _Pairing:
     # The code
 
     def _earlier(self):
-        """The record of the code that was shown before a kill, when it can still be used."""
+        """The record of the code that was shown before a kill, if it can still be used."""
         pending = self.box.state().get("pending")
         if not pending or pending["expires"] <= self.caller.line.clock.now() * 1000:
             return None
@@ -103,7 +103,7 @@ class _Pairing:
         return record
 
     def _shown(self, record):
-        """The event of a code. An address of another host is refused: the TV would vouch for a phishing page."""
+        """The event of a code. An address at another host is refused: the TV would show a link to a phishing page."""
         page, link = record.get("verificationURL") or "", record.get("verificationURLComplete") or ""
         known = self.box.storage.read("credentials.json")
         hosts = {urllib.parse.urlsplit(known[name]).hostname for name in ("service", "public")}
@@ -111,7 +111,7 @@ class _Pairing:
             place = urllib.parse.urlsplit(address)
             if len(address) > 512 or not re.match(r"[!-~]+$", address) or place.hostname not in hosts or place.scheme not in (
                     ("https",) if self.caller.line.scheme == "https" else ("http", "https")):
-                raise RegentError("foreign-address", "the service named an address that is not its own; it is not shown", None, 1)
+                raise RegentError("foreign-address", "the service named an address on another host, which is not shown", None, 1)
         left = record["expires"] / 1000 - self.caller.line.clock.now()
         # A remaining time below a second or above ten hours means that the device's clock is wrong. Then half an hour is
         # assumed; the service reports when the code has expired.
@@ -124,7 +124,7 @@ class _Pairing:
     # Waiting
 
     def _watch(self, record):
-        """Tells what becomes of a code until it has ended; None when the service gave it up before a phone opened it."""
+        """Yields a code's events until it has ended; returns None if the service withdrew it before it was opened."""
         shown = self._shown(record)
         end = time.monotonic() + shown["seconds"]
         if record.get("state") not in ("approved", "delivered"):
@@ -179,7 +179,7 @@ class _Pairing:
             "GET", _path(self.caller, code), query + [("after", str(max(sequence or 0, 0)))], prefer=self.held, timeout=15)
 
     def _shortens(self, failure):
-        """A proxy on the way that gives up sooner than the service answers: shorter waits, without a word."""
+        """Shortens the long polls, silently, when a proxy ended one before the service answered."""
         took = time.monotonic() - self.asked
         is_said = failure.status in (504, 408)
         if self.failures or not (is_said and took >= 2 or failure.code == "unreachable" and 3 <= took < self.held):
@@ -216,7 +216,7 @@ class _Pairing:
         return True
 
     def _fetch_another(self):
-        """As `_fetch`, but refuses the sign-in that was there before this code: the viewer waits for a new one."""
+        """As `_fetch`, but refuses the sign-in from before this code, because the viewer waits for a new one."""
         self._fetch(self.box.state().get("signedIn"))
 
     def _fetch(self, earlier=None):
@@ -232,7 +232,7 @@ class _Pairing:
     # A service that is away
 
     def _trying(self, call):
-        """The call's result; while the service is away it is tried again, ever less often, and the viewer is told."""
+        """Returns the call's result. While the service is unreachable it retries ever less often and yields events."""
         while True:
             if self.box.is_leaving:
                 raise Cancelled()

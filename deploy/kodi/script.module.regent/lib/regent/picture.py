@@ -1,4 +1,4 @@
-"""PNG files of what must be legible whatever fonts a skin has: the QR code, the code in letters, the number."""
+"""PNG files of what must be legible with the fonts of any skin: the QR code, the code in letters, the number."""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""What the sign-in screen says at each moment: a machine without Kodi, fed with events and the time."""
+"""The texts of the sign-in screen: a state machine without Kodi that gets events and the time."""
 
 from . import words
 

@@ -1,4 +1,4 @@
-"""This device at the service, without a daemon: enrolled by a code, calls signed with its own key pair."""
+"""This device as a client of the service, without a daemon: enrolled by a code, calls signed with its own key pair."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ _NOT_SIGNED_IN = ("User not Authenticated", "User not authenticated", "Authentic
 
 
 class Service:
-    """The sign-in and the tokens of this device; `storage` keeps them, `information` says what the device is."""
+    """The sign-in and the tokens of this device; `storage` keeps them, `information` describes the device."""
 
     via = "service"
 
@@ -29,12 +29,12 @@ class Service:
         return self._credentials() is not None
 
     def enrol(self, text):
-        """Redeems `ADDRESS#CODE`, or CODE alone at the service that is known already. May be repeated after a kill."""
+        """Redeems `ADDRESS#CODE`, or CODE alone at the known service. May be repeated after a kill."""
         known = self._credentials()
         address, letters = enrolment.parse(text)
         address = address or (known or {}).get("service")
         if not address:
-            raise RegentError("address", "the code has no address before it", "write it as https://tv.example.org#CODE", 2)
+            raise RegentError("address", "the code has no address before it", "use the form https://tv.example.org#CODE", 2)
         identity, key = bytes.fromhex(self._identity()["enrolment"]), enrolment.Key(letters)
         mark = key.box(identity).hex()
         if known and known.get("code") == mark and known["service"] == address:
@@ -97,7 +97,7 @@ class Service:
     # The sign-in
 
     def state(self):
-        """signedIn, pending and signOut as far as they are there."""
+        """The stored state: signedIn, pending and signOut, each if present."""
         return self.storage.read(_STATE) or {}
 
     def note(self, **changes):
@@ -106,14 +106,14 @@ class Service:
             self.storage.write(_STATE, {name: value for name, value in state.items() if value is not None})
 
     def status(self):
-        """Without the network: signedIn, requestor, and with a sign-in provider, providerName and expires."""
+        """The status without a call: signedIn, requestor, and with a sign-in provider, providerName and expires."""
         caller, known = self.caller(), self.state().get("signedIn")
         if not known or known["expires"] <= caller.line.clock.now() * 1000:
             return {"signedIn": False, "requestor": caller.requestor}
         return {"signedIn": True, "requestor": caller.requestor, **known}
 
     def refresh(self):
-        """The same, after the service was asked."""
+        """The status after a call to the service."""
         caller = self.caller()
         answer = caller.call("GET", "/api/v1/tokens/authn.json", self._whose(caller))
         if answer.status == 200 and isinstance(answer.document, dict):
@@ -127,13 +127,13 @@ class Service:
         return self.status()
 
     def keep(self, document):
-        """Keeps a sign-in as the service tells it; it is on the disk when this returns."""
+        """Stores a sign-in of the service; it is on the disk when this returns."""
         provider = document.get("mvpd") or ""
         self.note(pending=None, signOut=None, signedIn={
             "provider": provider, "providerName": self._name(provider), "expires": int(document["expires"])})
 
     def _name(self, provider):
-        """What people call the provider; its id where the list cannot be had."""
+        """The display name of the provider, or its id if the list of providers is not available."""
         known = self.state().get("signedIn") or {}
         if known.get("provider") == provider and known.get("providerName"):
             return known["providerName"]
@@ -152,16 +152,17 @@ class Service:
         return [("requestor", caller.requestor), ("deviceId", caller.device)]
 
     def pair(self, number_matching=False, force=False, lifetime=None):
-        """Signs this device in: the events of `regent pair --json`, and {"event": "recovered"}, until it has ended.
+        """Signs this device in; yields the events of `regent pair --json`, and {"event": "recovered"}, until it has
+        ended.
 
-        `force` makes a new code instead of showing an earlier one again, `lifetime` is a code's in seconds. Another thread
-        ends it with `leave`."""
+        `force` makes a new code instead of showing an earlier one again; `lifetime` is that of a code in seconds.
+        Another thread can end it with `leave`."""
         self._stop.clear()
         self.caller().line.resume()
         return pairing.events(self, number_matching, force, lifetime)
 
     def leave(self, keeps_code=False):
-        """Ends `pair` in another thread; the code is taken back unless the program only ends and will come again."""
+        """Ends `pair` from another thread. The code is withdrawn, unless `keeps_code` keeps it for the next start."""
         self.keeps_code = keeps_code
         self._stop.set()
         self.caller().line.cancel()
@@ -178,8 +179,8 @@ class Service:
     def sign_out(self):
         """Signs out here, then at the service; returns whether the device was signed in.
 
-        Where the service cannot be reached the device is signed out all the same, and the service hears of it before the
-        next sign-in."""
+        If the service is unreachable the device is signed out all the same, and the service is told before the next
+        sign-in."""
         was = self.status()["signedIn"]
         self.note(signedIn=None, pending=None, signOut=True)
         self.tell_sign_out()
@@ -236,8 +237,8 @@ def _means_not_signed_in(answer):
 def _refusal(line, answer):
     if answer.status == 403:
         return RegentError(
-            "enrolment-code", "the service does not take this code",
+            "enrolment-code", "this code is wrong, used or expired",
             "codes end after an hour and work once: ask for a new one with regentctl requestor invite", 1)
     if answer.status == 429:
-        return RegentError("busy", "too many wrong codes came from here", "wait ten minutes, then enter a new code", 6)
+        return RegentError("busy", "too many wrong codes from this address", "wait ten minutes, then enter a new code", 6)
     return line.failure(answer)

@@ -1,7 +1,7 @@
 """Files that survive a kill at any moment and that only their owner can read: the device id, the key pair, the sign-in.
 
-A file is written beside its place, forced to disk and renamed: a reader sees the old content or the new one, never a
-part. Files are opened with mode 0600 instead of a umask, because a umask would be that of all of Kodi.
+A file is written under another name, forced to disk and renamed: a reader sees the old content or the new one, never a
+part. Files are opened with mode 0600 and not protected by a umask, because a umask would apply to all of Kodi.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ class Storage:
         self.folder = folder
 
     def read(self, name):
-        """The object, or None where there is no such file or no object in it."""
+        """The object in a file, or None if the file does not exist or contains no object."""
         try:
             descriptor = os.open(self._place(name), os.O_RDONLY | _FLAGS)
         except FileNotFoundError:
@@ -89,10 +89,10 @@ class Storage:
 
     @contextlib.contextmanager
     def locked(self, name, patience):
-        """Keeps other threads, add-ons and processes out; RegentError("busy") when one holds it for `patience` s.
+        """Locks out other threads, add-ons and processes; raises RegentError("busy") after `patience` seconds.
 
-        The lock is a file's, because each add-on of Kodi has an interpreter of its own; the system lets go of it with
-        the process."""
+        It locks a file, because each add-on of Kodi has its own Python interpreter. The system releases the lock when
+        the process ends."""
         end = time.monotonic() + patience
         if fcntl is None:
             lock = _WITHOUT_FILES.setdefault(name, threading.Lock())
@@ -121,7 +121,7 @@ class Storage:
         return os.path.join(self.folder, name)
 
     def _flush(self):
-        """Forces a rename to disk, where the system lets a folder be opened."""
+        """Forces a rename to disk, on systems on which a folder can be opened."""
         try:
             descriptor = os.open(self.folder, os.O_RDONLY)
         except OSError:

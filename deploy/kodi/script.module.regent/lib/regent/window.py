@@ -24,7 +24,7 @@ _FAREWELL = 1.5
 
 
 def sign_in(box, folder, force, number_matching):
-    """Shows the screen until it has ended; raises Left, Denied, or what failed."""
+    """Shows the screen until the sign-in has ended; raises Left, Denied or the error that ended it."""
     language = fonts.language(xbmc.getLanguage(xbmc.ISO_639_1))
     window = SignIn("regent-sign-in.xml", folder, "Default", "1080i")
     window.begin(box, Screen(language), force, number_matching)
@@ -82,7 +82,8 @@ class SignIn(xbmcgui.WindowXMLDialog):
         self.close()
 
     def abort(self):
-        """Kodi ends: the code stays for the next start. Closing the window would wait for Kodi, which waits for us."""
+        """Ends because Kodi exits; the code is kept for the next start. Closing the window here would deadlock with
+        Kodi."""
         self.is_aborted = True
         self.is_over.set()
         self.asks.set()
@@ -91,7 +92,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
     # Threads
 
     def work(self):
-        """Runs one pairing after the other, each when the viewer asks for it."""
+        """Runs pairings one after another, each when the viewer asks for it."""
         try:
             while not self.is_over.is_set():
                 self.asks.clear()
@@ -120,7 +121,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
                 self.close()
 
     def tick(self):
-        """Counts down, and ends when Kodi does."""
+        """Updates the countdown, and aborts when Kodi exits."""
         monitor = xbmc.Monitor()
         while not self.is_over.is_set():
             if monitor.waitForAbort(0.5):
@@ -128,7 +129,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
             self.draw_time()
 
     def finish(self):
-        """Waits for the threads, removes the pictures and raises what the sign-in ended with."""
+        """Waits for the threads, removes the pictures and raises the error that ended the sign-in."""
         if not self.is_over.is_set():
             self.abort()  # This module did not close the window, so Kodi is exiting.
         for thread in self.threads:
@@ -169,7 +170,7 @@ class SignIn(xbmcgui.WindowXMLDialog):
         self.getControl(_COUNTDOWN).setLabel(self.screen.countdown(time.monotonic()))
 
     def set_picture(self, control, content):
-        """A file of its own for each picture: Kodi remembers what it has read under a name."""
+        """Shows a picture from a new file each time, because Kodi caches pictures by their names."""
         path = os.path.join(self.folder, f"regent-{os.getpid()}-{int(time.time() * 1000)}-{len(self.pictures)}.png")
         picture.write(path, content)
         self.pictures.append(path)

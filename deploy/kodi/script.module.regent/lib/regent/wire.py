@@ -1,4 +1,4 @@
-"""Calls to the service: signed headers, deadlines, no redirects, and errors in words."""
+"""Calls to the service: signed headers, deadlines, no redirects, and errors as sentences."""
 
 import base64
 import email.utils
@@ -21,13 +21,13 @@ authorities = None
 
 
 class Cancelled(Exception):
-    """The program gave the call up."""
+    """The program cancelled the call."""
 
 
 class Failure(RegentError):
-    """A call that failed: `status` of the answer (None without one), `details` and `retry` in seconds from it.
+    """A call that failed. `status`, `details` and `retry` (in seconds) are those of the response; None without one.
 
-    `host` is the service's, `absent` is true where no answer of the service came."""
+    `host` is that of the service."""
 
     def __init__(self, code, message, hint=None, exit=6, status=None, details=None, retry=None, host=None):
         super().__init__(code, message, hint, exit)
@@ -35,7 +35,7 @@ class Failure(RegentError):
 
     @property
     def passes(self):
-        """Whether the same call may go well later."""
+        """Whether the same call may succeed later."""
         return self.status is None or self.status >= 500 or self.status in (408, 429)
 
 
@@ -79,14 +79,14 @@ class Clock:
         self._anchor = (date if abs(time.time() - date) > 5 else time.time(), time.monotonic())
 
     def correct(self, date):
-        """After a refusal: what is signed from now on is not older than the service's `Date`."""
+        """After a refused call: sets the time so that the next signature is not older than the service's `Date`."""
         if date is not None:
             here = self.now()
             self._anchor = (max(here, date + 1) if abs(here - date) <= 5 else date, time.monotonic())
 
 
 class Line:
-    """The way to one service. `cancel` ends the call that is under way, and those that follow until `resume`."""
+    """Calls one service. `cancel` ends the running call and refuses others until `resume`."""
 
     def __init__(self, address):
         self.address = address.rstrip("/")
@@ -109,7 +109,7 @@ class Line:
             self._is_cancelled = False
 
     def send(self, method, path, body=None, headers=None, timeout=30):
-        """The answer of the service, whatever its status is."""
+        """Sends a request and returns the response, whatever its status."""
         began = time.monotonic()
         connection = self._connection(timeout)
         with self._lock:
@@ -166,7 +166,7 @@ class Line:
             "sign in to this network first, or check the address", host=self.host, status=None)
 
     def failure(self, answer):
-        """What an answer with an error means, in words."""
+        """The Failure for a response with an error."""
         status, document = answer.status, answer.document
         is_ours = isinstance(document, dict) and ("message" in document or "error" in document)
         if status not in (401, 408, 429) and status < 500 and not is_ours:
@@ -178,7 +178,7 @@ class Line:
             return Failure(
                 "not-trusted", "the service does not accept this device's credentials", "enrol this device with a new code", 1, status)
         if status == 429 or status == 503 and retry is not None:
-            return Failure("busy", "the service is busy", f"it asks to wait {retry or 1} s", 6, status, details, retry, self.host)
+            return Failure("busy", "the service is busy", f"try again in {retry or 1} s", 6, status, details, retry, self.host)
         message = document.get("message") if is_ours else None
         return Failure(
             "service", f"the service answers {status}" + (f": {message}" if message else ""), None, 1, status, details, retry, self.host)
@@ -193,7 +193,7 @@ class Caller:
         self._information = base64.b64encode(json.dumps(information, sort_keys=True).encode()).decode()
 
     def call(self, method, path, query=None, form=None, prefer=None, timeout=30):
-        """The answer, whose status may be an error. A call that was refused for its clock is signed again once."""
+        """Sends a signed call; the response may be an error. A call refused because of its time is signed once more."""
         asked = "?" + urllib.parse.urlencode(query) if query else ""
         body = urllib.parse.urlencode(form).encode() if form is not None else None
         headers = {"Accept": "application/json", "X-Device-Info": self._information, "User-Agent": "script.module.regent"}
@@ -220,7 +220,7 @@ def signature(secret, text, method="sha256"):
 
 
 def _probe(connection):
-    """Lets the kernel find a connection dead that a router forgot: a long poll would wait on it to its end."""
+    """Lets the kernel detect a connection that a router has dropped; a long poll would otherwise wait on it in vain."""
     try:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in (("TCP_KEEPIDLE", 4), ("TCP_KEEPINTVL", 1), ("TCP_KEEPCNT", 3)):
