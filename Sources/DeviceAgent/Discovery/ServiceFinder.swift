@@ -9,10 +9,11 @@ import RegentPlatform
 
 /// Finds the box's service again after its address has changed.
 ///
-/// It asks the services that announce themselves on the local network, and accepts the one that proves that it knows the
-/// secret of this box's key pair. The address that it uses is the one in the proof, not the announced one.
+/// It asks the services that announce themselves on the local network, and accepts the one that proves that it knows
+/// the secret of this box's key pair. The address that it uses is the one in the proof, not the announced one.
 ///
-/// It does so only for services without TLS, because a certificate belongs to a name, which DNS leads to the new address.
+/// It does so only for services without TLS, because a certificate belongs to a name, which DNS leads to the new
+/// address.
 final class ServiceFinder: Sendable {
   private let configured: AbsoluteURL
   private let file: String

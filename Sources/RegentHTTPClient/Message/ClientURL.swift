@@ -13,7 +13,8 @@ public struct Origin: Hashable, Sendable {
   }
 
   public let scheme: Scheme
-  /// The host in lower case, an IPv6 address without brackets and with its zone (`fe80::1%eth0`); the path of a Unix socket.
+  /// The host in lower case, an IPv6 address without brackets and with its zone (`fe80::1%eth0`); the path of a Unix
+  /// socket.
   public let host: String
   /// The port; 0 for a Unix socket.
   public let port: UInt16

@@ -4,8 +4,8 @@ public import RegentPairing
 
 /// A box's question where its service is now, for a service that was found on the local network.
 ///
-/// An announcement proves nothing. The service that the box was enrolled at knows the secret half of the box's key pair,
-/// and proves that with a keyed hash of ``message(_:)``.
+/// An announcement proves nothing. The service that the box was enrolled at knows the secret half of the box's key
+/// pair, and proves that with a keyed hash of ``message(_:)``.
 public struct ServiceProofRequest: Hashable, Sendable {
   public let publicKey: PublicKey
   /// A random value, so that an earlier response proves nothing.
