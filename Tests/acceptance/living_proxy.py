@@ -118,7 +118,7 @@ def environment(box, service):
         box.environment[f"{scheme}_proxy"] = proxy.url
         took = box.signed_in()
         box.play()
-        doctor(box, f"{proxy.url} for {service}, set by {scheme}_proxy", "it answers")
+        doctor(box, f"{proxy.url} for {service}, set by {scheme}_proxy", "the service answers")
         return took
 
 
@@ -131,7 +131,7 @@ def setting(box, service):
             file.write(f"proxy = {proxy.url}\n")
         took = box.signed_in()
         box.play()
-        doctor(box, f"{proxy.url} for {service}, set by the setting proxy", "it answers")
+        doctor(box, f"{proxy.url} for {service}, set by the setting proxy", "the service answers")
         return took
 
 
@@ -143,7 +143,7 @@ def excepted(box, service):
             "no_proxy": "other.example,10.9.0.0/24"}
         took = box.signed_in()
         box.play()
-        doctor(box, "10.9.0.0/24", "it answers")
+        doctor(box, "10.9.0.0/24", "the service answers")
         return took
 
 
