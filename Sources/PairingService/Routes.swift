@@ -14,6 +14,7 @@ package enum ServiceRoutes {
     PlatformRoutes(core).mount(&routes)
     ClientRoutes(core).mount(&routes)
     EnrolmentRoutes(core).mount(&routes)
+    ServiceProofRoutes(core: core).mount(&routes)
     OAuthRoutes(core).mount(&routes)
     TemporaryPassRoutes(core).mount(&routes)
     PreauthorizationRoutes(core).mount(&routes)

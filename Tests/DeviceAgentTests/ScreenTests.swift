@@ -79,6 +79,20 @@ private let links = [
     #expect(inked > 200, "the code is written in dots")
   }
 
+  @Test func `on a small console without half blocks the QR code is drawn in the framebuffer`() {
+    let font = LinuxConsole(isUnicode: true, characters: [0x2588])
+    let small = WindowSize(rows: 25, columns: 80)
+    let console = TerminalFacts(type: "linux", locale: "C.UTF-8", console: font)
+    #expect(console.needsFramebuffer(small, isNamed: false))
+    #expect(!console.needsFramebuffer(WindowSize(rows: 67, columns: 240), isNamed: false))
+    let full = LinuxConsole(isUnicode: true, characters: [0x2580, 0x2584, 0x2588])
+    #expect(!TerminalFacts(type: "linux", locale: "C.UTF-8", console: full).needsFramebuffer(small, isNamed: false))
+    // A remote session: the framebuffer would be another screen.
+    let remote = TerminalFacts(type: "linux", locale: "C.UTF-8")
+    #expect(!remote.needsFramebuffer(small, isNamed: false))
+    #expect(remote.needsFramebuffer(small, isNamed: true))
+  }
+
   @Test(arguments: sizes, Language.allCases)
   func `the screen always has the code and the address as plain text`(size: WindowSize, language: Language) {
     for stage in [PairStage.waiting(Scene.code()), .connected(Scene.code())] {

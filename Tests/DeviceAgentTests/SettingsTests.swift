@@ -48,6 +48,32 @@ import Testing
     }
   }
 
+  @Test func `a service that was found again counts only as long as the configured address is the same`() async throws {
+    try await withTemporaryFolder { folder in
+      func read(_ service: String, _ more: String) async throws -> AgentSettings {
+        try writeFile("\(folder)/agent.conf", "service = \(service)\n\(more)\n".utf8)
+        return try await settings(["--config", "\(folder)/agent.conf", "--state", folder], ["HOME": folder])
+      }
+      let moved = MovedService(
+        configured: try AbsoluteURL(parsing: "http://192.168.7.5:8787"),
+        now: try AbsoluteURL(parsing: "http://192.168.7.9:8787"))
+      moved.write(MovedService.file(folder))
+      #expect(MovedService(reading: MovedService.file(folder)) == moved)
+      let known = try await read("http://192.168.7.5:8787", "find-again = yes")
+      #expect(known.currentServices == [moved.now])
+      #expect(known.services == [moved.configured])
+      #expect(known.addressCheck.drawable("http://192.168.7.9:8787/D/X") != nil)
+      #expect(known.addressCheck.drawable("http://192.168.7.5:8787/D/X") == nil)
+      for (service, more) in [
+        ("http://192.168.7.6:8787", "find-again = yes"), ("http://192.168.7.5:8787", "find-again = no"),
+      ] {
+        let other = try await read(service, more)
+        #expect(other.currentServices.map(\.description) == [service])
+      }
+      await #expect(throws: CommandError.self) { _ = try await read("http://192.168.7.5:8787", "find-again = maybe") }
+    }
+  }
+
   @Test func `a settings file that other users can write is refused`() async throws {
     try await withTemporaryFolder { folder in
       try writeFile("\(folder)/agent.conf", "requestor = X".utf8, mode: 0o666)

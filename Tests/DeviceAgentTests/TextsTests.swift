@@ -1,4 +1,5 @@
 import CommandKit
+import RegentPlatform
 import Testing
 
 @testable import DeviceAgent
@@ -34,6 +35,30 @@ import Testing
     asked: String?, environment: [String: String], expected: Language
   ) {
     #expect(Language(asked: asked) { environment[$0] } == expected)
+  }
+
+  @Test(
+    arguments: [
+      ("HTTP://192.168.7.1:8787/D/BCDFGHJK", true), ("http://10.0.0.1/D/X", true), ("http://172.31.0.1/D/X", true),
+      ("http://172.32.0.1/D/X", false), ("http://169.254.1.1/D/X", true), ("http://[fd12::1]/D/X", true),
+      ("http://[fe80::1]/D/X", true), ("http://[2001:db8::1]/D/X", false), ("http://tv.local/D/X", true),
+      ("http://tv.home.arpa/D/X", true), ("https://tv.example.org/D/X", false), ("http://203.0.113.1/D/X", false),
+    ])
+  func `the screen says that the phone must be in the same network if the address is private`(
+    link: String, isPrivate: Bool
+  ) {
+    for language in Language.allCases {
+      for (columns, rows) in [(40, 15), (80, 25)] {
+        let screen = PairScreen(
+          size: WindowSize(rows: rows, columns: columns), capabilities: TerminalCapabilities(), language: language)
+        let canvas = screen.canvas(of: Scene.view(.waiting(Scene.code(link: link))), now: Scene.now)
+        let shown = canvas.lines.joined().filter { !$0.isWhitespace }
+        let sentence = Texts(language)[.sameNetwork].filter { !$0.isWhitespace }
+        // Beside a QR code the lines of the sentence are not contiguous; its last word is enough there.
+        let last = Texts(language)[.sameNetwork].split(separator: " ").last.map(String.init) ?? ""
+        #expect((shown.contains(sentence) || shown.contains(last)) == isPrivate, "\(language) \(columns)×\(rows)")
+      }
+    }
   }
 
   @Test func `placeholders in inserted text are not replaced`() {

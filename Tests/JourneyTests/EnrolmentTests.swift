@@ -33,6 +33,33 @@ import Testing
     }
   }
 
+  @Test func `the service proves its address to a box with the secret of the box's key pair`() async throws {
+    let service = try await TestService()
+    try await stage.invite(service)
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let grant = try stage.grant(try await client.send(stage.request(1)), 1)
+      func ask(_ key: PublicKey, _ nonce: UInt8) async throws -> TestResponse {
+        let asked = ServiceProofRequest(
+          publicKey: key, nonce: [UInt8](repeating: nonce, count: ServiceProofRequest.length))
+        return try await client.send(
+          TestRequest("POST", Paths.boxService, headers: [("Content-Type", "application/json")], body: asked.bytes))
+      }
+      let answer = try await ask(grant.publicKey, 1)
+      let proof = try #require(ServiceProof(answer.body), "\(answer.text)")
+      #expect(proof.service == "https://tv.example.org")
+      let key = try HMACKey(.sha256, Secret(grant.secret))
+      for (nonce, address, isGood) in [
+        (UInt8(1), proof.service, true), (2, proof.service, false), (1, "http://x", false),
+      ] {
+        let asked = ServiceProofRequest(
+          publicKey: grant.publicKey, nonce: [UInt8](repeating: nonce, count: ServiceProofRequest.length))
+        #expect(key.isValid(proof.proof, for: asked.message(address)) == isGood)
+      }
+      #expect(try await ask(try #require(PublicKey("unknown-key")), 1).status == 403)
+      #expect(try await client.send(TestRequest("POST", Paths.boxService, body: Array("{}".utf8))).status == 400)
+    }
+  }
+
   @Test func `wrong, used, expired and unknown codes get the same response to the byte`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in

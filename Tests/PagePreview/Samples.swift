@@ -250,7 +250,7 @@ func otherSamples() -> [Sample] {
 
 func notice(_ kind: NoticePage.Kind) -> NoticePage {
   switch kind {
-  case .tooManyTries: NoticePage(kind, wait: 540)
+  case .tooManyTries, .tooManyCodes: NoticePage(kind, wait: 540)
   case .busy: NoticePage(kind, wait: 20, retry: .root)
   case .held:
     NoticePage(

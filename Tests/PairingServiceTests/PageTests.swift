@@ -200,7 +200,7 @@ struct PageTests {
   }
 
   @Test(arguments: [
-    (NoticePage.Kind.expired, 410), (.unknownCode, 404), (.tooManyTries, 429), (.busy, 503),
+    (NoticePage.Kind.expired, 410), (.unknownCode, 404), (.tooManyTries, 429), (.tooManyCodes, 429), (.busy, 503),
     (.denied, 200), (.failed, 500), (.formExpired, 403), (.held, 409),
   ])
   func `a notice page has the status that fits its kind`(kind: NoticePage.Kind, status: Int) {

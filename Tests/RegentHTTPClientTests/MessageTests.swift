@@ -5,6 +5,33 @@ import Testing
 
 @Suite struct MessageTests {
   @Test(arguments: [
+    ("http://[fe80::1%25eth0]:8787/x", "http://[fe80::1%25eth0]:8787"),
+    ("https://[fe80::1%wlan0]/x", "https://[fe80::1%25wlan0]"), ("http://[FEBF::1%253]/x", "http://[febf::1%253]"),
+  ])
+  func `a link-local address may have a zone, which the server does not get`(text: String, origin: String) throws {
+    let url = try ClientURL(text)
+    #expect(url.origin.description == origin)
+    #expect(url.target == "/x")
+    let head = String(decoding: ClientRequest(.get, url).encoded(), as: UTF8.self)
+    #expect(!head.contains("%"), "\(head)")
+  }
+
+  @Test func `the hint for an unknown name under .local names the package that looks it up`() throws {
+    for (url, isNamed) in [("http://tv.local:8787", true), ("http://tv.example", false)] {
+      let error = ClientError(.unreachable(.unknownName), try ClientURL(url).origin)
+      #expect(error.hint?.contains("libnss-mdns") == isNamed)
+    }
+  }
+
+  @Test(arguments: [
+    "http://[2001:db8::1%25eth0]/", "http://[fe80::1%25]/", "http://[fe80::1%25a/b]/", "http://[fe80::1%25a%20b]/",
+    "http://[fe80::1%25aaaaaaaaaaaaaaaa]/", "http://fe80%25eth0/", "http://[::1%25lo]/",
+  ])
+  func `a zone on another address, or one that is no interface name, is refused`(text: String) {
+    #expect(throws: ClientError.self) { try ClientURL(text) }
+  }
+
+  @Test(arguments: [
     ("http://example.com", "http://example.com", "/"),
     ("HTTP://Example.COM:80/a?b#c", "http://example.com", "/a?b"),
     ("https://example.com:8443?x=y", "https://example.com:8443", "/?x=y"),

@@ -147,6 +147,25 @@ final class Connection: Sendable {
     while unsafe recv(number, &byte, 1, 0) > 0 {}
   }
 
+  /// Copies bytes between this connection and a loopback port until one side closes.
+  func tunnel(toPort port: UInt16) {
+    let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+    defer { Glibc.close(other) }
+    guard let address = try? loopback(port: port),
+      unsafe address.withPointer({ unsafe connect(other, $0, $1) }) == 0
+    else { return }
+    var waiting = [
+      pollfd(fd: number, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+    ]
+    var bytes = [UInt8](repeating: 0, count: 16_384)
+    while unsafe poll(&waiting, 2, -1) > 0 {
+      for (from, to) in [(0, other), (1, number)] where waiting[from].revents != 0 {
+        let count = unsafe recv(waiting[from].fd, &bytes, bytes.count, 0)
+        guard count > 0, unsafe Glibc.send(to, bytes, count, Int32(MSG_NOSIGNAL)) == count else { return }
+      }
+    }
+  }
+
   /// Closes the connection with a reset instead of an orderly shutdown.
   func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)

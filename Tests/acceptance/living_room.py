@@ -9,6 +9,7 @@ bar: 3 s if the box's kernel notices the change, 8 s if only missing responses s
 
 import argparse
 import contextlib
+import ipaddress
 import json
 import os
 import pathlib
@@ -22,6 +23,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE / "oauth")]
+import living_network
+import living_proxy
 from living_faults import DISKS, FAULTS, Faults
 from quick_viewer import Home, House, event
 from service import PATIENCE, REQUESTOR, Service, until
@@ -33,14 +36,14 @@ KERNEL, SILENCE, WORKING = 3.0, 8.0, 1.0
 
 
 class NameServer:
-    """A DNS server for one name with these addresses; it answers that there is no IPv6 address."""
+    """A DNS server for one name with these addresses."""
 
     NAME = "service.example"
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((SERVICE, 53))
-        self.addresses = [SERVICE]
+        self.addresses, self.addresses6 = [SERVICE], []
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
@@ -49,10 +52,12 @@ class NameServer:
 
     def answer(self, question, sender):
         end = question.index(b"\0", 12) + 5
-        addresses = self.addresses if question[end - 4:end - 2] == b"\0\1" else []
+        kind = question[end - 4:end - 2]
+        addresses = {b"\0\x01": self.addresses, b"\0\x1c": self.addresses6}.get(kind, [])
         head = question[:2] + struct.pack(">HHHHH", 0x8180, 1, len(addresses), 0, 0)
         records = b"".join(
-            b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + socket.inet_aton(address) for address in addresses)
+            b"\xc0\x0c" + struct.pack(">HHIH", kind[1], 1, 0, len(packed)) + packed
+            for packed in (ipaddress.ip_address(address).packed for address in addresses))
         self.socket.sendto(head + question[12:end] + records, sender)
 
 
@@ -301,7 +306,8 @@ ROWS = {
     "code when a route comes after 40 s": (route_came, WORKING),
     # The running look-up asks the old server to its end: glibc waits twice 5 s.
     "code when resolv.conf names another server": (name_server_came, 11.0),
-}
+} | {name: (lambda box, row=row: row(box, SERVICE), WORKING) for name, row in living_proxy.ROWS.items()} | {
+    name: (lambda box, row=row: row(box, SERVICE), bar) for name, (row, bar) in living_network.ROWS.items()}
 
 
 class Scene(House):

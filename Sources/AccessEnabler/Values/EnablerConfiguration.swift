@@ -179,6 +179,8 @@ public struct EnablerConfiguration: Sendable {
   public var timing = EnablerTiming()
   /// The certificate authorities that TLS connections to the services trust.
   public var authorities = CertificateAuthorities.system
+  /// The proxy for requests to the services.
+  public var proxy = ProxyChoice.environment
   /// When the app was built, in milliseconds since 1970.
   ///
   /// If this device's clock shows an earlier time, the clock is wrong.

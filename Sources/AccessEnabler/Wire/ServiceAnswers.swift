@@ -164,7 +164,7 @@ struct AnswerReader: Sendable {
       case .redirectRefused where error.origin?.scheme == .http: .captivePortal
       case .redirectRefused, .malformed, .tooLarge: .unreadable
       case .invalidRequest, .unreachable, .timedOut, .connectionLost, .cancelled, .libraryMissing,
-        .system:
+        .system, .proxyRefused:
         .unreachable
       }
     var failure = ServiceFailure(kind: kind, message: error.description)
@@ -177,7 +177,7 @@ struct AnswerReader: Sendable {
     // These failures may be temporary, so the hint is appended to the message. A failure with a separate hint
     // (`failure.hint`) is one that only a repair of the box ends.
     switch error.kind {
-    case .tls, .connectionLost, .redirectRefused, .malformed:
+    case .tls, .connectionLost, .redirectRefused, .malformed, .proxyRefused:
       if let hint = error.hint { failure.message += "; \(hint)" }
     default: break
     }

@@ -42,6 +42,7 @@ final class ServiceCaller: Sendable {
       wallClock: configuration.wallClock, buildTime: configuration.buildTime,
       lastSeenServerTime: store.serverTime)
     settings.authorities = configuration.authorities
+    settings.proxy = configuration.proxy
     settings.earliestTime = store.newestFileTime
     settings.onNetworkChange = onNetworkChange
     client = Client(settings)

@@ -30,7 +30,7 @@ extension ValueKind where Value == AbsoluteURL {
     ValueKind("URL", show: { $0.description }) { text throws(ValueProblem) in
       let url: AbsoluteURL
       do throws(URLError) {
-        url = try AbsoluteURL(parsing: text)
+        url = try AbsoluteURL(parsing: text, acceptsZone: true)
       } catch {
         throw ValueProblem(
           "is not a web address: \(error)", hint: "use a form such as https://tv.example.org")

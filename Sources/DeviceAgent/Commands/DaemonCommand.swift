@@ -60,7 +60,7 @@ enum DaemonCommand {
       enabler ?? NoService(), of: BoxIdentity(settings, onlyGiven: false),
       state: realPath(settings.state) ?? settings.state, allowRules: settings.allowRules,
       pairing: pairing, platform: platform,
-      oauth: OAuthTokenSource(state: settings.state, buildTime: context.buildTime)
+      oauth: OAuthTokenSource(state: settings.state, proxy: settings.proxy, buildTime: context.buildTime)
     ) { console.note($0) }
     let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform?.apps ?? AppBook([]))
     // The folders of the sockets are removed after the server has ended, because its sockets are in them.

@@ -106,9 +106,9 @@ struct PairSetUp: Sendable {
   ) throws(CommandError) {
     self.call = call
     self.settings = settings
-    target = try PictureOptions.target(call)
     facts = TerminalFacts(of: 1, call.environment)
     usesScreen = call.console.output.isTerminal && !call.wantsJSON && facts.canBeDrawnOn
+    target = try PictureOptions.target(call, onScreen: usesScreen ? (facts, WindowSize(of: 1)) : nil)
     mode =
       isUnattended ? .unattended : usesScreen && Terminal.isTerminal(0) ? .attended : .once
   }

@@ -13,7 +13,17 @@ enum PictureOptions {
     "framebuffer-size", .geometry, "WIDTHxHEIGHTxBITS of the device (default: ask the device)")
 
   /// Where the QR code is drawn as pixels, or `.none` if it is drawn as characters.
-  static func target(_ call: Invocation) throws(CommandError) -> PictureOutput.Target {
+  ///
+  /// With `--qr auto` it is the framebuffer if the code has no room on the console and the device can be opened.
+  static func target(
+    _ call: Invocation, onScreen: (facts: TerminalFacts, size: WindowSize?)? = nil
+  ) throws(CommandError) -> PictureOutput.Target {
+    if let onScreen, call[picture] == .auto, call[file] == nil,
+      onScreen.facts.needsFramebuffer(onScreen.size, isNamed: call.source(of: device) != nil),
+      (try? Framebuffer(path: call[device], geometry: call[geometry])) != nil
+    {
+      return .framebuffer(path: call[device], call[geometry])
+    }
     let path = call[file]
     switch call[picture] {
     case .png, .svg:

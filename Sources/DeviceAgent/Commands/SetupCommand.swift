@@ -33,12 +33,13 @@ enum SetupCommand {
       let known = try call[AgentOptions.service].first ?? typed.service ?? known(place)
       let choice = try known.map { ServiceChoice($0) } ?? ServiceChoice(call)
       let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
-      let files = try BoxFiles(place, authorities: call[AgentOptions.authorities])
+      let proxy = call[AgentOptions.proxy] ?? .environment
+      let files = try BoxFiles(place, authorities: call[AgentOptions.authorities], proxy: call[AgentOptions.proxy])
       let redemption = try CodeRedemption(typed.code, place: place)
       let grant: EnrolmentGrant
       do {
         grant = try await call.console.progress("asking \(choice.address), for \(CodeRedemption.patience) s at most") {
-          try await redemption.redeem(at: choice.address, authorities, buildTime: context.buildTime)
+          try await redemption.redeem(at: choice.address, authorities, proxy, buildTime: context.buildTime)
         }
       } catch {
         files.giveUp()
@@ -83,7 +84,7 @@ enum SetupCommand {
         "this is not an enrolment code", hint: "it has 16 letters and digits, such as 7K3M-Q0ZD-4RXW-81HP")
     }
     guard parts.count == 2 else { return (nil, code) }
-    guard let service = try? AbsoluteURL(parsing: String(parts[0])) else {
+    guard let service = try? AbsoluteURL(parsing: String(parts[0]), acceptsZone: true) else {
       throw CommandError.usage(
         "the text before # is not a web address", hint: "use the form https://tv.example.org#CODE")
     }
@@ -113,7 +114,9 @@ enum SetupCommand {
 
   private static func known(_ place: String) throws(CommandError) -> AbsoluteURL? {
     guard isFile(place) else { return nil }
-    return try AgentConf(path: place).values["service"]?.first.flatMap { try? AbsoluteURL(parsing: $0) }
+    return try AgentConf(path: place).values["service"]?.first.flatMap {
+      try? AbsoluteURL(parsing: $0, acceptsZone: true)
+    }
   }
 
   private static func start(_ place: String, _ call: Invocation) throws {

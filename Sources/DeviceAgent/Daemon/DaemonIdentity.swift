@@ -104,7 +104,7 @@ extension AgentSettings {
   /// Starts a sign-in in this process: with the SDK at the TV service, or at another OAuth server.
   func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> any PairLink {
     if let name = order.oauth {
-      return try OAuthLink(name, in: state, isForced: order.isForced, buildTime: buildTime)
+      return try OAuthLink(name, in: state, isForced: order.isForced, proxy: proxy, buildTime: buildTime)
     }
     let recovery = Recovery()
     let enabler = try enabler(

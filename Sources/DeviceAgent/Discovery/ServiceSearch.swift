@@ -83,7 +83,9 @@ struct ServiceChoice {
       if let number = Int(text), found.indices.contains(number - 1) {
         return ServiceChoice(found[number - 1].address, isFound: true)
       }
-      guard let typed = try? AbsoluteURL(parsing: text), typed.scheme == "https" || typed.scheme == "http" else {
+      guard let typed = try? AbsoluteURL(parsing: text, acceptsZone: true),
+        typed.scheme == "https" || typed.scheme == "http"
+      else {
         throw .usage("this is not a web address", hint: "use a form such as https://tv.example.org")
       }
       return ServiceChoice(typed)

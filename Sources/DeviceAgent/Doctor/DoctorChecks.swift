@@ -40,8 +40,9 @@ struct DoctorChecks: Sendable {
     let (search, daemon) = await daemon(settings)
     var findings = setUp(settings)
     findings.append(state(settings, search))
-    for service in settings.services {
-      findings += await reach(service, settings.authorities)
+    for service in settings.currentServices {
+      findings += Self.proxy(service, settings.proxy).map { [$0] } ?? []
+      findings += await reach(service, settings)
     }
     findings.append(daemon)
     findings += settings.allowRules.map(Self.permissions)
@@ -64,6 +65,14 @@ struct DoctorChecks: Sendable {
     }
     look("service") { () throws(CommandError) in
       try settings.neededServices().map(\.description).joined(separator: " ")
+    }
+    if settings.currentServices != settings.services {
+      findings.append(
+        Finding(
+          subject: "service", verdict: .note,
+          sentence:
+            "it was found again at another address than \(settings.services.map(\.description).joined(separator: " "))",
+          hint: "write the new address into agent.conf, so that the box need not search after its state is lost"))
     }
     look("requestor") { () throws(CommandError) in try settings.neededRequestor() }
     look("credentials") { () throws(CommandError) in
@@ -121,12 +130,31 @@ struct DoctorChecks: Sendable {
     return nil
   }
 
-  private func reach(
-    _ service: AbsoluteURL, _ authorities: CertificateAuthorities
-  ) async -> [Finding] {
+  /// The finding about the proxy for a service; nil if none is set.
+  static func proxy(
+    _ service: AbsoluteURL, _ choice: ProxyChoice,
+    variable: (String) -> String? = { ProcessEnvironment.value($0) }
+  ) -> Finding? {
+    guard let origin = try? ClientURL(service.description).origin else { return nil }
+    let sentence: String
+    switch ProxyRules(choice, variable: variable).route(to: origin) {
+    case .direct: return nil
+    case .excepted(let entry): sentence = "none for \(service.host): no_proxy and loopback addresses except \(entry)"
+    case .proxy(let address, let variable):
+      sentence = "\(address) for \(service.host), set by \(variable ?? "the setting proxy")"
+    case .unusable(let variable):
+      return Finding(
+        subject: "proxy", verdict: .bad, sentence: "\(variable) does not name an HTTP proxy",
+        hint: "write it as http://proxy.example.org:3128; other proxies and passwords are not supported", exit: .usage)
+    }
+    return Finding(subject: "proxy", verdict: .good, sentence: sentence)
+  }
+
+  private func reach(_ service: AbsoluteURL, _ settings: AgentSettings) async -> [Finding] {
     var configuration = ClientConfiguration(
       wallClock: { Clocks.wallMilliseconds() }, buildTime: context.buildTime)
-    configuration.authorities = authorities
+    configuration.authorities = settings.authorities
+    configuration.proxy = settings.proxy
     let client = Client(configuration)
     do throws(ClientError) {
       var request = ClientRequest(

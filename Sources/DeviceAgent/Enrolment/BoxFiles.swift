@@ -1,5 +1,6 @@
 import AccessEnabler
 import CommandKit
+import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPairingWire
 import RegentPlatform
@@ -11,13 +12,14 @@ struct BoxFiles: ~Copyable {
   private let place: String
   private let secret: String
   private let authorities: String?
+  private let proxy: ProxyChoice?
   private let lock: SettingsLock
   /// The folder that this set-up created, if any.
   private let newFolder: String?
 
   /// Checks that both files can be written and that no other user can replace them, and locks them against a second
   /// set-up.
-  init(_ place: String, authorities: String?) throws(CommandError) {
+  init(_ place: String, authorities: String?, proxy: ProxyChoice? = nil) throws(CommandError) {
     let beside = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? "./"
     guard authorities?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
       throw .usage("--ca-file: the path contains a line break", hint: "rename the file")
@@ -34,6 +36,7 @@ struct BoxFiles: ~Copyable {
     self.place = place
     secret = "\(beside)secret"
     self.authorities = authorities
+    self.proxy = proxy
     self.lock = lock
     newFolder = isNew ? folder : nil
   }
@@ -85,12 +88,19 @@ struct BoxFiles: ~Copyable {
   private func changed(_ settings: [UInt8], _ grant: EnrolmentGrant, _ service: AbsoluteURL) -> AgentConfText {
     var conf = AgentConfText(settings)
     conf.set("service", service.description)
+    // The box's own key pair is the proof by which it recognizes the service at another address.
+    conf.set("find-again", service.scheme == "http" && service.host.isOfLocalNetwork ? "yes" : nil)
     conf.set("requestor", grant.requestor.text)
     conf.set("public-key", grant.publicKey.text)
     // The secret file is in the default place beside the settings file, so no setting has to name it.
     conf.set("secret-file", nil)
     conf.set("software-statement", nil)
     if let authorities { conf.set("ca-file", authorities) }
+    switch proxy {
+    case .address(let address): conf.set("proxy", address.description)
+    case .some(.none): conf.set("proxy", "none")
+    case .environment, nil: break
+    }
     return conf
   }
 

@@ -49,12 +49,13 @@ struct CodeRedemption: Sendable {
   }
 
   func redeem(
-    at service: AbsoluteURL, _ authorities: CertificateAuthorities, buildTime: Int64
+    at service: AbsoluteURL, _ authorities: CertificateAuthorities, _ proxy: ProxyChoice, buildTime: Int64
   ) async throws(CommandError) -> EnrolmentGrant {
     let message = EnrolmentRequest.message(id: code.id, box: box)
     let asked = EnrolmentRequest(id: code.id, box: box, proof: key.proof(of: message))
     var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }, buildTime: buildTime)
     configuration.authorities = authorities
+    configuration.proxy = proxy
     let client = Client(configuration)
     let response: ClientResponse
     do throws(ClientError) {

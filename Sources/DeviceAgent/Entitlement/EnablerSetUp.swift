@@ -22,6 +22,7 @@ extension AgentSettings {
         credentials: credentials, services: services,
         storage: leavesNoTrace ? .memory : .folder(state))
       configuration.authorities = authorities
+      configuration.proxy = proxy
       configuration.device[.deviceName] = name
       configuration.numberMatching = numberMatching
       configuration.codeLifetime = codeLifetime

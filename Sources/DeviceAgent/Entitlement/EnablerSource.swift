@@ -12,6 +12,9 @@ actor EnablerSource: EntitlementSource {
   private let enabler: AccessEnabler
   private let requestor: String
   private let credentials: AgentCredentials
+  private let finder: ServiceFinder?
+  /// The service's address, if it does not answer at the configured one.
+  private var service: AbsoluteURL?
   private var providerList: [MVPD] = []
   /// When the service last answered, in nanoseconds since boot.
   private var configuredAt: UInt64?
@@ -32,6 +35,8 @@ actor EnablerSource: EntitlementSource {
     enabler = try settings.enabler(buildTime: buildTime)
     requestor = try settings.neededRequestor()
     credentials = try settings.credentials()
+    finder = ServiceFinder(settings)
+    service = settings.currentServices.first
   }
 
   func status() async throws(CommandError) -> AgentStatus {
@@ -83,6 +88,7 @@ actor EnablerSource: EntitlementSource {
         resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
         provider: access.provider)
     } catch {
+      noteAbsence(error)
       let provider = await enabler.currentSignIn()?.provider.displayName
       throw CommandError(error, about: resource, at: provider)
     }
@@ -143,6 +149,7 @@ actor EnablerSource: EntitlementSource {
     do throws(EntitlementError) {
       return try await question(enabler)
     } catch {
+      noteAbsence(error)
       throw CommandError(error)
     }
   }
@@ -170,14 +177,7 @@ actor EnablerSource: EntitlementSource {
     if let configuring {
       task = configuring
     } else {
-      let (enabler, requestor) = (enabler, requestor)
-      task = Task {
-        do throws(EntitlementError) {
-          return .success(try await enabler.configure(requestor: requestor))
-        } catch {
-          return .failure(error)
-        }
-      }
+      task = Task { await self.configureOrFind() }
       configuring = task
     }
     let result = await task.value
@@ -189,6 +189,31 @@ actor EnablerSource: EntitlementSource {
       return nil
     case .failure(let error): return error
     }
+  }
+}
+
+extension EnablerSource {
+  /// Configures the SDK; if the service cannot be reached, searches it once on the local network.
+  private func configureOrFind() async -> Result<[MVPD], EntitlementError> {
+    let services = finder == nil ? nil : service.map { [$0.description] }
+    do throws(EntitlementError) {
+      return .success(try await enabler.configure(requestor: requestor, services: services))
+    } catch {
+      guard error.kind == .unreachable, let finder, let current = service,
+        let moved = await finder.find(insteadOf: current)
+      else { return .failure(error) }
+      service = moved
+      do throws(EntitlementError) {
+        return .success(try await enabler.configure(requestor: requestor, services: [moved.description]))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// After a failure because the service cannot be reached, the next request configures again, which searches it.
+  fileprivate func noteAbsence(_ error: EntitlementError) {
+    if finder != nil, error.kind == .unreachable { configuredAt = nil }
   }
 }
 

@@ -39,10 +39,15 @@ final class OAuthCaller: Sendable {
   private static let deadline = Duration.seconds(30)
   private static let longestNonce = 512
 
-  init(authorities: CertificateAuthorities, buildTime: Int64) {
+  init(
+    authorities: CertificateAuthorities, proxy: ProxyChoice, buildTime: Int64,
+    onNetworkChange: (@Sendable () -> Void)? = nil
+  ) {
     self.authorities = authorities
     var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }, buildTime: buildTime)
     configuration.authorities = authorities
+    configuration.proxy = proxy
+    configuration.onNetworkChange = onNetworkChange
     http = Client(configuration)
   }
 
@@ -176,7 +181,7 @@ final class OAuthCaller: Sendable {
 
   private static func trouble(_ error: ClientError) -> OAuthTrouble {
     switch error.kind {
-    case .unreachable, .timedOut, .connectionLost, .cancelled, .system:
+    case .unreachable, .timedOut, .connectionLost, .cancelled, .system, .proxyRefused:
       return .away(
         CommandError(error.description, hint: error.hint, code: "unreachable", exit: .unreachable), asked: nil)
     case .tls(let fault):

@@ -55,7 +55,8 @@ enum OAuthCommand {
       let secret = try call[secretFile].map { try file($0, "--client-secret-file", widest: 0o600).trimmingEnd }
       let authorities = try call[AgentOptions.authorities].map { try file($0, "--ca-file", widest: nil) }
       let caller = OAuthCaller(
-        authorities: call[AgentOptions.authorities].map { .file($0) } ?? .system, buildTime: context.buildTime)
+        authorities: call[AgentOptions.authorities].map { .file($0) } ?? .system, proxy: settings.proxy,
+        buildTime: context.buildTime)
       let document: JSONObject
       do throws(OAuthTrouble) { document = try await caller.document(of: call[issuer]) } catch { throw error.error }
       let client = OAuthClient(
@@ -142,7 +143,7 @@ enum OAuthCommand {
       // The pairing is locked, so that no program gets tokens during the removal.
       let pairing = try folder.pairingLock()
       let lock = try await folder.lock()
-      let isRevoked = await revoke(client, folder, context)
+      let isRevoked = await revoke(client, folder, home.proxy, context)
       try folder.removeAll()
       lock.release()
       pairing.release()
@@ -158,13 +159,15 @@ enum OAuthCommand {
   /// Revokes the tokens at the server (RFC 7009).
   ///
   /// A failure is ignored, because the box forgets the tokens in any case.
-  private static func revoke(_ client: OAuthClient, _ folder: OAuthFolder, _ context: AgentContext) async -> Bool {
+  private static func revoke(
+    _ client: OAuthClient, _ folder: OAuthFolder, _ proxy: ProxyChoice, _ context: AgentContext
+  ) async -> Bool {
     guard let server = try? client.discovered(), let address = server.revocation,
       let tokens = (try? folder.tokens()) ?? nil
     else { return false }
     let (token, kind) =
       tokens.answer.refreshToken.map { ($0, "refresh_token") } ?? (tokens.answer.accessToken, "access_token")
-    let caller = OAuthCaller(authorities: folder.authorities, buildTime: context.buildTime)
+    let caller = OAuthCaller(authorities: folder.authorities, proxy: proxy, buildTime: context.buildTime)
     return await caller.revoke(token, kind, at: address, as: client, server)
   }
 }

@@ -17,15 +17,20 @@ final class OAuthLink: PairLink {
   private let isForced: Bool
   private let lock: FileLock
   private let work = LinkWork()
+  private let recovery: Recovery
 
   /// How long to ask a server to hold a poll, in seconds, if it supports long polling.
   private static let hold = 20
 
-  init(_ name: String, in state: String, isForced: Bool, buildTime: Int64) throws(CommandError) {
+  init(_ name: String, in state: String, isForced: Bool, proxy: ProxyChoice, buildTime: Int64) throws(CommandError) {
     folder = OAuthFolder(name, in: state)
     client = try folder.client()
     lock = try folder.pairingLock()
-    caller = OAuthCaller(authorities: folder.authorities, buildTime: buildTime)
+    let recovery = Recovery()
+    caller = OAuthCaller(authorities: folder.authorities, proxy: proxy, buildTime: buildTime) {
+      recovery.changed()
+    }
+    self.recovery = recovery
     self.isForced = isForced
   }
 
@@ -76,7 +81,7 @@ final class OAuthLink: PairLink {
           return
         }
         sink.yield(.trouble(failure(error)))
-        try? await Task.sleep(for: backoff.next(asked: asked))
+        await recovery.pause(backoff.next(asked: asked))
       }
     }
   }
@@ -128,10 +133,17 @@ final class OAuthLink: PairLink {
   ) async {
     var schedule = PollSchedule(seconds: code.offer.answer.interval, holds: server.holdsQuestions)
     var pause = schedule.first
+    var isAway = false
     let form: [(name: String, value: String)] =
       [("grant_type", TokenRequest.deviceCodeGrant), ("device_code", code.offer.answer.deviceCode)] + client.target
     while true {
-      try? await Task.sleep(for: .milliseconds(pause))
+      // After a failure, a change of the network ends the pause. Otherwise the server sets the interval.
+      if isAway {
+        await recovery.pause(.milliseconds(pause))
+      } else {
+        try? await Task.sleep(for: .milliseconds(pause))
+      }
+      isAway = false
       if Task.isCancelled { return }
       guard Int64(Clocks.bootNanoseconds() / 1_000_000) < code.shown.deadline else { return end(.expired, sink) }
       let asked = Clocks.bootNanoseconds()
@@ -155,6 +167,7 @@ final class OAuthLink: PairLink {
         case .away:
           sink.yield(.trouble(failure(error)))
           pause = schedule.afterFailure()
+          isAway = true
         case .refused, .broken: return end(.failed(failure(error)), sink)
         }
       }

@@ -65,7 +65,8 @@ enum OAuthTokenCommand {
     if case .found(let daemon) = try await DaemonClient.find(settings) {
       return try await daemon.token(question, for: proof)
     }
-    return try await OAuthTokenSource(state: settings.state, buildTime: context.buildTime).token(question, for: proof)
+    return try await OAuthTokenSource(state: settings.state, proxy: settings.proxy, buildTime: context.buildTime)
+      .token(question, for: proof)
   }
 
   private static func answerGit(_ call: Invocation, _ settings: AgentSettings, _ context: AgentContext) async throws {

@@ -55,6 +55,7 @@ struct OAuthProofOrder: Sendable, Equatable {
 /// Returns access tokens, and renews them before they expire.
 struct OAuthTokenSource: Sendable {
   let state: String
+  let proxy: ProxyChoice
   let buildTime: Int64
   private let flights = SingleFlight<OAuthQuestion, OAuthGrant>()
 
@@ -63,8 +64,9 @@ struct OAuthTokenSource: Sendable {
   /// The pause keeps a program that takes every response for a refusal from overloading the server.
   static let refusalPause: Int64 = 10_000
 
-  init(state: String, buildTime: Int64) {
+  init(state: String, proxy: ProxyChoice = .environment, buildTime: Int64) {
     self.state = state
+    self.proxy = proxy
     self.buildTime = buildTime
   }
 
@@ -113,7 +115,7 @@ struct OAuthTokenSource: Sendable {
     let key = client.isBound(at: server) ? try folder.key() : nil
     // Writes the old tokens first, so that a full disk is noticed before the server replaces the refresh token.
     try folder.keep(tokens)
-    let caller = OAuthCaller(authorities: folder.authorities, buildTime: buildTime)
+    let caller = OAuthCaller(authorities: folder.authorities, proxy: proxy, buildTime: buildTime)
     do throws(OAuthTrouble) {
       let reply = try await caller.post(
         server.token, [("grant_type", TokenRequest.refreshGrant), ("refresh_token", refreshToken)] + client.target,

@@ -32,9 +32,29 @@ struct AddressCheck: Sendable {
     (try? AbsoluteURL(parsing: link))?.description ?? link
   }
 
+  /// Whether a phone can open the link only in the network of this box.
+  static func isOfLocalNetwork(_ link: String) -> Bool {
+    (try? AbsoluteURL(parsing: link))?.host.isOfLocalNetwork ?? false
+  }
+
   /// The address as people type it, without `https://`.
   static func words(_ url: AbsoluteURL) -> String {
     let text = url.scheme == "https" ? String(url.description.dropFirst(8)) : url.description
     return text.trimmingSlashes
+  }
+}
+
+extension HostName {
+  /// Whether the host has an address that only the local network can reach: RFC 1918, a unique local or link-local
+  /// address, or a name under `.local` (RFC 6762) or `home.arpa` (RFC 8375).
+  var isOfLocalNetwork: Bool {
+    switch self {
+    case .name: isWithin(domain: "local") || isWithin(domain: "home.arpa")
+    case .address(let address):
+      address.isIPv4
+        ? address.low >> 24 == 10 || address.low >> 20 == 0xAC1 || address.low >> 16 == 0xC0A8
+          || address.low >> 16 == 0xA9FE
+        : address.high >> 57 == 0x7E || address.isLinkLocal
+    }
   }
 }

@@ -12,8 +12,10 @@ final class EnablerLink: PairLink {
   private let enabler: AccessEnabler
   private let recovery: Recovery
   private let requestor: String
-  private let check: AddressCheck
-  private let host: String
+  /// The service's address, and the check of the addresses that it sends; both change if the service was found again.
+  private let place: Locked<(service: AbsoluteURL?, check: AddressCheck)>
+  private let finder: ServiceFinder?
+  private let publicHost: HostName?
   private let isForced: Bool
   private let data: [String: String]
   private let work = LinkWork()
@@ -33,8 +35,9 @@ final class EnablerLink: PairLink {
     self.enabler = enabler
     self.recovery = recovery
     requestor = try settings.neededRequestor()
-    check = settings.addressCheck
-    host = settings.services.first.map { "\($0.host)" } ?? ""
+    place = Locked((settings.currentServices.first, settings.addressCheck))
+    finder = ServiceFinder(settings)
+    publicHost = settings.publicHost
     isForced = order.isForced
     data = order.data
   }
@@ -56,9 +59,10 @@ final class EnablerLink: PairLink {
   /// - Returns: false if the box is signed in already, or if retrying cannot help.
   private func configure(_ sink: AsyncStream<LinkEvent>.Continuation) async -> Bool {
     var backoff = Backoff()
+    var found: AbsoluteURL?
     while !Task.isCancelled {
       do throws(EntitlementError) {
-        let providers = try await enabler.configure(requestor: requestor)
+        let providers = try await enabler.configure(requestor: requestor, services: found.map { [$0.description] })
         let last = await enabler.selectedProvider()
         sink.yield(.recovered)
         sink.yield(
@@ -76,11 +80,27 @@ final class EnablerLink: PairLink {
         // If the stored state says that the box is signed in, no request to the service is needed.
         if await tellSignedIn(sink) { return false }
         sink.yield(.trouble(failure))
-        await pause(&backoff, error)
+        if let moved = await foundAgain(after: error) {
+          found = moved
+        } else {
+          await pause(&backoff, error)
+        }
       }
     }
     return false
   }
+
+  /// The service's other address, if it does not answer at the known one.
+  private func foundAgain(after error: EntitlementError) async -> AbsoluteURL? {
+    guard error.kind == .unreachable, let finder, let current = place.withLock({ $0.service }),
+      let moved = await finder.find(insteadOf: current)
+    else { return nil }
+    let check = AddressCheck(services: [moved], publicHost: publicHost)
+    place.withLock { $0 = (moved, check) }
+    return moved
+  }
+
+  private var host: String { place.withLock { $0.service }.map { "\($0.host)" } ?? "" }
 
   private func pause(_ backoff: inout Backoff, _ error: EntitlementError) async {
     let span = backoff.next(asked: error.retryAfter)
@@ -157,7 +177,11 @@ final class EnablerLink: PairLink {
             return false
           }
           sink.yield(.trouble(failure))
-          await pause(&backoff, error)
+          if let moved = await foundAgain(after: error) {
+            _ = try? await enabler.configure(requestor: requestor, services: [moved.description])
+          } else {
+            await pause(&backoff, error)
+          }
           continue
         }
         return false
@@ -206,6 +230,7 @@ final class EnablerLink: PairLink {
   }
 
   private func shown(_ offer: RegistrationOffer) -> LinkEvent {
+    let check = place.withLock { $0.check }
     guard let url = check.drawable(offer.url), check.drawable(offer.urlComplete) != nil else {
       return .failed(
         AgentFailure(

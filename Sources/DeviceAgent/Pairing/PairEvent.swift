@@ -70,7 +70,7 @@ extension PairEvent {
       [
         texts[.reader, ["code": code.display, "address": code.address]],
         "\(texts[.orOpen]) \(AddressCheck.readable(code.link))",
-      ]
+      ] + (code.needsSameNetwork ? [texts[.sameNetwork]] : [])
     case .opened: [texts[.connected]]
     case .match(let number): ["\(texts[.chooseNumber]): \(number)"]
     case .alreadySignedIn(let name, let provider):

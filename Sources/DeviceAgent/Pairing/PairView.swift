@@ -37,6 +37,9 @@ struct ShownCode: Sendable, Equatable {
     min(1, Double(millisecondsLeft(at: now)) / Double(lifetime))
   }
 
+  /// Whether a phone on mobile data cannot open the link.
+  var needsSameNetwork: Bool { AddressCheck.isOfLocalNetwork(link) }
+
   func millisecondsLeft(at now: Int64) -> Int64 { max(0, deadline - now) }
 }
 

@@ -76,6 +76,7 @@ extension PairScreen {
       panel.say(texts[.compareCode], importance: 1)
     } else {
       panel.say(texts[.waiting], importance: 2)
+      if code.needsSameNetwork { panel.say(texts[.sameNetwork], importance: 2) }
     }
     panel.blocks.append(timeLeft(code, now))
   }

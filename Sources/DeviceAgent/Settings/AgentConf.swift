@@ -70,6 +70,6 @@ struct AgentConf: Sendable {
     [
       "service", "requestor", "public-key", "secret-file", "software-statement", "public-host",
       "name", "state", "socket", "language", "allow", "app", "profile", "visitor-id",
-      "ca-file",
+      "ca-file", "proxy", "find-again",
     ]
 }

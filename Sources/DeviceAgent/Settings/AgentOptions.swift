@@ -1,4 +1,5 @@
 import CommandKit
+import RegentHTTPClient
 import RegentHTTPCodec
 
 /// The options of every command.
@@ -19,6 +20,8 @@ enum AgentOptions {
     "the certificate authorities to trust, in PEM (default: the system's, and SSL_CERT_FILE)")
   static let publicHost = Input.option(
     "public-host", .host, "the host that phones open, if it differs from --service")
+  static let proxy = Input.option(
+    "proxy", .proxy, "the HTTP proxy, http://HOST:PORT, or none (default: http_proxy and https_proxy)")
   static let name = Input.option(
     "name", .text("NAME"), "the name of this box shown on the phone (default: the host name)")
   static let state = Input.option(
@@ -37,8 +40,8 @@ enum AgentOptions {
     "visitor-id", .text("ID"), "a visitor id to send with every call, for the service's reports")
 
   static let all: [any InputDeclaration] = [
-    service, requestor, publicKey, secretFile, softwareStatement, authorities, publicHost, name, state, socket,
-    configuration, language, profile, visitor,
+    service, requestor, publicKey, secretFile, softwareStatement, authorities, proxy, publicHost, name, state,
+    socket, configuration, language, profile, visitor,
   ]
 
   // The two halves of a key pair are not required together, because the secret may come from the settings file or
@@ -59,6 +62,19 @@ extension ValueKind where Value == Assignment {
         throw ValueProblem("is not a name and a value", hint: "use the form NAME=VALUE, for example email=ADDRESS")
       }
       return Assignment(name: String(parts[0]), value: String(parts[1]))
+    }
+  }
+}
+
+extension ValueKind where Value == ProxyChoice {
+  /// A proxy, or that there is none.
+  static var proxy: ValueKind {
+    ValueKind("URL", show: { "\($0)" }) { text throws(ValueProblem) in
+      if text == "none" { return .none }
+      guard let address = ProxyAddress(parsing: text) else {
+        throw ValueProblem("is not an HTTP proxy", hint: "write it as http://proxy.example.org:3128, or none")
+      }
+      return .address(address)
     }
   }
 }

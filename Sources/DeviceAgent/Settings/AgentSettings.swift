@@ -19,6 +19,9 @@ struct AgentSettings: Sendable {
   let requestor: String?
   let publicHost: HostName?
   let authorities: CertificateAuthorities
+  let proxy: ProxyChoice
+  /// Whether the service is searched on the local network when its address does not answer; `regent setup` sets it.
+  let findsAgain: Bool
   /// The configured name of this box, which the phone shows.
   let name: String?
   var state: String
@@ -60,6 +63,8 @@ struct AgentSettings: Sendable {
     requestor = try reader.one(AgentOptions.requestor, .text)
     publicHost = try reader.one(AgentOptions.publicHost, .host)
     authorities = try reader.one(AgentOptions.authorities, .file).map { .file($0) } ?? .system
+    proxy = try reader.one(AgentOptions.proxy, .proxy) ?? .environment
+    findsAgain = try Self.findsAgain(conf)
     name = try reader.one(AgentOptions.name, .text)
     publicKey = try reader.one(AgentOptions.publicKey, .text)
     profile = try reader.one(AgentOptions.profile, .text)
@@ -85,6 +90,14 @@ struct AgentSettings: Sendable {
     for (text, place) in conf.entries["allow"] ?? [] { allowRules.append(try AllowRule(parsing: text, in: place)) }
     self.allowRules = allowRules
     appRules = try AppRule.all(conf.entries["app"] ?? [])
+  }
+
+  private static func findsAgain(_ conf: AgentConf) throws(CommandError) -> Bool {
+    guard let entry = conf.entries["find-again"]?.first else { return false }
+    guard ["yes", "no"].contains(entry.text) else {
+      throw .usage("\(entry.place): find-again is neither yes nor no")
+    }
+    return entry.text == "yes"
   }
 
   private static func conf(_ call: Invocation) throws(CommandError) -> AgentConf {
@@ -118,7 +131,7 @@ extension AgentSettings {
         "no service is configured",
         hint: "run regent setup, or add --service https://HOST, or \"service = https://HOST\" to agent.conf")
     }
-    return services
+    return currentServices
   }
 
   /// The requestor's id.
@@ -154,7 +167,7 @@ extension AgentSettings {
   }
 
   /// The check that decides which addresses the screen may show.
-  var addressCheck: AddressCheck { AddressCheck(services: services, publicHost: publicHost) }
+  var addressCheck: AddressCheck { AddressCheck(services: currentServices, publicHost: publicHost) }
 
   /// The socket paths at which the daemon may listen for this user, in the order in which they are tried.
   var socketPlaces: [String] {

@@ -7,6 +7,7 @@ func englishWords(_ phrase: Phrase) -> String {
   case .enterCode: "and enter the code"
   case .address: "Address:"
   case .code: "Code:"
+  case .sameNetwork: "The phone must be in the same network (Wi-Fi) as this device."
   case .waiting: "Waiting for your phone"
   case .connected: "A phone is connected. Go on there."
   case .chooseNumber: "Type this number on the phone"

@@ -7,6 +7,7 @@ func italianWords(_ phrase: Phrase) -> String {
   case .enterCode: "e inserisci il codice"
   case .address: "Indirizzo:"
   case .code: "Codice:"
+  case .sameNetwork: "Il telefono deve essere nella stessa rete (Wi-Fi) di questo dispositivo."
   case .waiting: "In attesa del telefono"
   case .connected: "Un telefono è collegato. Continua lì."
   case .chooseNumber: "Scrivi questo numero sul telefono"

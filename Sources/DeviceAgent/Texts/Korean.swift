@@ -7,6 +7,7 @@ func koreanWords(_ phrase: Phrase) -> String {
   case .enterCode: "코드를 입력해 주세요"
   case .address: "주소:"
   case .code: "코드:"
+  case .sameNetwork: "휴대전화가 이 기기와 같은 네트워크(Wi-Fi)에 있어야 합니다."
   case .waiting: "휴대전화를 기다리고 있습니다"
   case .connected: "연결됨. 휴대전화에서 계속해 주세요."
   case .chooseNumber: "휴대전화에 이 숫자를 입력해 주세요"

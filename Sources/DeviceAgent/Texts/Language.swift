@@ -30,7 +30,7 @@ enum Language: String, CaseIterable, Sendable {
 /// Each language has a file with their translations.
 enum Phrase: String, CaseIterable, Sendable {
   case title, starting
-  case scan, orOpen, enterCode, address, code
+  case scan, orOpen, enterCode, address, code, sameNetwork
   case waiting, connected, chooseNumber, compareCode
   case minutesLeft, underMinuteLeft
   case signedIn, signedInAs, signedInProvider, alreadySignedIn, signInAnew

@@ -7,6 +7,7 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .enterCode: "e introduce el código"
   case .address: "Dirección:"
   case .code: "Código:"
+  case .sameNetwork: "El teléfono debe estar en la misma red (wifi) que este dispositivo."
   case .waiting: "Esperando tu teléfono"
   case .connected: "Hay un teléfono conectado. Sigue en él."
   case .chooseNumber: "Escribe este número en el teléfono"

@@ -106,7 +106,7 @@ struct EnrolmentRoutes: Sendable {
     return verdict
   }
 
-  private static func refusal(_ error: CallError) -> Response {
+  static func refusal(_ error: CallError) -> Response {
     let document = ErrorDocument(
       status: Int(error.status.rawValue), message: error.message, details: error.details)
     var response = Response(error.status, body: document.bytes(as: .json))

@@ -289,7 +289,7 @@ extension Phone {
     }
   }
 
-  private func startOver(_ scanned: ScannedCode) -> SafePath { PagePaths.scanned(scanned) }
+  func startOver(_ scanned: ScannedCode) -> SafePath { PagePaths.scanned(scanned) }
 }
 
 extension Request {

@@ -56,16 +56,25 @@ extension Phone {
     if hasOpened(scanned.code, call), let record = core.codes.find(hash) { return record }
     let guesser: RequestLimits.Guesser? =
       core.hasher.isScanned(scanned) ? nil : .phone(call.account, browser: call.browserID)
-    if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
+    if let guesser { try mayTry(guesser, call) }
     try await core.codeLooks.lookAfresh(at: hash)
     // The limit is checked again after the store was read. Otherwise requests that arrive at the same time would all
     // pass before the first is counted as wrong.
-    if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
+    if let guesser { try mayTry(guesser, call) }
     guard let record = core.codes.find(hash), call.now < record.flow.forgettable else {
       if let guesser { core.limits.wrongCode(from: address, as: guesser) }
       return nil
     }
     return record
+  }
+
+  /// Checks the limit of wrong codes; the page for it points to the QR code, which the limit does not concern.
+  private func mayTry(_ guesser: RequestLimits.Guesser, _ call: PhoneCall) throws {
+    do throws(CallError) {
+      try core.limits.mayTryCode(from: call.request.clientAddress, as: guesser)
+    } catch {
+      throw PhoneStop(.notice(.tooManyCodes, wait: error.retryAfter, retry: call.scanned.map(startOver)))
+    }
   }
 
   private func open(

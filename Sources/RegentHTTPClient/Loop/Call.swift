@@ -17,6 +17,8 @@ final class Call {
   /// The reason why a certificate was refused, while the client asks the server for its time to find out whether this
   /// machine's clock is wrong.
   var doubt: ClientError.TLSFault?
+  /// The proxy through which the current request is sent; nil for none.
+  var proxy: ProxyAddress?
   private var redirectsSeen = 0
 
   init(_ ticket: CallTicket) {

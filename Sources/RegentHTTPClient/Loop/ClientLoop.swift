@@ -1,3 +1,4 @@
+import RegentHTTPCodec
 import RegentPlatform
 import Synchronization
 
@@ -14,6 +15,7 @@ final class ClientLoop {
   private lazy var resolver = Resolver(mailbox)
   private lazy var plain = PlainTransport(self)
   private var tls: TLSTransport?
+  private lazy var proxies = ProxyRules(configuration.proxy, variable: ProcessEnvironment.value)
   private var isStopping = false
   private let network: NetworkWatch?
   /// The total time that the machine has been suspended, in nanoseconds, as last read.
@@ -126,6 +128,12 @@ final class ClientLoop {
 
   private func begin(_ call: Call) {
     call.phase = .connecting
+    switch proxies.route(to: call.origin) {
+    case .direct, .excepted: call.proxy = nil
+    case .proxy(let address, _): call.proxy = address
+    case .unusable(let variable):
+      return fail(call, .invalidRequest("\(variable) does not name a proxy in the form http://HOST:PORT"))
+    }
     switch call.origin.scheme {
     case .unix:
       do throws(SystemError) {
@@ -146,7 +154,7 @@ final class ClientLoop {
   private func lookUp(_ call: Call) {
     call.carrier = .resolver
     call.phase = .lookingUp
-    if let known = resolver.lookUp(place(of: call), for: call.ticket.id) {
+    if let known = resolver.lookUp(call.place, for: call.ticket.id) {
       connect(call, known)
     }
   }
@@ -157,7 +165,7 @@ final class ClientLoop {
     case .failure(let kind): fail(call, kind)
     case .success(let addresses):
       if call.origin.scheme == .https {
-        if addresses.count > 1, !resolver.knowsFirst(of: place(of: call)) {
+        if addresses.count > 1, !resolver.knowsFirst(of: call.place) {
           plain.start(call, addresses)
         } else {
           startTLS(call, addresses)
@@ -167,8 +175,6 @@ final class ClientLoop {
       }
     }
   }
-
-  private func place(of call: Call) -> HostAndPort { HostAndPort(host: call.origin.host, port: call.origin.port) }
 
   private func startTLS(_ call: Call, _ addresses: [SocketAddress]) {
     do throws(ClientError.Kind) {
@@ -231,12 +237,13 @@ extension ClientLoop {
   }
 
   /// Makes the next connection to the call's host use this address first.
-  func keep(_ address: SocketAddress, for call: Call) { resolver.keep(address, of: place(of: call)) }
+  func keep(_ address: SocketAddress, for call: Call) { resolver.keep(address, of: call.place) }
 
   /// Takes the response from a transport: follows a redirect or completes the call.
   func answer(_ call: Call, _ response: ClientResponse) {
     call.carrier = .nobody
     do throws(ClientError.Kind) {
+      if call.proxy != nil, response.status.rawValue == 407 { throw .proxyRefused(status: 407) }
       if try call.follows(response) { return begin(call) }
       complete(call, .success(response))
     } catch {
@@ -250,12 +257,12 @@ extension ClientLoop {
     case .unreachable, .timedOut(.connecting), .tls: forgetAddresses(of: call)
     default: break
     }
-    complete(call, .failure(ClientError(kind, call.origin)))
+    complete(call, .failure(ClientError(kind, call.origin, proxy: call.proxy)))
   }
 
   /// Makes the next call look up the name again, because the server may have a new address.
   private func forgetAddresses(of call: Call) {
-    resolver.forget(place(of: call))
+    resolver.forget(call.place)
   }
 
   private func complete(_ call: Call, _ result: Result<ClientResponse, ClientError>) {

@@ -58,6 +58,8 @@ public struct ClientConfiguration: Sendable {
   ///
   /// A router may have dropped an older connection, and the client could not send the request again.
   public var freshness = Duration.seconds(2)
+  /// The proxy for calls to other machines.
+  public var proxy = ProxyChoice.environment
   /// The maximum number of unused connections that are kept.
   public var idleConnections = 8
 

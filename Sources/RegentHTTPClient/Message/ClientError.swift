@@ -21,6 +21,8 @@ public struct ClientError: Error, Hashable, Sendable {
     case connectionLost
     /// The server sent a redirect that the policy of the call does not allow. The value says why.
     case redirectRefused(String)
+    /// The proxy answered with this status instead of forwarding the request.
+    case proxyRefused(status: Int)
     case cancelled
     /// libcurl is not installed or cannot be used. The value says why.
     case libraryMissing(String)
@@ -83,10 +85,13 @@ public struct ClientError: Error, Hashable, Sendable {
   public let kind: Kind
   /// The server that was called; nil if the URL could not be parsed.
   public let origin: Origin?
+  /// The proxy that the call used; nil for none.
+  public let proxy: ProxyAddress?
 
-  public init(_ kind: Kind, _ origin: Origin?) {
+  public init(_ kind: Kind, _ origin: Origin?, proxy: ProxyAddress? = nil) {
     self.kind = kind
     self.origin = origin
+    self.proxy = proxy
   }
 
   static func invalid(_ sentence: String, _ origin: Origin? = nil) -> ClientError {
@@ -100,27 +105,31 @@ extension ClientError: CustomStringConvertible {
     let server = origin?.description ?? "the server"
     return switch kind {
     case .invalidRequest(let why): "this cannot be called: \(why)"
-    case .unreachable(let obstacle): "\(server) cannot be reached: \(obstacle.words)"
-    case .timedOut(let phase): "\(server) took too long: time ran out while \(phase.words)"
+    case .unreachable(let obstacle): "\(server) cannot be reached\(through): \(obstacle.words)"
+    case .timedOut(let phase): "\(server) took too long\(through): time ran out while \(phase.words)"
     case .tls(let fault): "no safe connection to \(server): \(fault.words)"
     case .tooLarge(let limit): "\(server) answered with more than the \(limit) bytes allowed"
     case .malformed(let detail?): "\(server) gave an answer that is not HTTP. \(detail)"
     case .malformed(nil): "\(server) gave an answer that is not HTTP"
     case .connectionLost: "\(server) ended the connection before its answer was complete"
     case .redirectRefused(let why): "\(server) redirects, which is refused: \(why)"
+    case .proxyRefused(407): "the proxy \(proxyName) wants a user name and a password"
+    case .proxyRefused(let status): "the proxy \(proxyName) does not connect to \(server): it answers \(status)"
     case .cancelled: "the call to \(server) was cancelled"
     case .libraryMissing(let why): "https needs libcurl: \(why)"
     case .system(let why): why
     }
   }
 
+  private var proxyName: String { proxy?.description ?? "" }
+  private var through: String { proxy.map { " through the proxy \($0)" } ?? "" }
+
   /// What the user can do about the error.
   public var hint: String? {
     switch kind {
     case .invalidRequest, .cancelled: nil
-    case .unreachable(let obstacle): obstacle.hint(origin)
-    case .timedOut(.lookingUp): "check the name servers: getent hosts \(origin?.host ?? "HOST")"
-    case .timedOut(.connecting): ClientError.Obstacle.silent.hint(origin)
+    case .unreachable, .timedOut(.connecting), .timedOut(.lookingUp), .proxyRefused:
+      proxy == nil ? reachHint : "check the proxy; no_proxy=\(origin?.host ?? "HOST") goes around it"
     case .timedOut: "check the network and whether the service is busy"
     case .tls(let fault): fault.hint
     case .tooLarge, .malformed:
@@ -133,6 +142,15 @@ extension ClientError: CustomStringConvertible {
     case .redirectRefused: "use the service's own address"
     case .libraryMissing: "install the Debian package libcurl4: apt install libcurl4"
     case .system: nil
+    }
+  }
+
+  /// The hint for a server that is called without a proxy.
+  private var reachHint: String? {
+    switch kind {
+    case .unreachable(let obstacle): obstacle.hint(origin)
+    case .timedOut(.lookingUp): "check the name servers: getent hosts \(origin?.host ?? "HOST")"
+    default: ClientError.Obstacle.silent.hint(origin)
     }
   }
 }
@@ -154,6 +172,8 @@ extension ClientError.Obstacle {
   fileprivate func hint(_ origin: Origin?) -> String {
     switch self {
     case .refused: "check that the service runs and that the port is right"
+    case .unknownName where origin?.host.hasSuffix(".local") == true:
+      "names under .local need the Debian package libnss-mdns: apt install libnss-mdns; or write the IP address"
     case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
     case .lookUpFailed: "check the network connection and /etc/resolv.conf"
     case .noRoute: "check the network connection: ip route"

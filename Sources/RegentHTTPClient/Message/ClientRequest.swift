@@ -92,10 +92,11 @@ extension ClientRequest {
   }
 
   /// The request as HTTP/1.1 bytes (RFC 9112).
-  func encoded() -> [UInt8] {
+  func encoded(toProxy: Bool = false) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256 + body.count)
-    bytes += "\(method.token) \(url.target) HTTP/1.1\r\nHost: \(url.origin.authority)\r\n".utf8
+    let target = toProxy ? "\(url.origin)\(url.target)" : url.target
+    bytes += "\(method.token) \(target) HTTP/1.1\r\nHost: \(url.origin.authority)\r\n".utf8
     for header in headers { bytes += "\(header.name.text): \(header.value)\r\n".utf8 }
     if let announcedLength { bytes += "Content-Length: \(announcedLength)\r\n".utf8 }
     bytes += "\r\n".utf8

@@ -24,8 +24,10 @@ public struct Origin: Hashable, Sendable {
     self.port = port
   }
 
-  /// The value of the Host header.
-  var authority: String {
+  /// The value of the Host header; a zone means nothing to another machine (RFC 6874).
+  var authority: String { authority(ofHost: String(host.prefix { $0 != "%" })) }
+
+  fileprivate func authority(ofHost host: String) -> String {
     guard scheme != .unix else { return "localhost" }
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     return port == scheme.defaultPort ? name : "\(name):\(port)"
@@ -48,8 +50,8 @@ extension Origin: CustomStringConvertible {
   /// It contains no path, query or password.
   public var description: String {
     switch scheme {
-    case .http: "http://\(authority)"
-    case .https: "https://\(authority)"
+    case .http: "http://\(place)"
+    case .https: "https://\(place)"
     case .unix: "unix:\(host)"
     }
   }
@@ -69,7 +71,7 @@ public struct ClientURL: Hashable, Sendable {
   public init(_ text: String) throws(ClientError) {
     let url: AbsoluteURL
     do throws(URLError) {
-      url = try AbsoluteURL(parsing: text)
+      url = try AbsoluteURL(parsing: text, acceptsZone: true)
     } catch {
       throw ClientError.invalid("\(error)")
     }
@@ -81,7 +83,8 @@ public struct ClientURL: Hashable, Sendable {
     }
     let host = url.host.description
     origin = Origin(
-      scheme: scheme, host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host,
+      scheme: scheme,
+      host: (host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host) + (url.zone.map { "%\($0)" } ?? ""),
       port: url.port.map { UInt16($0) } ?? scheme.defaultPort)
     target = url.requestTarget
   }

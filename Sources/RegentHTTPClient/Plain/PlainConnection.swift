@@ -90,7 +90,7 @@ final class PlainConnection {
     self.call = call
     state = .busy
     timer = .max
-    outgoing = call.request.encoded()
+    outgoing = call.encodedRequest
     sent = 0
     reader = ResponseReader(
       answering: call.request.method, bodyLimit: call.request.responseLimit)

@@ -4,9 +4,15 @@ import Glibc
 extension TLSTransfer {
   /// The client's error for a result code of libcurl.
   func kind(of result: CURLcode) -> ClientError.Kind {
-    switch result {
+    // The proxy's response to CONNECT; libcurl reports a refusal as one of several errors.
+    if call.proxy != nil, result != CURLE_OK, !(200..<300).contains(info(CURLINFO_HTTP_CONNECTCODE)),
+      info(CURLINFO_HTTP_CONNECTCODE) != 0
+    {
+      return .proxyRefused(status: info(CURLINFO_HTTP_CONNECTCODE))
+    }
+    return switch result {
     case CURLE_COULDNT_CONNECT: .unreachable(obstacle)
-    case CURLE_COULDNT_RESOLVE_HOST: .unreachable(.lookUpFailed)
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .unreachable(.lookUpFailed)
     case CURLE_PEER_FAILED_VERIFICATION: .tls(certificateFault)
     case CURLE_SSL_CACERT_BADFILE: .tls(.noAuthorities)
     case CURLE_SSL_CONNECT_ERROR: .tls(.handshake)

@@ -64,7 +64,10 @@ import RegentPlatform
       set(CURLOPT_SSL_VERIFYPEER, doubt == nil ? 1 : 0), set(CURLOPT_SSL_VERIFYHOST, doubt == nil ? 2 : 0),
       set(CURLOPT_SSLVERSION, regent_tls_version()),
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
-      set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
+      // An empty list, because the client itself has applied no_proxy.
+      set(CURLOPT_PROXY, call.proxy?.description ?? ""), set(CURLOPT_NOPROXY, ""),
+      set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)),
+      set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
       set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
       // libcurl 8.14 does not verify the certificate again when it resumes a TLS session, so it would accept one that
       // has expired since.
@@ -99,8 +102,8 @@ import RegentPlatform
     }
     codes.append(set(CURLOPT_HTTPHEADER, headerLines(request)))
     // A host that is an IP address needs no lookup, and an IPv6 address does not fit the syntax of this option.
-    if !addresses.isEmpty, addresses.first != call.origin.host, !call.origin.host.contains(":") {
-      let place = "+\(call.origin.host):\(call.origin.port):"
+    if !addresses.isEmpty, addresses.first != call.place.host, !call.place.host.contains(":") {
+      let place = "+\(call.place.host):\(call.place.port):"
       codes.append(set(CURLOPT_RESOLVE, [place + addresses.joined(separator: ",")]))
     }
     codes += connectCallbacks()

@@ -30,6 +30,8 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   /// The scheme of the URL in lower case.
   public let scheme: String
   public let host: HostName
+  /// The interface of a link-local IPv6 address (RFC 6874), such as `eth0`; nil for none.
+  public let zone: String?
   /// The port as written; nil if the URL has none.
   public let port: Int?
   /// The path as written: empty, or beginning with a slash.
@@ -41,9 +43,14 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
 
   /// Parses a URL.
   ///
+  /// - Parameters:
+  ///   - text: the URL.
+  ///   - acceptsZone: whether a link-local IPv6 address may have a zone: `[fe80::1%25eth0]` or `[fe80::1%eth0]`. A zone
+  ///     has a meaning on this machine only, so URLs for other machines must not have one.
   /// - Throws: `URLError` for everything that two programs could parse differently.
-  public init(parsing text: String) throws(URLError) {
-    let bytes = Array(text.utf8)
+  public init(parsing text: String, acceptsZone: Bool = false) throws(URLError) {
+    var bytes = Array(text.utf8)
+    let zone = acceptsZone ? Self.removeZone(from: &bytes) : nil
     guard bytes.allSatisfy(Self.isAllowed) else { throw .character }
     guard Self.escapesAreWhole(bytes) else { throw .escape }
     guard let colon = bytes.firstIndex(of: Characters.colon), colon > 0,
@@ -58,6 +65,10 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
     guard let host = HostName(parsing: String(decoding: hostText, as: UTF8.self)) else {
       throw .host
     }
+    if let zone {
+      guard case .address(let address) = host, address.isLinkLocal, Self.isZone(zone) else { throw .host }
+    }
+    self.zone = zone
     var port: Int?
     if let portText {
       guard let value = IPAddress.decimal(portText, maximum: 65_535), value > 0 else {
@@ -87,8 +98,8 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   ///
   /// URLs of the same origin have equal values.
   public var origin: String {
-    guard let port, port != Self.defaultPort(scheme) else { return "\(scheme)://\(host)" }
-    return "\(scheme)://\(host):\(port)"
+    guard let port, port != Self.defaultPort(scheme) else { return "\(scheme)://\(hostText)" }
+    return "\(scheme)://\(hostText):\(port)"
   }
 
   /// The URL's path and query, as a request line contains them.
@@ -101,12 +112,37 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
 
   /// The URL with scheme and host in lower case.
   public var description: String {
-    var text = "\(scheme)://\(host)"
+    var text = "\(scheme)://\(hostText)"
     if let port { text += ":\(port)" }
     text += path
     if let query { text += "?\(query)" }
     if let fragment { text += "#\(fragment)" }
     return text
+  }
+
+  /// The host as in a URL, with its zone.
+  private var hostText: String { zone.map { "\("\(host)".dropLast())%25\($0)]" } ?? "\(host)" }
+
+  /// Removes the zone of an IPv6 address in brackets; returns nil if there is none.
+  private static func removeZone(from bytes: inout [UInt8]) -> String? {
+    guard let bracket = bytes.firstIndex(of: UInt8(ascii: "[")),
+      bytes[..<bracket].elementsEqual("http://".utf8)
+        || bytes[..<bracket].elementsEqual("https://".utf8),
+      let end = bytes.firstIndex(of: UInt8(ascii: "]")),
+      let sign = bytes[..<end].firstIndex(of: Characters.percent)
+    else { return nil }
+    var zone = bytes[(sign + 1)..<end]
+    if zone.starts(with: "25".utf8) { zone = zone.dropFirst(2) }
+    bytes.removeSubrange(sign..<end)
+    return String(decoding: zone, as: UTF8.self)
+  }
+
+  /// Whether this can be the name or the number of a network interface.
+  private static func isZone(_ text: String) -> Bool {
+    (1...15).contains(text.utf8.count)
+      && text.utf8.allSatisfy {
+        Characters.isLetter($0) || $0.isDigit || $0 == Characters.minus || $0 == Characters.dot || $0 == 0x5F
+      }
   }
 
   private static func defaultPort(_ scheme: String) -> Int? {

@@ -48,6 +48,9 @@ public struct IPAddress: Sendable, Hashable {
   /// Whether the address is in 127.0.0.0/8 or is ::1.
   public var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
+  /// Whether the address is in fe80::/10, where an address means a host only together with an interface.
+  public var isLinkLocal: Bool { !isIPv4 && high >> 54 == 0x3FA }
+
   /// Whether this is 0.0.0.0 or ::, on which a server listens on all addresses of the machine.
   public var isUnspecified: Bool { high == 0 && low == 0 }
 

@@ -95,6 +95,9 @@ public enum Paths {
   /// Exchanges an enrolment code for a key pair of the box (POST).
   public static let enrol = "/o/box/enrol"
 
+  /// Proves to a box that this is its service, and names the public address (POST).
+  public static let boxService = "/o/box/service"
+
   /// Returns an access token for a client (POST).
   public static let clientToken = "/o/client/token"
 

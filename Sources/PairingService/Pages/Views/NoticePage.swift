@@ -71,7 +71,7 @@ package struct NoticePage: PhonePage {
     case .notFound, .unknownCode, .noSuchScreen: 404
     case .held: 409
     case .expired, .used, .withdrawn: 410
-    case .tooManyTries: 429
+    case .tooManyTries, .tooManyCodes: 429
     case .failed: 500
     case .busy: 503
     }
@@ -86,7 +86,7 @@ package struct NoticePage: PhonePage {
     // These pages get no green tick, although the viewer's wish was carried out: it would suggest that the screen was
     // signed in.
     case .denied, .reported: .no
-    case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired, .viewerChanged: .time
+    case .expired, .withdrawn, .used, .held, .tooManyTries, .tooManyCodes, .busy, .formExpired, .viewerChanged: .time
     default: .stop
     }
   }
