@@ -29,6 +29,14 @@ final class Call {
 
   var origin: Origin { request.url.origin }
 
+  /// The host to connect to: the proxy's or the server's.
+  var place: HostAndPort {
+    proxy.map { HostAndPort(host: $0.host, port: $0.port) } ?? HostAndPort(host: origin.host, port: origin.port)
+  }
+
+  /// The bytes of the request for a plain connection; a proxy needs the absolute URL (RFC 9112 section 3.2.2).
+  var encodedRequest: [UInt8] { request.encoded(toProxy: proxy != nil) }
+
   /// Decides whether a response ends the call.
   ///
   /// - Returns: true if the call must follow a redirect; `request` then has the new URL.

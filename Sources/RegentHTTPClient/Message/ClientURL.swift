@@ -13,7 +13,8 @@ public struct Origin: Hashable, Sendable {
   }
 
   public let scheme: Scheme
-  /// The host in lower case, an IPv6 address without brackets; or the path of a Unix socket.
+  /// The host in lower case, an IPv6 address without brackets and with its zone (`fe80::1%eth0`); or the path of a Unix
+  /// socket.
   public let host: String
   /// The port of the server; 0 for a Unix socket.
   public let port: UInt16
@@ -45,6 +46,10 @@ extension Origin.Scheme {
 }
 
 extension Origin: CustomStringConvertible {
+  private var place: String {
+    authority(ofHost: host.split(separator: "%", maxSplits: 1).joined(separator: "%25"))
+  }
+
   /// The origin as the beginning of a URL.
   ///
   /// It contains no path, query or password.

@@ -17,9 +17,11 @@ package struct NoticePage: PhonePage {
     case wrongNumber = "wrong-number"
     /// The page says that another browser has claimed the code at the moment.
     case held
-    /// The page says that there were too many wrong codes or passwords; `wait` is the time until the next try is
+    /// The page says that there were too many wrong passwords or requests; `wait` is the time until the next try is
     /// allowed.
     case tooManyTries = "too-many-tries"
+    /// The page says that too many wrong codes were typed, and that a scanned link still works.
+    case tooManyCodes = "too-many-codes"
     /// The page says that the service is overloaded, stopping, or unable to decide.
     ///
     /// A retry may succeed.
