@@ -218,7 +218,7 @@ import Testing
         let said = try shell.get(
           "for i in 1 2 3 4 5 6; do (regentctl backup copy-$i.db 2>&1; rm -f copy-$i.db) & done; wait"
         )
-        guard said.contains("regentctl: a copy is being made or the master key is being changed")
+        guard said.contains("regentctl: another backup is being made, or the master key is being changed")
         else { return nil }
         #expect(said.contains("hint: "))
         return true

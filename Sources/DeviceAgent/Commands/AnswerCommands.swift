@@ -24,8 +24,9 @@ enum StatusCommand {
       if call[deviceID] {
         guard let id = status.deviceID else {
           throw CommandError(
-            "this user may not read the device id",
-            hint: "add header to the user's line in agent.conf: allow = user:NAME status header",
+            "this user may not read the device id: the permission \"header\" is missing",
+            hint: "add the word \"header\" to the user's line in /etc/regent/agent.conf: "
+              + "allow = user:NAME status header; then run systemctl restart regent",
             code: "not-allowed")
         }
         return call.show(["deviceId": .string(id)], lines: [id])
@@ -96,7 +97,7 @@ enum MetadataCommand {
       let value = try await context.ask(call, settings) { try await $0.metadata(wanted) }
       if value.isNull {
         throw CommandError(
-          "the service has no \(call[key]) of this viewer for this app",
+          "the service gives this app no \"\(call[key])\" of the viewer: it is not set, or the app may not read it",
           hint:
             "ask the service's operator to let the apps of \(settings.requestor ?? "the requestor") read \(call[key]), "
             + "and to set it in the viewer's account",

@@ -64,7 +64,7 @@ enum PairCommand {
       guard words.isEmpty || Accounts.effectiveUser == user else {
         throw CommandError.usage(
           "\(words[0]) would run as the daemon's user",
-          hint: "run the command as the program's own user, with allow = user:NAME pair in agent.conf")
+          hint: "add to /etc/regent/agent.conf: allow = user:NAME pair; then run regent pair as user NAME")
       }
       let settings = place.settings
       let set = try PairSetUp(

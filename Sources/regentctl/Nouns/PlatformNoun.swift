@@ -5,7 +5,7 @@ import RegentPairing
 /// The commands of `regentctl platform`.
 enum PlatformNoun {
   static let command = Command(
-    "platform", "TV provider accounts of boxes, and the apps that use them",
+    "platform", "sign-ins that a box shares with its apps, and the apps that use them",
     details: """
       A box has an account after it signed in at a requestor with --platform on. Apps that the viewer allows to use \
       the account are signed in without a code, and signed out with it.
