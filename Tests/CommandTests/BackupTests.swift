@@ -78,7 +78,7 @@ import Testing
       try writeFile("\(folder)/forge.py", forge.utf8)
       try shell.get("python3 forge.py")
       let forged = try shell.refusal("regentctl restore forged.db --yes")
-      #expect(forged.contains("or another service made its seal"), "\(forged)")
+      #expect(forged.contains("or another service signed it"), "\(forged)")
       let bare = try shell.refusal("regentctl restore bare.db --yes")
       #expect(bare.contains("bare.db was changed: its seal is missing"), "\(bare)")
       #expect(try shell.get("regentctl restore copy.db --yes").contains("is restored from copy.db"))
@@ -91,7 +91,7 @@ import Testing
       let old = "\(packageFolder())/Tests/fixtures/0.1.0"
       try shell.get("mkdir -m 700 data && install -m 600 \(old)/backup.db \(old)/master-key .")
       let said = try shell.get("regentd restore backup.db --database data/regent.db --master-key master-key")
-      #expect(said.contains("version 0.1.0 made this backup without a seal"), "\(said)")
+      #expect(said.contains("version 0.1.0 made this backup without a signature"), "\(said)")
       #expect(!said.contains("gaps"), "\(said)")
     }
   }
@@ -306,7 +306,7 @@ import Testing
       try shell.get("cp -p \(shell.state)/master-key \(shell.state)/master-key.next")
       let refused = try shell.refusal("regentctl restore copy.db --yes")
       #expect(refused.contains("a change of the master key was interrupted"))
-      #expect(refused.contains("hint: start the service once and stop it"))
+      #expect(refused.contains("hint: run systemctl start regentd, then systemctl stop regentd"))
       // `regentd check` does not resolve it.
       try shell.get("regentd check && test -e \(shell.state)/master-key.next")
       try withService(in: folder) { service in

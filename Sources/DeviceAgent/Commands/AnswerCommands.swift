@@ -14,7 +14,7 @@ enum StatusCommand {
       "status", "show whether this box is signed in",
       details: """
         The exit code is 3 if the box is not signed in. Without a network it prints the last known state. Only root, \
-        the daemon's user and users with the permission header in agent.conf can read the device id.
+        the daemon's user and users with the permission "header" in agent.conf can read the device id.
         """,
       inputs: [deviceID], example: "regent status"
     ) { call async throws in
@@ -154,10 +154,10 @@ enum HeaderCommand {
 
         regent header GET $url | curl -H @- "$url?requestor=SPORT&deviceId=$id"
 
-        With a daemon, users other than root need permissions in agent.conf. header is enough for the sign-in's state \
-        and the list of providers. Calls for titles also need token=*, for lists of titles preauthorize, for \
-        attributes metadata, and for codes pair. There are no headers for sign-outs and for the box's TV provider \
-        account.
+        With a daemon, users other than root need permissions in agent.conf. The permission "header" is enough for \
+        calls about the sign-in's state and the list of providers. Calls for titles also need "token=*", calls for \
+        lists of titles "preauthorize", for attributes "metadata", and for codes "pair". There are no headers for \
+        sign-outs and for the box's TV provider account.
         """,
       inputs: [method, path], example: "regent header GET /api/v1/tokens/authn"
     ) { call async throws in

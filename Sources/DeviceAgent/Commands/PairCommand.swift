@@ -35,7 +35,7 @@ enum PairCommand {
         retries with growing intervals; a signal ends it with exit code 6.
 
         If the daemon runs, it gets the sign-in. Root can always do this; another user needs a line such as \
-        allow = user:kodi pair in agent.conf. --state DIR signs in for that folder instead.
+        "allow = user:kodi pair" in /etc/regent/agent.conf. --state DIR signs in for that folder instead.
 
         For a promotional pass (--provider) give the viewer's identity: --data email=ADDRESS.
 

@@ -9,8 +9,8 @@ enum EntitleNoun {
     "entitle", "rules about which titles the viewers of a provider may watch",
     details: """
       Of the rules that match a title, the one whose pattern has the most characters besides * decides. If several \
-      have the same number, the first of these decides: a rule for an account, for a household, for everybody. If two \
-      are still equal, deny wins. A title that no rule matches is denied, unless it is a channel that the account was \
+      have the same number, a pattern without * decides; then a rule for an account, for a household, for everybody, \
+      in this order. If two are still equal, deny wins. A title that no rule matches is denied, unless it is a channel that the account was \
       given with "regentctl account add --channel".
       """,
     commands: [

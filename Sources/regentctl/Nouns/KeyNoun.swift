@@ -107,7 +107,7 @@ enum KeyNoun {
 /// The commands of `regentctl statement`.
 enum StatementNoun {
   static let command = Command(
-    "statement", "signed texts with which apps register themselves at the service (OAuth)",
+    "statement", "software statements: signed texts with which apps register",
     commands: [
       verb(
         "issue", "create a software statement for an application", inputs: [requestor, application],

@@ -19,7 +19,8 @@ enum SetupVerb {
       what doctor finds.
 
       At the end it connects the first box: at a terminal it asks how, with --invite it creates an enrolment code. \
-      Without a terminal and without --invite, it creates a key pair and prints it; the secret is not shown again.
+      Without a terminal and without --invite, it creates a key pair for a requestor that has none, and prints it; the \
+      secret is not shown again.
 
       A new service is not announced on the local network; setup without --announce changes nothing about that. With \
       --json it prints one object: a member for each step that changed something, and "doctor" with the findings.
