@@ -57,7 +57,7 @@ final class KeyCache: Sendable {
 
   /// The result of looking up a key id.
   enum Found: Sendable {
-    /// The cache is empty.
+    /// The cache has no keys at all.
     case noKeys
     /// The cache has keys, but none with this id.
     case unknownKey

@@ -6,7 +6,7 @@ public import RegentPairing
 public enum StoreError: Error, Hashable, Sendable {
   /// The change of a code was refused, because the code's state does not allow it.
   case refused(PairingRefusal)
-  /// The sign-in is not valid: its account, integration or row key is missing, disabled or revoked.
+  /// The sign-in is not valid: its account, integration or key pair for row signatures is missing, disabled or revoked.
   case notInForce(AuthenticationRefusal)
   /// The temporary pass is used up or cannot be used.
   case pass(TemporaryPassRefusal)
@@ -20,9 +20,9 @@ public enum StoreError: Error, Hashable, Sendable {
   ///
   /// The caller generates a new one and tries again.
   case codeTaken
-  /// The limit of pending codes is reached.
+  /// The maximum number of pending codes is reached.
   case tooManyLiveCodes(limit: Int)
-  /// The limit of clients that registered themselves is reached.
+  /// The maximum number of clients that registered themselves is reached.
   case tooManyClients(limit: Int)
   case sessionEnded
   /// The record has changed since the caller read it.
@@ -33,7 +33,7 @@ public enum StoreError: Error, Hashable, Sendable {
   ///
   /// `what` names the kind of text and never repeats it.
   case unkeepable(what: String)
-  /// The disk is full: nothing was written.
+  /// The disk is full, so nothing was written.
   ///
   /// Reads still work.
   case diskFull

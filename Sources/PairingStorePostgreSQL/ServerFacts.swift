@@ -31,7 +31,7 @@ public struct ServerFacts: Hashable, Sendable {
   ///
   /// A role without `pg_read_all_stats` sees only that they exist.
   public var standbys: [Standby] = []
-  /// How far this machine's clock is ahead of the server's; negative when it is behind.
+  /// How far this machine's clock is ahead of the PostgreSQL server's; negative when it is behind.
   public var clockAhead = Duration.zero
   /// The age of the oldest open transaction of a service.
   ///
@@ -43,7 +43,7 @@ public struct ServerFacts: Hashable, Sendable {
   /// The roles that may not write the tables but hold an advisory lock of services and copies, such as `the role “x”
   /// (process 1)`.
   public var strangers: [String] = []
-  /// The SQL that ends the sessions of these roles (`strangers`).
+  /// The SQL that ends the sessions of the roles in `strangers`.
   public var ending: String?
 
   /// The SQL that takes the right to connect from all roles but this one; nil when PUBLIC does not have that right.
@@ -77,7 +77,7 @@ public struct ServerFacts: Hashable, Sendable {
       of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
     revocation = try row.isNull(6) ? nil : row.text(6)
-    // A pooler reports a process number of its own, not that of the server's process.
+    // Through a pooler, `backend` is a process number of the pooler and not that of the server's process.
     isPooled = try row.integer(4) != Int64(context.backend)
     let holders = try [AdvisoryLock.use, .tables].flatMap { lock in
       try AdvisoryLock.holders(context.ask(lock.others())).filter { !$0.counts }

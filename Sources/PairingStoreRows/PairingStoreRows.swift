@@ -85,7 +85,7 @@ extension RowStore {
 
 /// A page of a table's rows, as a reader of the whole table gets it.
 struct TablePage {
-  /// The number of rows, valid or not.
+  /// The number of rows on this page, including rows that fail verification.
   let count: Int
   /// The SQL condition that selects the rows of this page.
   let condition: SQL

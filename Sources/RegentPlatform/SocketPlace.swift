@@ -4,7 +4,7 @@ public import Glibc
 public enum SocketPlace {
   /// Whether a file of any kind exists at the path.
   ///
-  /// Costs one system call.
+  /// The check costs one system call.
   public static func isThere(_ path: String) -> Bool {
     var status = stat()
     guard !path.utf8.contains(0) else { return false }
@@ -14,7 +14,7 @@ public enum SocketPlace {
   /// The paths where a box's agent may listen: the user's own first, then the machine's.
   ///
   /// The user's directory is left out when it belongs to another user, as for root after `su` without `-`. A program
-  /// that listens there is not the agent of this user, whatever it claims.
+  /// that listens in another user's directory is not the agent of this user.
   ///
   /// - Parameter folder: the user's runtime directory (`XDG_RUNTIME_DIR`), if it is set.
   /// - Returns: the paths, whether or not sockets exist there.

@@ -43,7 +43,7 @@ enum MoveCommand {
     "from", .text("URL"), "the server's database to move from")
 }
 
-/// One move, in either direction.
+/// One move of a database between a file and a server, in either direction.
 struct Move {
   let server: ConnectionSettings
   /// The server as the user typed it.
@@ -66,7 +66,7 @@ struct Move {
     }
   }
 
-  /// Rejects another server than that of an interrupted move.
+  /// Rejects a server that is not the one of an interrupted move.
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(

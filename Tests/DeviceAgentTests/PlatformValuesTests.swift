@@ -75,7 +75,7 @@ struct AppRuleTests {
     #expect(try AppRule.all(placed, overflow: [65_534]).map(\.name) == ["two", "one", "one", "one", "three", "four"])
   }
 
-  @Test func `the overflow user is never an app, even when a line names it`() throws {
+  @Test func `the kernel's overflow user, which stands for many users, is never an app`() throws {
     let book = AppBook(
       [
         try rule("a user:65534 requestor:acme"), try rule("b group:65534 requestor:acme"),

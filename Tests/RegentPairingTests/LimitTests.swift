@@ -17,7 +17,7 @@ import Testing
     #expect(meter.isFull(at: up(26)))
   }
 
-  @Test func `a refused attempt costs nothing`() {
+  @Test func `a refused request uses up nothing of the rate limit`() {
     let limit = RateLimit(perSecond: 1, burst: 1)
     var meter = RateMeter()
     #expect(meter.take(of: limit, at: up(0)) == .within)
@@ -157,7 +157,7 @@ import Testing
     #expect(ledger.verdict(source: guesser, account: nil, at: up(60)) == .within)
   }
 
-  @Test func `a full ledger unblocks no source`() throws {
+  @Test func `a full table of wrong codes unblocks no source`() throws {
     var ledger = GuessLedger<String>(capacity: 3)
     for _ in 0..<5 { ledger.wrong(source: here, account: nil, at: up(0)) }
     for last in 0..<50 {
@@ -170,7 +170,7 @@ import Testing
     #expect(ledger.verdict(source: there, account: nil, at: up(701)) != .within)
   }
 
-  @Test func `a full ledger lets almost no new source guess`() throws {
+  @Test func `a full table of wrong codes lets almost no new source guess`() throws {
     let many = FailureLimit(count: 1_000_000, span: .seconds(60))
     var ledger = GuessLedger<Never>(all: many, capacity: 1000)
     func guess(_ number: Int, at now: Uptime) throws -> Bool {

@@ -24,7 +24,7 @@ public struct EntitlementCode: RawRepresentable, Hashable, Sendable {
   ///
   /// Its text is empty.
   public static let userAuthenticated = EntitlementCode(rawValue: "")
-  /// There is no valid authentication.
+  /// This device has no valid sign-in.
   public static let userNotAuthenticated = EntitlementCode(
     rawValue: "USER_NOT_AUTHENTICATED_ERROR")
   /// The viewer left the provider picker, or the sign-in was cancelled.
@@ -71,7 +71,7 @@ public enum TrackingEvent: Hashable, Sendable {
 public struct ProviderDialog: Hashable, Sendable {
   /// The heading of the picker.
   public var title: String
-  /// The providers, in the order to show.
+  /// The providers that the picker lists, in the order to show.
   public var providers: [MVPD]
   /// The providers that the picker shows first, taken from ``providers``.
   public var featured: [MVPD]

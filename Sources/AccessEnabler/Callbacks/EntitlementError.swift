@@ -22,12 +22,12 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case other
   }
 
-  /// The cause of an error.
+  /// The cause of an ``EntitlementError``.
   @nonexhaustive
   public enum Kind: Hashable, Sendable {
     case notAuthenticated
     case cancelled
-    /// The viewer denied on the phone.
+    /// The viewer denied the sign-in on the phone.
     case denied
     case codeExpired
     /// The registration code was withdrawn before its expiry: this device requested a newer one, or an operator
@@ -45,7 +45,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case parentalControls
     /// The call names more resources than the provider allows.
     case tooManyResources
-    /// The resource id is malformed.
+    /// The resource id of the call is malformed.
     case malformedResource
     /// The service does not know the requestor.
     case unknownRequestor
@@ -60,11 +60,11 @@ public struct EntitlementError: Error, Hashable, Sendable {
     ///
     /// Earlier responses of a service had another time.
     case clockWrong
-    /// A captive portal, the sign-in page of a guest network, answers instead of the service.
+    /// A captive portal, the sign-in page of a guest network, answered in place of the service.
     case captivePortal
     /// The app sends too many requests.
     case throttled
-    /// The service answered with an error, or with something that is not a response of this protocol.
+    /// The service answered with an error, or with a text that is not a response of this protocol.
     case service
     /// `setRequestor` was called for another requestor before this call ended.
     case superseded
@@ -78,7 +78,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public var status: StatusID?
   /// A message from the provider or the service, which may be shown to the viewer.
   public var message: String
-  /// What to do about the error.
+  /// What the developer or the user can do about the error.
   public var hint: String?
   /// The TLS fault, if ``kind`` is `.unsafeConnection` or `.clockWrong`.
   public var fault: ClientError.TLSFault?

@@ -3,9 +3,9 @@
 /// ``AccessEnabler/events`` delivers them in the order in which the delegate gets its callbacks.
 @nonexhaustive
 public enum EntitlementEvent: Hashable, Sendable {
-  /// The configuration has ended.
+  /// The configuration of `setRequestor` has ended.
   case setRequestorComplete(EnablerStatus)
-  /// The app must show a provider picker.
+  /// The app must show its own provider picker.
   case displayProviderDialog([MVPD])
   /// A registration code to show.
   ///
@@ -29,7 +29,7 @@ public enum EntitlementEvent: Hashable, Sendable {
   case selectedProvider(MVPD?)
   /// Delivers a piece of metadata.
   case setMetadataStatus(Metadata, key: String, arguments: [String: String])
-  /// A status with a code.
+  /// A status with a code, such as `REGCODE`.
   case status(EntitlementStatus)
   /// Data for the app's analytics.
   case sendTrackingData([String], TrackingEvent)

@@ -5,13 +5,13 @@ public struct EntitlementStatus: Hashable, Sendable {
   /// The severity of a status.
   @nonexhaustive
   public enum Level: String, Hashable, Sendable, CaseIterable {
-    /// An operation succeeded.
+    /// The status reports that an operation succeeded.
     case success
-    /// Information that needs no action.
+    /// The status is information that needs no action.
     case info
     /// A problem of which the app may want to tell the viewer.
     case warning
-    /// An operation failed.
+    /// The status reports that an operation failed.
     case error
   }
 
@@ -45,7 +45,7 @@ public struct EntitlementStatus: Hashable, Sendable {
   }
 }
 
-/// The codes of ``EntitlementStatus``.
+/// The code of an ``EntitlementStatus``, such as `REGCODE` or `N000`.
 public struct StatusID: RawRepresentable, Hashable, Sendable {
   /// The code as the original API documents it.
   public let rawValue: String
@@ -105,7 +105,7 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
   public static let degradedAuthentication = StatusID("N010")
   /// The viewer was signed in by a temporary pass.
   public static let temporaryPass = StatusID("N011")
-  /// The temporary pass has ended.
+  /// The temporary pass that signed the viewer in has ended.
   public static let temporaryPassExpired = StatusID("N111")
   /// The sign-in no longer exists, or a call is not possible in the current state.
   public static let noSession = StatusID("N130")
@@ -158,7 +158,7 @@ public struct StatusID: RawRepresentable, Hashable, Sendable {
   public static let denied = StatusID("Z100")
   /// The resource was denied several times, so the enabler does not ask the service again for up to a minute.
   public static let deniedRepeatedly = StatusID("Z110")
-  /// The provider has a technical problem.
+  /// The provider has a technical problem, so the resource could not be authorized.
   public static let providerProblem = StatusID("Z120")
   public static let malformedResource = StatusID("Z130")
   /// The resource is denied because the provider is out of order.

@@ -79,10 +79,10 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Requests a new code, because the service no longer accepts the code of an earlier run, which has not been shown
-  /// in this run.
+  /// Requests a new code, because the service no longer accepts the code of an earlier run, which has not been shown in
+  /// this run.
   ///
-  /// If the failure is temporary, the earlier code is shown instead.
+  /// If the failure is temporary, the earlier code is shown nevertheless.
   private mutating func earlierFailed(
     _ failure: ServiceFailure, _ earlier: RegistrationOffer, _ login: Login, _ choice: Choice
   ) {

@@ -28,7 +28,7 @@ struct Preauthorizing: Hashable, Sendable {
   var resources: [String]
   /// The resources of the preauthorization that no request has named yet.
   var rest: [String]
-  /// The resources in the current request.
+  /// The resources that the current request of the preauthorization names.
   var asked: [String] = []
   var allowed: [String] = []
   /// The timer of a pause for which the service asked before the next request.

@@ -279,7 +279,7 @@ extension EnablerStateMachine {
 
   /// Starts a timer of exactly this length.
   ///
-  /// The pauses of ``startTimer(_:)`` are randomly lengthened instead.
+  /// Unlike this one, the timers of ``startTimer(_:)`` are randomly lengthened.
   mutating func startDeadline(_ time: Duration) -> TimerID {
     let timer = TimerID(number: number())
     actions.append(.startDeadline(timer, time))

@@ -89,7 +89,7 @@ enum MachineAction: Hashable, Sendable {
   case openBrowser(String)
 }
 
-/// The result of a call of the app.
+/// The result of a call of the app, such as a sign-in or an error.
 enum RequestOutcome: Hashable, Sendable {
   case configured([MVPD])
   case signIn(SignIn)

@@ -20,7 +20,7 @@ enum Phase: Hashable, Sendable {
   case presenting(Login, PresentedDialog)
   /// The app shows the registration code with which the box itself signs in.
   case sharing(Login, BoxCode)
-  /// The app's provider picker is shown.
+  /// The app shows its own provider picker.
   case choosing(Login)
   /// The service is asked to sign in with a temporary pass.
   case entering(Login, Choice, CallID)
@@ -34,7 +34,7 @@ enum Phase: Hashable, Sendable {
   case fetching(Login, Choice, Fetching)
   /// The services are being told that this device has signed out; calls are queued.
   case signingOut(SigningOut)
-  /// A browser shows the logout page.
+  /// A browser shows the logout page of the service.
   case leaving([RequestID])
 
   var queuesCalls: Bool {

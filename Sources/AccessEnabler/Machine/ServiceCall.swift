@@ -51,7 +51,7 @@ struct OutgoingCall: Hashable, Sendable {
   let requestor: String
   let service: String
   var operation: Operation
-  /// The time limit for the whole request.
+  /// The time limit for the whole request to the service.
   var deadline: Duration
   /// How long the service may hold the response, in seconds; nil for the usual time, otherwise a shorter time because a
   /// proxy closes connections earlier.
@@ -88,7 +88,7 @@ enum ServiceAnswer: Hashable, Sendable {
   case platform(PlatformAnswer)
   /// The unchanged response to a request that the box's daemon sent.
   case box(BoxAnswer)
-  /// Success without content.
+  /// The service reports success, without content.
   case done
   /// Signed out.
   ///
@@ -124,7 +124,7 @@ struct CodeRecord: Hashable, Sendable {
   var wasHeld: Bool
 }
 
-/// Why a request failed.
+/// Why a request to a service failed.
 struct ServiceFailure: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// The service sent no response, or an incomplete one, or not in time.
@@ -133,13 +133,13 @@ struct ServiceFailure: Hashable, Sendable {
     case unsafeConnection
     /// This device's clock is wrong, so that a valid certificate seems expired or not yet valid.
     case clockWrong
-    /// A captive portal, the sign-in page of a guest network, answered instead of the service.
+    /// A captive portal, the sign-in page of a guest network, answered in place of the service.
     case captivePortal
     /// The response is not of this protocol, for example too large or incomplete.
     case unreadable
     /// The service does not accept the app's software statement.
     case registration
-    /// The service gave no access token.
+    /// The service gave the app no access token.
     case accessToken
     /// The service answered with an HTTP error status of the protocol.
     case status(Int)
@@ -147,7 +147,7 @@ struct ServiceFailure: Hashable, Sendable {
 
   var kind: Kind
   var code: EnhancedCode?
-  /// The service's error message, or what is wrong with its response.
+  /// The service's error message, or a description of what is wrong with its response.
   var message = ""
   /// What to do about the failure, if the box itself lacks something, such as the TLS library.
   var hint: String?

@@ -144,7 +144,7 @@ enum PlatformRules {
     }
   }
 
-  // MARK: The platform's dialog
+  // MARK: The picker for the box's shared account
 
   enum Choice: Hashable, Sendable {
     case unsupported

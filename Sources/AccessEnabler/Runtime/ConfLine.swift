@@ -2,7 +2,7 @@ import RegentPlatform
 
 /// A line of `agent.conf`, without its line end.
 package enum ConfLine: Equatable {
-  /// An empty line or a comment.
+  /// The line is empty or a comment.
   case empty
   case setting(name: String, value: ArraySlice<UInt8>)
   case other

@@ -4,7 +4,7 @@ import RegentPlatform
 package enum DefaultServices {
   /// The maximum size of a settings file in bytes.
   ///
-  /// A larger file is something else and is not read.
+  /// A larger file is no settings file and is not read.
   private static let limit = 65_536
 
   /// The settings file for all users of the machine.

@@ -4,7 +4,7 @@ import RegentPlatform
 /// Holds the lock for requesting a registration code, in a token store that several processes share.
 ///
 /// The service keeps one code for each device. If two processes requested one at the same moment, the code on one
-/// screen would become invalid. So one process requests the code and the other uses it too.
+/// screen would become invalid. So one process requests the code, and the other process shows the same code.
 final class CodeTurn: Sendable {
   private let lock: FileLock
 

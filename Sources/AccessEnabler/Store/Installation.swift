@@ -37,7 +37,7 @@ struct Installation: Sendable {
     return here.isEmpty || machineMark.isEmpty || here == machineMark
   }
 
-  /// A hash that the token store contains instead of the device id.
+  /// A hash of the device id, which the token store contains so that the id itself is only in the installation file.
   var deviceMark: String { Hex.encode(SHA256.hash("regent device mark\n" + deviceID)) }
 
   /// Computes the MAC (the seal) over a token store's content.

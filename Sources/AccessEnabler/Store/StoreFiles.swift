@@ -18,7 +18,7 @@ struct StoreFiles: Sendable {
   private static let limit = 8 << 20
   private static let opening = "regent-tokens 1 "
 
-  /// What was read from a tokens file.
+  /// The content of a tokens file, and what is wrong with the file if it cannot be used.
   struct Reading {
     var content = StoreContent()
     var bytes: [UInt8] = []

@@ -22,7 +22,7 @@ final class TokenStore: Sendable {
     var onDisk = StoreContent()
     /// Changes that are not written yet, for example because the disk is full.
     var unsaved: [(number: Int, change: UnsavedChange)] = []
-    /// The number of the last change.
+    /// The number of the last change to the token store.
     var lastNumber = 0
     /// The first change numbers of the writes in progress.
     var writing: [Int] = []
@@ -71,7 +71,7 @@ final class TokenStore: Sendable {
   /// failed.
   private enum Installed { case notYet, forced, doubtful }
 
-  /// A change that is not on disk yet.
+  /// A change to the token store that is not on disk yet.
   enum UnsavedChange: Sendable {
     case tokens(String, StoreChange)
     case client(String, RegisteredClient?)

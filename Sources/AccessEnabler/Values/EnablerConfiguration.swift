@@ -37,7 +37,7 @@ public enum CallSignature: Hashable, Sendable {
   case hmacSHA1
 }
 
-/// How viewers sign in.
+/// How viewers sign in: on a phone or in a browser on this device.
 @nonexhaustive
 public enum LoginMethod: Hashable, Sendable {
   /// Viewers sign in on a phone, with a registration code. For boxes without a browser.

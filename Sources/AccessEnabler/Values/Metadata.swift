@@ -135,7 +135,7 @@ extension MetadataRequest {
 public enum MetadataValue: Hashable, Sendable {
   case text(String)
   case list([String])
-  /// A dictionary of strings.
+  /// The value is a dictionary of strings.
   case map([String: String])
   case number(Int64)
   /// A dictionary whose values may be lists, numbers or dictionaries.

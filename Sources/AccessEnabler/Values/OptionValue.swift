@@ -4,9 +4,9 @@ internal import RegentJSON
 @nonexhaustive
 public enum OptionValue: Hashable, Sendable {
   case text(String)
-  /// An integer.
+  /// The value is an integer.
   case number(Int64)
-  /// A floating-point number.
+  /// The value is a floating-point number.
   case decimal(Double)
   case flag(Bool)
 

@@ -4,7 +4,7 @@ public import RegentPairing
 ///
 /// The viewer enters it on a phone and so signs this device in.
 public struct RegistrationOffer: Hashable, Sendable {
-  /// The code without its dash.
+  /// The registration code without its dash.
   public var code: String
   /// The code as people read it: `XXXX-XXXX`.
   public var display: String
@@ -14,7 +14,7 @@ public struct RegistrationOffer: Hashable, Sendable {
   ///
   /// It includes the registration code.
   public var urlComplete: String
-  /// When the code expires.
+  /// When the registration code expires.
   public var expires: Instant
   /// The provider that the viewer chose on this device; nil if the viewer chooses on the phone.
   public var provider: MVPD?

@@ -21,7 +21,7 @@ enum DeviceFacts {
     fill(.osVendor, release["ID"])
     fill(.osVersion, release["VERSION_ID"] ?? release["PRETTY_NAME"])
     let dmi = "\(root)/sys/class/dmi/id"
-    // Boards without firmware tables have a device tree instead.
+    // Boards without firmware tables have the model in a device tree.
     fill(.model, line("\(dmi)/product_name") ?? line("\(root)/proc/device-tree/model"))
     fill(.manufacturer, line("\(dmi)/sys_vendor"))
     fill(.version, line("\(dmi)/product_version"))

@@ -139,7 +139,7 @@ struct AnswerReader: Sendable {
       details: document?.details, retryAfter: response.retryAfter)
   }
 
-  /// What the user can do about a response from a proxy, another port or a captive portal instead of the service.
+  /// What the user can do when a proxy, another program or a captive portal answered in place of the service.
   private static func advice(_ response: ClientResponse) -> String {
     let status = Int(response.status.rawValue)
     if (301...308).contains(status), let location = response.header(.location) {

@@ -4,9 +4,9 @@ import RegentPlatform
 
 /// The findings of `doctor` about the box's TV provider account and its apps.
 ///
-/// Empty if the box has no app.
+/// There are none if the box has no app.
 enum AccountFindings {
-  /// A sign-in that expires sooner than this gets a note, in milliseconds.
+  /// A sign-in that expires within this time gets a note, in milliseconds.
   private static let soon: Int64 = 3 * 86_400_000
 
   static func of(_ daemon: DaemonClient, now: Int64) async -> [Finding] {
@@ -14,7 +14,7 @@ enum AccountFindings {
     do throws(CommandError) {
       status = try await daemon.sso("status")
     } catch {
-      // This user may not ask, or the daemon is of an earlier version.
+      // There is no finding if this user may not ask the daemon, or if the daemon is of an earlier version.
       guard !["not-allowed", "no-such-call"].contains(error.code) else { return [] }
       return [.bad("account", error)]
     }

@@ -4,7 +4,8 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-// Explains why a box may or may not watch a title: every check of the service, in its order.
+// Explains why a box may or may not watch a title: the result of every check of the service, in the order in which it
+// checks.
 
 extension AdminRouteBuilder {
   mutating func mountWhy() {
@@ -13,7 +14,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The checks of a box at each requestor where it is signed in, and of a title when the query names one.
+  /// Checks a box at each requestor where it is signed in, and a title when the query names one.
   fileprivate func reasons() async throws(AdminError) -> [Finding] {
     let device = try await device()
     var resource: RequestedResource?
@@ -143,7 +144,7 @@ extension AdminCall {
       fix: "regentctl integrate \(requestor) \(provider) --degrade off")
   }
 
-  /// Without a title: whether any rule or channel could allow one.
+  /// Says whether any entitlement rule or channel list could allow the box a title.
   private func ruleSummary(_ box: SignedInDevice) -> Finding {
     let rules = box.entitlements.filter { $0.effect == .allow }
     let channels = box.account?.attributes.channels ?? []

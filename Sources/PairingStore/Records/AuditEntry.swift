@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// One line of the audit log: who did what to what, when, and with which result.
+/// One line of the audit log: the actor, the action, its object, the time and the result.
 ///
 /// It never holds a secret.
 public struct AuditEntry: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct AuditEntry: Hashable, Sendable {
   /// How the audited action ended.
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case done
-    /// The service refused the action.
+    /// The action was refused by the service.
     case refused
     /// The action was allowed and failed.
     case failed
@@ -33,7 +33,7 @@ public struct AuditEntry: Hashable, Sendable {
   /// The id of the record that the audited action was about.
   public let subject: String
   public let outcome: Outcome
-  /// Further facts for the reader of the log, as plain text.
+  /// Further facts about the action for the reader of the log, as plain text.
   public let detail: String
 
   public init(
@@ -53,7 +53,7 @@ public struct AuditEntry: Hashable, Sendable {
 ///
 /// Numbers are given without gaps in the order of writing, so a deleted line leaves a visible gap.
 public struct NumberedAuditEntry: Hashable, Sendable {
-  /// The first line of the log has number 1.
+  /// The line's number; the first line of the log has number 1.
   public let number: Int64
   public let entry: AuditEntry
 

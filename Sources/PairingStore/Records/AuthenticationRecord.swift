@@ -85,7 +85,7 @@ public enum PickUp: Hashable, Sendable {
 extension PickUp {
   public var signIn: ValidSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
 
-  /// The change of the registration to "delivered", when this read caused it.
+  /// The registration's change to "delivered", if this read caused it.
   public var delivery: RegistrationChange? {
     if case .inForce(_, let delivery) = self { delivery } else { nil }
   }

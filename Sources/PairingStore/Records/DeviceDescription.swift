@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// What a device reports about itself, and the address it called from.
+/// What a device reports about itself, and the address from which it sent its request.
 ///
 /// The device is untrusted: escape this text wherever it is shown.
 public struct DeviceDescription: Hashable, Sendable {
@@ -8,11 +8,11 @@ public struct DeviceDescription: Hashable, Sendable {
   public var name: String?
   /// The device information as normalised JSON, which responses about the code repeat.
   public var information: String?
-  /// The User-Agent header of the request.
+  /// The User-Agent header of the device's request for a code or sign-in.
   public var userAgent: String?
-  /// The network address of the request.
+  /// The network address of the device's request for a code or sign-in.
   public var address: String?
-  /// The visitor id that the app's analytics sent.
+  /// The visitor id, an id that the analytics of the app uses for the viewer.
   public var visitorID: String?
   /// Deprecated parameters that older apps send; responses repeat them unchanged.
   public var older: OlderDeviceFields
@@ -50,7 +50,7 @@ public struct DeviceDescription: Hashable, Sendable {
 /// The service checks these values when the client polls and when it redeems the code.
 public struct AskedByClient: Hashable, Sendable {
   public let client: ClientID
-  /// The requested scope.
+  /// The scope that the client requested (RFC 6749 §3.3).
   public let scope: String
   /// The PKCE code challenge (RFC 7636), against which the client's verifier is checked; nil when the client sent none.
   public let challenge: String?

@@ -78,7 +78,7 @@ public struct GrantRecord: Hashable, Sendable {
   ///
   /// The service extends this time when an operator has paused the sign-in and the client tries to refresh meanwhile.
   public var idle: Duration
-  /// The time at which the grant ends even if it is used.
+  /// The time at which the grant ends even if the client uses it.
   public let ends: Instant
   /// The key pair that signs this row, the same one that signs the row of the grant's sign-in.
   public let rowKey: PublicKey

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// A node of the service, as it last reported itself to the shared store.
+/// A node of the service (one of several processes on one database), as it last reported itself to the shared store.
 public struct NodeRecord: Hashable, Sendable {
   public let id: NodeID
   public let version: String
@@ -14,7 +14,7 @@ public struct NodeRecord: Hashable, Sendable {
   ///
   /// Only the service interprets it.
   public let said: String
-  /// The operator's pending instruction for the node.
+  /// The operator's instruction that the node has not carried out yet.
   public let instruction: NodeInstruction?
 
   public init(

@@ -10,7 +10,7 @@ public struct RegistrationRecord: Hashable, Sendable {
   /// It is the first field because a poll reads nothing else. It thus lies next to the object's header, in memory that
   /// the poll loads anyway.
   public internal(set) var flow: PairingFlow
-  /// The id that lists, logs and pages use instead of the secret code.
+  /// The registration's id, which lists, logs and pages use instead of the secret code.
   public let id: RegistrationID
   public let code: CodeHash
   /// The requestor whose app asked for the code.
@@ -59,8 +59,8 @@ public struct RegistrationRecord: Hashable, Sendable {
 }
 
 extension Collection<RegistrationRecord> {
-  /// Of a device's several registrations, the one that determines the response to the device: the first pending one,
-  /// else the newest.
+  /// Of a device's registrations (this array), the one that determines the response to the device: the first pending
+  /// one, else the newest.
   public func answering(at now: Instant) -> RegistrationRecord? {
     first { $0.flow.settled(at: now).state.isPending }
       ?? self.max { ($0.flow.issued, $0.id) < ($1.flow.issued, $1.id) }

@@ -2,9 +2,9 @@ public import RegentPairing
 
 /// The session of a signed-in phone browser.
 public struct SessionRecord: Hashable, Sendable {
-  /// A session ends after 12 hours without use.
+  /// How long a session may stay unused before it ends: 12 hours.
   public static let idle: Duration = .seconds(12 * 3600)
-  /// A session ends 30 days after its start, even when it is used.
+  /// How long a session lasts at most, even when it is used: 30 days.
   public static let longest: Duration = .seconds(30 * 86_400)
   /// The minimum time between two writes of a session's last use.
   ///

@@ -46,7 +46,7 @@ public struct UsedNonce: Hashable, Sendable {
   }
 }
 
-/// One page of the change log.
+/// One page of the log of changes that nodes write for each other.
 public struct ChangePage: Hashable, Sendable {
   /// The changes after the reader's last position, without duplicates.
   public let changes: Set<StoreChange>
@@ -54,7 +54,7 @@ public struct ChangePage: Hashable, Sendable {
   public let nonces: [UsedNonce]
   /// The wrong guesses of secrets at other nodes, each with its age at the time of reading.
   public let guesses: [WrongGuess]
-  /// The position from which the next page is read.
+  /// The reader's position after this page, from which it reads the next page.
   public let position: ChangePosition
   /// False when the log had already deleted entries that this reader had not read.
   ///

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// A wrong guess of a secret.
+/// A wrong guess of a secret, such as a code or password.
 ///
 /// Nodes share wrong guesses, so that an attacker gets no more tries by spreading them over several nodes.
 public struct WrongGuess: Hashable, Sendable {

@@ -4,7 +4,7 @@ public import RegentPairing
 ///
 /// Of two decisions about the same app, the later one wins.
 public struct PermissionChange: Hashable, Sendable {
-  /// The decision to write.
+  /// The decision to store.
   public let kept: PlatformPermissionRecord
   /// The stored record to delete because the box has reached its limit: the oldest one that holds no decision.
   public let forgotten: PlatformPermissionRecord?

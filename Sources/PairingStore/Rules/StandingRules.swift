@@ -6,7 +6,7 @@ public struct SignInContext: Sendable {
   public var provider: Provider?
   /// The viewer's account; nil for guests, and when the account was removed.
   public var account: Account?
-  /// The key pair that signs the sign-in's row.
+  /// The requestor's key pair that signs the sign-in's row.
   public var rowKey: KeyPair?
   /// What the device and the identity together have used of the temporary pass.
   public var use: TemporaryPassUse

@@ -9,7 +9,7 @@ public protocol AuditStore: Sendable {
 
   func audit(after number: Int64, limit: Int) async throws(StoreError) -> [NumberedAuditEntry]
 
-  /// The number of the newest line; zero when the log is empty.
+  /// The number of the newest audit line; zero when the log is empty.
   func newestAuditNumber() async throws(StoreError) -> Int64
 
   /// Deletes up to `limit` of the oldest audit lines that have passed their age.

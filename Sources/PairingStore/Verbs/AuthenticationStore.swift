@@ -46,7 +46,9 @@ public protocol AuthenticationStore: Sendable {
   func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Ends the authentications that an operator revokes, together with their permits.
+  /// Ends the authentications that an operator or a viewer revokes, together with their permits.
+  ///
+  /// The audit entry is written only if an authentication ended: of two equal requests, only one is in the log.
   ///
   /// - Returns: the authentications that ended.
   func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
@@ -68,11 +70,13 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Sets the name of a screen that a viewer or operator chose; nil removes it.
+  /// Sets the name that a viewer or operator chose for a screen; nil removes the name.
+  ///
+  /// The audit entry is written only if the name changed.
   func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The names of those of these screens that an operator or viewer has named.
+  /// The names of these screens; screens without a name have no entry.
   func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String]
 }
 

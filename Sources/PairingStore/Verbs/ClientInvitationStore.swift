@@ -9,13 +9,13 @@ public protocol ClientInvitationStore: Sendable {
   func invite(_ invitation: ClientInvitationRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The invitation with this token, if it has not expired and is not used up.
+  /// Reads the invitation for OAuth clients with this token; nil if it has expired, is used up or does not exist.
   func clientInvitation(_ token: TokenHash, at now: Instant) async throws(StoreError) -> ClientInvitationRecord?
 
   /// All valid invitations for OAuth clients, oldest first.
   func clientInvitations(at now: Instant) async throws(StoreError) -> [ClientInvitationRecord]
 
-  /// Stores a new client and counts the use of its invitation, in one transaction.
+  /// Stores a client that registers itself and counts the use of its invitation, in one transaction.
   ///
   /// - Throws: `notFound` when the invitation is used up, expired, unknown or another requestor's.
   func register(

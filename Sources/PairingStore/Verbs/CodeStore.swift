@@ -77,7 +77,8 @@ public struct Reservation: Hashable, Sendable {
   ///
   /// The caller must answer the waiting requests of their devices.
   public let withdrawn: [RegistrationChange]
-  /// Whether the device has an unexpired sign-in at this requestor, as read in the same transaction.
+  /// Whether the device already has an unexpired sign-in at this requestor, as read in the transaction that stored the
+  /// code.
   public let hasEarlierSignIn: Bool
 
   public init(withdrawn: [RegistrationChange], hasEarlierSignIn: Bool) {
@@ -107,7 +108,7 @@ public struct ApprovalRequest: Hashable, Sendable {
 }
 
 public struct ApprovalResult: Hashable, Sendable {
-  /// The registration after the approval: approved, or denied because of a wrong number.
+  /// The registration after the approval: approved, or denied because the viewer picked a wrong number.
   public let change: RegistrationChange
   /// The new authentication; nil when the viewer picked the wrong number.
   public let authentication: AuthenticationRecord?

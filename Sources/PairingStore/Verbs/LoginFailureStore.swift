@@ -1,6 +1,8 @@
 public import RegentPairing
 
-/// Counts failed sign-ins on disk, so that a restart does not give an attacker new tries.
+/// The part of the store that counts failed sign-ins.
+///
+/// It counts on disk, so that a restart does not give an attacker new tries.
 public protocol LoginFailureStore: Sendable {
   /// The failed sign-ins that are counted for an account or source address.
   func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures?

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// What the nodes of one service tell each other through the database that they share.
+/// The part of the store through which the nodes of one service (processes on one database) tell each other of changes.
 public protocol NodeStore: Sendable {
   /// Whether other processes write to this store while it is open.
   ///
@@ -52,14 +52,14 @@ public protocol NodeStore: Sendable {
   /// - Returns: the registration as it is now; nil when it is not stored any more.
   func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
-  /// The stored registration with this code.
+  /// Reads the registration that has this code; nil when none is stored.
   func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
   /// Of a device's registrations, the one that determines the response to the device: its pending one, else its newest.
   func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
 
-  /// The number of pending codes, of all nodes together.
+  /// The number of pending registration codes of all nodes together.
   func liveCodes(at now: Instant) async throws(StoreError) -> Int
 
   /// Assigns a duty (a task that one node performs for the cluster) to this node for a time, or extends that time.

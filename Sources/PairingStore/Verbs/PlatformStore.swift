@@ -17,11 +17,13 @@ public protocol PlatformStore: Sendable {
 
   /// Exchanges a box's assertion for an app's sign-in.
   ///
-  /// Guarantees, in one transaction: the request was not answered before; the box has the key that signed; the box's
-  /// own sign-in is valid and at the requested provider; the viewer did not refuse the app; the integration is enabled,
-  /// allows single sign-on and is not degraded; the provider supports it; the account is valid. The new sign-in has the
-  /// box's as its parent and does not outlive it. A valid regular sign-in of the device is left unchanged and returned
-  /// instead.
+  /// Guarantees, in one transaction: the request was not answered before. The box has the key that signed the
+  /// assertion, and its own sign-in is valid and at the requested provider. The viewer did not refuse the app. The
+  /// integration is enabled, allows single sign-on and is not in degradation. The provider supports single sign-on, and
+  /// the account is valid.
+  ///
+  /// The new sign-in depends on the box's and does not outlive it. If the device has a valid regular sign-in, that one
+  /// is left unchanged and returned.
   /// - Throws: `exchange`, `notInForce`, `notFound`.
   func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn
 
@@ -39,9 +41,9 @@ public protocol PlatformStore: Sendable {
   /// The viewer's decisions about the apps of a box.
   func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord]
 
-  /// The boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
+  /// Lists the boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
   func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview]
 
-  /// The sign-ins of apps that depend on a box's sign-in.
+  /// Lists the sign-ins of apps that depend on this sign-in of a box.
   func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError) -> [AuthenticationRecord]
 }

@@ -19,10 +19,12 @@ public protocol SessionStore: Sendable {
     _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange]
 
-  /// The session with this cookie, if it has not ended and its account is valid.
+  /// Reads the session with this cookie, if it has not ended and its account is valid.
   func session(_ token: TokenHash, at now: Instant) async throws(StoreError) -> SessionRecord?
 
-  /// Updates the time of the session's last use; writes at most once in ``SessionRecord/touchInterval``.
+  /// Updates the time of a session's last use.
+  ///
+  /// It writes at most once in ``SessionRecord/touchInterval``.
   ///
   /// - Throws: `sessionEnded`.
   func touchSession(_ id: SessionID, at now: Instant) async throws(StoreError)

@@ -1,12 +1,10 @@
 import PostgreSQL
 import RegentSQL
 
-/// An advisory lock that keeps services and copies of the whole database apart.
+/// An advisory lock that keeps services from using a database while a copy needs it for itself.
 ///
-/// Services hold it shared; a copy that needs the database for itself holds it exclusively.
-///
-/// It ends with its connection. Behind a pooler in transaction mode it lasts until the pooler closes the server
-/// connection, so copies must connect without a pooler.
+/// Services hold the lock shared; such a copy holds it exclusively. The lock ends with its connection. Behind a pooler
+/// in transaction mode it lasts until the pooler closes the server connection, so copies must connect without a pooler.
 enum DatabaseUseLock {
   private static let lock = AdvisoryLock.use
 

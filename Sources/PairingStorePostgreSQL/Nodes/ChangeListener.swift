@@ -159,7 +159,7 @@ final class ChangeListener: @unchecked Sendable {
   /// Waits until another node announces a change or the next query is due.
   private func wait(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) {
     let began = Clocks.monotonicNanoseconds()
-    // A notification may have arrived after the last query began.
+    // A notification may have arrived after the last query began, so receive it before deciding how long to wait.
     if try hear(connection, until: began) { return }
     if let rung, age(of: rung) > Self.deafAfter {
       deafness.note(true)
@@ -240,7 +240,8 @@ final class ChangeListener: @unchecked Sendable {
     guard let cluster = rows.first else {
       throw SchemaFailure.damaged("the row of the table “cluster” is missing")
     }
-    // A moved database must not be read any further: it would still report sign-ins as valid that have ended elsewhere.
+    // A database whose rows were moved must not be read any further: it would still report sign-ins as valid that have
+    // ended elsewhere.
     try Schema.check(state: cluster.text(4), version: cluster.integer(5))
     let newest = try cluster.integer(0)
     let before = position.change

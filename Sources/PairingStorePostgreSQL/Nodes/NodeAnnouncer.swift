@@ -49,7 +49,7 @@ final class NodeAnnouncer: @unchecked Sendable {
   private static let mutePause: UInt64 = 1_000_000_000
   /// Whether a COMMIT of any node waits for the standby.
   ///
-  /// This connection does not wait for the standby itself, so it can report that.
+  /// This connection's own COMMITs do not wait for the standby, so it can still report that.
   let awaitsStandby: Condition
   private let wallClock: @Sendable () -> Instant
   private let orders = Monitor(Orders())

@@ -4,7 +4,7 @@ import RegentSQL
 
 /// The row in the table `node` that reserves a node's name and shows that the node is running.
 ///
-/// A session lock would not do, because a pooler would keep it for a program that has ended.
+/// A lock of the database session does not suffice, because a pooler would keep the lock of a program that has ended.
 struct Presence: Sendable {
   let name: String
   let lane: Int64

@@ -131,7 +131,7 @@ enum Schema {
 
 /// Why the schema of a database cannot be used by this program.
 public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The tables belong to another version of the program.
+  /// The tables have another version than this program can use.
   case otherVersion(found: Int64)
   /// The database was closed to all services, because its rows were moved.
   case closed(state: String)

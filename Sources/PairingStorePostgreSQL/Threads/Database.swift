@@ -76,9 +76,9 @@ final class Database: Sendable {
     self.threads = threads
   }
 
-  /// Completes the waiting requests and ends the threads.
+  /// Completes the waiting requests and ends the store's threads.
   ///
-  /// Blocks the caller, except on one of the threads themselves.
+  /// Blocks the caller, except on one of these threads.
   func close() {
     shut()
     if !threads.contains(where: \.isCurrent) {
@@ -93,7 +93,7 @@ final class Database: Sendable {
     patience.close()
   }
 
-  /// Fails all requests that wait now.
+  /// Fails all requests that wait for the database now.
   ///
   /// Later requests wait as usual.
   func giveUp() {
@@ -163,7 +163,7 @@ final class Database: Sendable {
 /// A first-in, first-out queue of requests for a thread.
 struct Queue<Item> {
   private var items: [Item] = []
-  /// The index of the first item that has not been taken.
+  /// The index in the array of the first item that has not been taken from the queue.
   private var first = 0
   var isClosed = false
 
@@ -199,7 +199,7 @@ extension Monitor {
     return isTaken
   }
 
-  /// Closes the queue for new items.
+  /// Makes the queue refuse new items.
   ///
   /// Waiting ones are still served.
   func close<Item>() where State == Queue<Item> {

@@ -73,7 +73,7 @@ final class Reader: @unchecked Sendable {
       open = open.filter { read in
         context.beginRead()
         let outcome = Result { try read.run(context) }
-        // Checked here as well, because the store operation may have caught the error.
+        // Checked here too: the store operation may have caught the error that stops it.
         if context.isStopped { return true }
         switch outcome {
         case .success(let deliver): deliver()
@@ -82,7 +82,8 @@ final class Reader: @unchecked Sendable {
         return false
       }
       guard !open.isEmpty else { break }
-      // After a failure the reads run alone: one bad query must not fail them all, and an idle connection may break.
+      // After a failure each read runs alone. One bad query must not fail the other reads, and an idle connection may
+      // have broken.
       do { try context.fetch() } catch { break }
     }
     return open
@@ -102,8 +103,8 @@ final class Reader: @unchecked Sendable {
       if let failure = context.failure {
         context.end()
         if !isLast, !link.isOpen, failure.kind != .deadline { continue }
-        // Checked here as well, because the store operation may have caught the error. It may then return a negative
-        // result that comes from the failure, which the caller must not get.
+        // Checked here too: the store operation may have caught the error. It may then return a negative result that
+        // comes from the failure, which the caller must not get.
         return read.refuse(failure)
       }
       switch outcome {

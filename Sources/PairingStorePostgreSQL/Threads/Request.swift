@@ -14,7 +14,7 @@ final class Request: Sendable {
     case answered
   }
 
-  /// Runs the write.
+  /// Runs the write in a transaction.
   ///
   /// The returned function delivers the result, once the COMMIT is confirmed.
   let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
@@ -99,7 +99,7 @@ final class Request: Sendable {
 ///
 /// It may run again on another connection, and is answered once.
 struct PendingRead: Sendable {
-  /// Runs the read.
+  /// Runs the read in a transaction.
   ///
   /// The returned function delivers the result.
   let run: @Sendable (ReadContext) throws -> @Sendable () -> Void

@@ -132,8 +132,8 @@ final class WriterThread: @unchecked Sendable {
       transaction.rollBack()
       link.note(transaction.failure)
       if let failure = transaction.failure { health.noteRollback(failure) }
-      // The failure came before the COMMIT, so nothing was written. If the connection is lost, running each request
-      // alone would only wait as long again.
+      // The failure came before the COMMIT, so nothing was written. Each request could now run alone. But if the
+      // connection is lost, each would only wait as long as this one did.
       return link.isOpen ? .again(failure) : .away(failure)
     }
     // A refused request may have been refused because of what this transaction read. It is therefore also answered only
@@ -206,7 +206,7 @@ final class WriterThread: @unchecked Sendable {
 
   /// Finds out whether a transaction was committed, however long that takes.
   ///
-  /// - Returns: whether it was committed. If so, it is as durable as a COMMIT makes it.
+  /// - Returns: whether the transaction was committed. If so, it is as durable as a confirmed COMMIT.
   private func resolve(_ wanted: Int64, after error: PostgreSQLError, _ requests: [Request]) -> Bool {
     while true {
       do {

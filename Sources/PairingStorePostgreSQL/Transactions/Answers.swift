@@ -64,7 +64,7 @@ struct Answers {
 
   init(to questions: [Question]) { ask(questions) }
 
-  /// Adds queries that have no result yet.
+  /// Adds queries to send, except those that have a result already.
   mutating func ask(_ questions: [Question]) {
     var asked: [(form: Int, keys: [Key], set: Set<Key>, values: [[SQLValue]])] = []
     for question in questions where question.sql.isKeepable {
@@ -126,6 +126,6 @@ struct Answers {
     }
   }
 
-  /// Removes all results, because it is not known which rows a statement writes.
+  /// Removes all cached query results, because it is not known which rows a statement writes.
   mutating func forgetAll() { forms = [] }
 }

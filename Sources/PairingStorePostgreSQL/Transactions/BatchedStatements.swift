@@ -1,9 +1,9 @@
 import PostgreSQL
 import RegentSQL
 
-/// Combines statements with the same text into one, because a statement costs the server more than a row.
+/// Combines statements with the same text into one, because each statement costs the server more than a row.
 ///
-/// They are combined in powers of two, so that only a few different texts are prepared.
+/// The number of combined statements is a power of two, so that only a few different texts are prepared.
 enum BatchedStatements {
   /// Splits a number of equal statements into groups whose sizes are powers of two.
   private static func pieces(_ count: Int, most: Int) -> [Range<Int>] {
@@ -39,7 +39,7 @@ enum BatchedStatements {
     }
   }
 
-  // MARK: - Questions
+  // MARK: - Queries
 
   /// The maximum number of queries in one statement.
   private static let mostQuestions = 256

@@ -97,9 +97,9 @@ package final class ReadContext: Querying {
     try answers?.take(results)
   }
 
-  /// Ends the transaction.
+  /// Ends the database transaction.
   ///
-  /// If that fails, closes the connection.
+  /// If that fails, it closes the connection.
   func end() {
     connection.undo(by: deadline())
   }

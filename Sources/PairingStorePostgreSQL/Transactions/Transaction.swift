@@ -87,7 +87,7 @@ final class Transaction {
     try answers.take(connection.run(answers.statements, by: deadline))
   }
 
-  /// Sends the pending statements and a query, unless its result is cached.
+  /// Sends the unsent statements and a query, unless the query's result is cached.
   func ask(_ sql: SQL) throws -> Rows {
     if failure == nil, let rows = answers.rows(of: sql) { return rows }
     return try send(sql, changing: false)
@@ -128,7 +128,7 @@ final class Transaction {
     }
   }
 
-  /// The pending statements in the form in which they are sent.
+  /// The unsent statements in the form in which they are sent.
   private var statements: [SQL] {
     var statements: [SQL] = []
     var rest = pending[...]
@@ -163,7 +163,9 @@ final class Transaction {
     pending.append(Pending(sql: sql, isRow: isRow))
   }
 
-  /// Adds a change for other nodes, which is stored if the transaction commits.
+  /// Adds a change that other nodes must read.
+  ///
+  /// It is stored if the transaction commits.
   func note(_ change: StoreChange) { changes.append(change) }
 
   /// Called before the next request of this transaction writes.
@@ -185,14 +187,14 @@ final class Transaction {
     auditHead = nil
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
-      // The savepoint was sent, so all pending statements are the request's own.
+      // The savepoint was sent, so all unsent statements belong to the present request.
       pending = [Pending(sql: "ROLLBACK TO SAVEPOINT request"), Pending(sql: "RELEASE SAVEPOINT request")]
     } else {
       pending.removeSubrange(mark...)
     }
   }
 
-  /// Sends the pending statements, the change log entry and the transaction's number, and commits.
+  /// Sends the unsent statements, the change log entry and the transaction's number, and commits.
   func commit(_ number: SQL, of lane: Int64 = 0) -> CommitOutcome {
     if let failure { return .notCommitted(failure) }
     var rest = statements + ownLiveCodes.statements

@@ -30,7 +30,7 @@ struct Reference: Sendable {
       Reference("client", "application", to: "application", "id"),
     ]
 
-  /// A message about rows whose referenced row is missing; nil when there are none.
+  /// A message about rows whose referenced row is missing; nil when no rows lack it.
   func loose<Context: Querying & ~Copyable>(in context: borrowing Context) throws -> String? {
     let same = zip(columns, targetColumns).map { "target.\($1) = source.\($0)" }.joined(separator: " AND ")
     let count: Int =

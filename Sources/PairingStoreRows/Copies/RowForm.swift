@@ -3,7 +3,7 @@ import RegentSQL
 /// How the rows of a table are read page by page and copied: all columns, in an order that both databases support.
 struct RowForm: Sendable {
   let name: String
-  /// The columns, with the signature as the last one if the table has one.
+  /// The table's columns, with the row signature as the last one if the table has signatures.
   let columns: [Column]
   private let order: [Column]
   /// Whether the query also reads `rowid`, which shows the order of writing.

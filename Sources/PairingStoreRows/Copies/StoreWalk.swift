@@ -8,9 +8,11 @@ import RegentSQL
 /// It verifies, counts and hashes each row and passes it on.
 struct StoreWalk {
   let vault: Vault
-  /// The number of rows in a page.
+  /// The number of rows that are read at once.
   var step = 500
-  /// Called with the number of rows read so far.
+  /// A callback for progress.
+  ///
+  /// It gets the number of rows read so far.
   var seen: @Sendable (Int) -> Void = { _ in }
 
   /// Reads all tables of a store.

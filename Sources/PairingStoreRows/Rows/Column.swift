@@ -44,7 +44,7 @@ extension FramedFields {
 }
 
 extension SQLValue {
-  /// The value as text for the audit log.
+  /// The column's value as text for the audit log.
   ///
   /// Only ids and hashes are part of a primary key, so no secret is shown.
   var shown: String {

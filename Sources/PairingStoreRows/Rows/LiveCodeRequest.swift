@@ -41,7 +41,7 @@ struct LiveCodeRequest {
       if fits(known, limit) { return nil }
     }
     guard isFresh else { return limit }
-    // The remembered number may be too high, so count before refusing.
+    // The remembered number may be too high, so the codes are counted before one more is refused.
     known = LiveCodeCount(most: try counting(), counted: now)
     return fits(known, limit) ? nil : limit
   }
@@ -90,6 +90,6 @@ struct RequestorCounts {
 /// An upper bound of the number of pending codes.
 struct LiveCodeCount {
   var most: Int
-  /// The time of the count; nil when the bound was not counted.
+  /// The time at which the pending codes were last counted; nil when they were not.
   var counted: Instant?
 }

@@ -64,7 +64,7 @@ extension SignedRows {
   func password<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of name: AccountName, at provider: ProviderID
   ) throws -> String? {
-    // If the account's row fails verification, its password must not work either.
+    // The account's row must verify, too. Otherwise a password could be used with a row that an attacker has changed.
     guard try account(context, provider, name) != nil else { return nil }
     return try one(context, Tables.passwords, Tables.passwords.row(provider.text, name.text))?.record.phc
   }
@@ -123,7 +123,7 @@ extension SignedRows {
     _ context: borrowing Context, _ requestor: RequestorID, _ provider: ProviderID,
     _ device: DeviceHash, _ identity: IdentityHash?
   ) throws -> TemporaryPassUse {
-    // Without an identity the last comparison is with NULL, which matches no row.
+    // Without an identity the last condition compares with NULL, which matches no row.
     let passes = try all(
       context, Tables.passes,
       """

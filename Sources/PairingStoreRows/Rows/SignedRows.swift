@@ -32,7 +32,7 @@ package final class SignedRows {
   }
 }
 
-// MARK: - Reading
+// MARK: - Reading rows
 
 extension SignedRows {
   /// Reads one row; nil when it does not exist or its signature does not verify.
@@ -152,7 +152,7 @@ extension SignedRows {
       }
       signature = try row.blob(table.columns.count)
     } catch {
-      // Invalid UTF-8, or a type that the schema forbids: this program did not write the row.
+      // The row contains invalid UTF-8, or a type that the schema forbids, so this program did not write it.
       noteTampered(table, values)
       return nil
     }
@@ -185,7 +185,7 @@ extension SignedRows {
     tampered.append(TamperedRow(table: table.name, key: key))
   }
 
-  /// The key that signs a row; nil when its key pair is missing or revoked.
+  /// The key that signs this row; nil when its key pair is missing or revoked.
   private func signingKey<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue]
   ) throws -> HMACKey? {
@@ -218,7 +218,7 @@ extension SignedRows {
   }
 }
 
-// MARK: - Writing
+// MARK: - Writing rows
 
 extension SignedRows {
   /// Writes a new row.

@@ -20,7 +20,7 @@ extension Tables {
   /// oldest.
   static let inOrderOfWriting: Set<String> = [entitlements.name, passes.name, loginFailures.name]
 
-  /// The names of all tables that hold a store's data.
+  /// The names of all tables that hold a store's data, with the table of data keys first.
   package static let names: [String] = [DataKeys.table] + all.map(\.name)
 }
 

@@ -17,7 +17,8 @@ extension RowStore {
     }
   }
 
-  /// Reads the signed head, because an attacker who plants a row can give it any number.
+  /// Returns the number of the newest audit line from the signed head of the log, because an attacker who inserts a row
+  /// can give it any number.
   public func newestAuditNumber() async throws(StoreError) -> Int64 {
     try await read { context, rows in
       if let head = try rows.storedHead(context)?.record { return head.newest }
@@ -63,7 +64,7 @@ extension RowStore {
       for line in old { walk.take(line) }
       (head.floor, head.floorChain) = (last.record.number, walk.chain)
       try rows.put(context, Tables.auditHead, head, over: stored)
-      // Lines that fail verification are deleted as well.
+      // Lines up to the new floor are deleted even if they fail verification.
       try context.run("DELETE FROM audit WHERE number <= \(head.floor)")
       return old.count
     }
@@ -123,7 +124,7 @@ struct AuditWalk {
   }
 
   mutating func take(_ number: Int64, _ signature: [UInt8], _ dropped: DroppedLines?) {
-    // Numbers are above the floor and ascending, so the arithmetic cannot overflow.
+    // Line numbers are above the floor and ascending, so the subtraction below cannot overflow.
     let first = dropped?.first ?? number
     if first - 1 > reached { miss(reached + 1, first - 1) }
     if let dropped, dropped.before != chain || dropped.first <= reached { hasMismatch = true }

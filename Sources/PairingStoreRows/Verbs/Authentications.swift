@@ -82,7 +82,7 @@ extension RowStore {
       let ended = try rows.first(
         Int.max, context, Tables.authentications, filter.query(after: nil), where: filter.includes)
       try rows.endAuthentications(context, ended)
-      try rows.note(context, entry)
+      if !ended.isEmpty { try rows.note(context, entry) }
       return ended
     }
   }
@@ -126,6 +126,9 @@ extension RowStore {
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
     try await write { context, rows in
+      let current = try rows.one(
+        context, Tables.screenNames, "\(all: Tables.screenNames) WHERE screen_hash = \(screen.bytes)")
+      guard current?.record.name != name else { return }
       if let name {
         try rows.keep(context, Tables.screenNames, ScreenName(screen: screen, name: name))
       } else {
@@ -192,7 +195,7 @@ extension SignedRows {
     }
   }
 
-  /// Marks the code as delivered, if this is the first read of its sign-in.
+  /// Marks the registration code of this sign-in as delivered, if this is the first read of the sign-in.
   fileprivate func deliver(
     _ context: borrowing WriteContext, _ record: AuthenticationRecord, at now: Instant
   ) throws -> RegistrationChange? {

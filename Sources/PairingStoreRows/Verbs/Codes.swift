@@ -220,9 +220,9 @@ extension SignedRows {
 ///
 /// A database uses such an index only if the condition is written exactly as in the index.
 enum CodeQueries {
-  /// The pending codes of a device.
+  /// The query for the pending codes of a device.
   ///
-  /// Some of them may have expired.
+  /// Some of the codes may have expired.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
     SQL(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])
   }

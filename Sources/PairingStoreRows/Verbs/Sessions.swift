@@ -92,7 +92,7 @@ extension SignedRows {
   ) throws -> [RegistrationChange] {
     let most = SessionRecord.mostOfAccount
     guard record.viewer.account == nil else { return try endOldest(context, beside: record, beyond: most, at: now) }
-    // Any visitor may become a guest. With the limit for each address, a flood from one address ends only its own
+    // Any visitor may become a guest. The limit for each address makes a flood from one address end only its own
     // sessions.
     return try endOldest(context, beside: record, fromItsAddress: true, beyond: most, at: now)
       + endOldest(context, beside: record, beyond: SessionRecord.mostOfGuests, at: now)

@@ -310,9 +310,9 @@ enum Schema {
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [values[9]] }
 
-  // Every new code is written to each index, so there are few. Queries of rare operations (removing a requestor,
-  // revoking its row key) have no index, because they read many rows anyway. The conditions avoid `IN (…)`, for which
-  // SQLite built a table of the three states for every row and index.
+  // Every new code is written to each index, so there are few indexes. Queries of rare operations (removing a
+  // requestor, revoking its row key) have none, because they read many rows anyway. The conditions avoid `IN (…)`, for
+  // which SQLite built a table of the three states for every row and index.
   private static let codeIndexes: StaticString = """
     DROP INDEX IF EXISTS registration_expires;
     DROP INDEX IF EXISTS registration_requestor;

@@ -8,7 +8,7 @@ extension Schema {
   /// deletions row by row. That does no harm, because no service has that file open.
   static let mayEndStanding: @Sendable (String, DatabaseOptions.RowChange) -> Bool = { table, change in
     switch table {
-    // OAuth clients, grants and sign-ins do not depend on these tables.
+    // A change of these tables ends no client, grant or sign-in, because those do not depend on them.
     case "registration", "live_code_count", "permit", "session", "audit", "audit_head", "numbers", "login_failure",
       "screen_name", "used_profile_request", "client", "enrolment", "client_invitation":
       false

@@ -5,23 +5,23 @@ package import RegentPairing
 /// A proof is valid for at most eleven minutes (``DPoPNonces``, ``SharedNonces``). Proofs are kept for at least that
 /// long on the boot clock, in two halves of eleven minutes; the older half is dropped as a whole.
 ///
-/// Anyone can make proofs with a new key, so a proof is stored only after the rest of its request was accepted.
+/// Every client can make proofs with a new key, so a proof is stored only after the rest of its request was accepted.
 /// Requests with a token or an approved code are limited by the rate limit of their device. Code requests of a public
 /// client have no such limit, so they have a capacity of their own, of which each source address gets a share. When a
 /// half is full, new proofs are refused until the next half begins, and the client is told to try again. No entry is
 /// evicted to make room.
 package struct DPoPReplay: Sendable {
-  /// The length of a half.
+  /// The time for which new proofs are stored in one half of the memory.
   ///
-  /// It must not be shorter than the time for which a nonce is valid.
+  /// After it, that half becomes the older one. The time must not be shorter than the time for which a nonce is valid.
   package static let half: Duration = DPoPNonces.period * 2 + SharedNonces.skew
   /// The default capacity of one half: 2¹⁸ proofs, about 8 MiB for both halves.
   package static let usualCapacity = 262_144
   /// The default capacity of one half for code requests.
   ///
-  /// It exceeds the number of codes that can exist at once; both halves need about 4 MiB.
+  /// The capacity exceeds the number of codes that can exist at once. Both halves need about 4 MiB.
   package static let usualAskers = 131_072
-  /// How many sources it takes to fill the capacity for code requests.
+  /// How many sources (client addresses) it takes to fill the capacity for code requests.
   ///
   /// Each source then has 12 requests a second.
   static let sources = 16
@@ -32,11 +32,11 @@ package struct DPoPReplay: Sendable {
     case full
   }
 
-  /// Which capacity a proof counts against.
+  /// The part of the capacity against which a proof counts.
   package enum Owner: Sendable, Hashable {
-    /// The client showed a token or an approved code.
+    /// The proof came with a token or an approved code.
     case signedIn
-    /// The client requests a code from this source address, or over a local socket if it is `nil`.
+    /// The proof came with a request for a code from this source address, or over a local socket if it is `nil`.
     case asker(SourceKey?)
   }
 
@@ -64,7 +64,7 @@ package struct DPoPReplay: Sendable {
     self.askers = max(askers, 1)
   }
 
-  /// How many proofs are stored.
+  /// How many proofs are stored in both halves.
   package var count: Int { current.count + earlier.count }
 
   /// Returns what ``take(_:of:at:)`` would return, without storing the proof.
@@ -82,8 +82,8 @@ package struct DPoPReplay: Sendable {
 
   /// Stores a proof.
   ///
-  /// `hash` must be a hash of its fingerprint with a key of this process, so that an attacker cannot choose colliding
-  /// proofs.
+  /// `hash` must be a hash of the proof's fingerprint with a key of this process, so that an attacker cannot choose
+  /// colliding proofs.
   package mutating func take(_ hash: UInt64, of owner: Owner, at now: Uptime) -> Verdict {
     let verdict = look(hash, of: owner, at: now)
     guard verdict == .fresh else { return verdict }

@@ -32,7 +32,7 @@ public enum CodeInputError: Error, Hashable, Sendable {
 }
 
 extension CodeInputError: CustomStringConvertible {
-  /// Tells the viewer what is wrong and what to type instead.
+  /// A sentence that tells the viewer what is wrong and what to type.
   public var description: String {
     switch self {
     case .empty: "no code was typed; it is shown on the screen, eight letters"

@@ -5,7 +5,9 @@ public struct CodeLifetime: Hashable, Sendable {
   /// The longest lifetime of a registration code that a device may ask for: 10 hours.
   public static let longest = CodeLifetime(seconds: 36_000)
 
-  /// How long the service answers "expired" instead of "unknown" after a code has expired: 10 minutes.
+  /// How long the service still answers "expired" after a code has expired: 10 minutes.
+  ///
+  /// Then it answers "unknown".
   ///
   /// A box that polls slowly, or that was asleep when the code expired, learns the reason and requests a new code.
   public static let remembrance: Duration = .seconds(600)

@@ -62,11 +62,11 @@ public enum PairingAction: Hashable, Sendable {
 ///
 /// The code's state does not change.
 public enum PairingRefusal: Error, Hashable, Sendable {
-  /// The code has expired.
+  /// The event is refused because the code has expired.
   case expired
-  /// The code was withdrawn.
+  /// The event is refused because the code was withdrawn.
   case withdrawn
-  /// The code was denied.
+  /// The event is refused because the code was denied.
   case denied
   /// The code was already approved.
   ///

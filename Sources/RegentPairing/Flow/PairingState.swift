@@ -8,7 +8,7 @@ public enum PairingState: Hashable, Sendable {
   case claimed(ClaimLease)
   /// The viewer approved, and the authentication exists.
   case approved(Approval)
-  /// The device has read its result.
+  /// The device has read the result of the approved code.
   case delivered(Approval, at: Instant)
   /// The viewer denied, or typed a wrong number.
   case denied(Denial)
@@ -32,7 +32,7 @@ public enum PairingState: Hashable, Sendable {
     }
   }
 
-  /// The state's name without its data.
+  /// The name of the code's state, without the data of that state.
   public var status: PairingStatus {
     switch self {
     case .offered: .offered

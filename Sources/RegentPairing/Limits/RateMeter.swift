@@ -57,7 +57,7 @@ public struct RateLimit: Hashable, Sendable {
 
 /// A token bucket in eight bytes, which measures how much of a rate limit one caller has used.
 ///
-/// It stores the time at which the bucket will be full again instead of a level and a timestamp (the "generic cell rate
+/// It stores the time at which the bucket will be full again and not a level and a timestamp (the "generic cell rate
 /// algorithm"). 100,000 devices take less than a megabyte, and no timer is needed.
 public struct RateMeter: Hashable, Sendable {
   /// The time at which the bucket is full again, in microseconds since boot.

@@ -5,7 +5,7 @@ public enum SignaturePolicy: String, Hashable, Sendable, CaseIterable {
   /// The signed method must be the request's method, the signed path its path or an end of it, and a nonce is accepted
   /// once.
   case standard
-  /// Only signature and time are checked, for clients that send the same header several times.
+  /// Only the signature and its time are checked, for clients that send the same header several times.
   case compatible
   /// As `standard`, but the signature must use HMAC-SHA256 and cover the whole path.
   case strict
@@ -17,7 +17,7 @@ public enum SignaturePolicy: String, Hashable, Sendable, CaseIterable {
 ///
 /// This is for the log; the client gets the same response in all cases.
 public enum SignatureRefusal: Error, Hashable, Sendable {
-  /// The key belongs to another requestor.
+  /// The key of the signature belongs to another requestor.
   case wrongRequestor
   /// The signing time is more than 5 minutes before or after now.
   case outsideWindow
@@ -25,11 +25,11 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
   case otherMethod
   /// The signed path is not the request's path.
   case otherPath
-  /// The policy requires HMAC-SHA256.
+  /// The signature uses HMAC-SHA1, but the policy requires HMAC-SHA256.
   case weakMethod
   /// The signature does not match the signed text.
   case wrongSignature
-  /// The nonce was already used.
+  /// The nonce of the request was already used.
   case replayed
   /// There is no room to remember the nonce.
   case tooMany

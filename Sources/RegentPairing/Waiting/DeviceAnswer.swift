@@ -9,7 +9,7 @@ public enum DeviceAnswer: Hashable, Sendable {
   ///
   /// The caller must still check that account, integration and keys are valid.
   case approved(Approval)
-  /// The code was denied.
+  /// The viewer denied the code.
   case denied
   /// The code expired; the device must request a new one.
   case expired

@@ -36,7 +36,7 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
 
   /// What the app can do about an error.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// The app cannot do anything.
+    /// There is nothing that the app can do about the error.
     case none
     /// The operator must change the configuration.
     case configuration
@@ -46,7 +46,7 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
     case authentication
     /// The app must request authorization again.
     case authorization
-    /// The app may retry.
+    /// The app may send the request again.
     case retry
   }
 

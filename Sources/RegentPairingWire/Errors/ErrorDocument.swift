@@ -99,7 +99,7 @@ public enum ErrorMessage {
 public enum ErrorDetails {
   /// The viewer denied the code on the phone.
   public static let denied = "denied"
-  /// The code expired.
+  /// The registration code of the request has expired.
   public static let expired = "expired"
   /// The `requestor_id` of a signed request is not the requestor of its key pair.
   public static let otherRequestor = "the key pair belongs to another requestor"

@@ -9,7 +9,7 @@ public protocol DocumentSink {
   mutating func flag(_ name: String, _ value: Bool)
   /// Writes a member as `null` in JSON, and nothing in XML.
   mutating func null(_ name: String)
-  /// Writes a nested object.
+  /// Writes a member whose value is a nested object.
   mutating func object(_ name: String, _ members: (inout Self) -> Void)
   /// Writes a list of texts.
   ///

@@ -11,11 +11,11 @@ public enum Field {
   public static let deviceID = "deviceId"
   /// Device information, if it is not in the header ``PairingHeader/deviceInfo``.
   public static let deviceInfo = "device_info"
-  /// Deprecated: the type of the device.
+  /// Deprecated parameter: the type of the device.
   public static let deviceType = "deviceType"
-  /// Deprecated: the user of the device.
+  /// Deprecated parameter: the user of the device.
   public static let deviceUser = "deviceUser"
-  /// Deprecated: the app's id.
+  /// Deprecated parameter: the app's id.
   public static let appID = "appId"
   /// The app's version, sent by older clients.
   public static let appVersion = "appVersion"
@@ -59,7 +59,7 @@ public enum Field {
 
   /// The box's signed answer to a profile request (the service's challenge).
   ///
-  /// The original protocol has the platform's SAML response in this parameter.
+  /// In the original protocol, this parameter has the SAML response of the system's TV provider account.
   public static let platformResponse = "SAMLResponse"
   /// The public half of a box's key as a base64 SubjectPublicKeyInfo.
   public static let publicKey = "publicKey"

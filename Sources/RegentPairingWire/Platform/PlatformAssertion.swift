@@ -38,12 +38,13 @@ public struct PlatformAssertion: Hashable, Sendable {
     self.issued = issued
   }
 
-  /// The issue time of an assertion: the box's clock, unless that is before the profile request or long after it,
-  /// because the service has just made the request.
+  /// The issue time of an assertion: the time on the box's clock, or the time of the profile request if the clock is
+  /// wrong.
   ///
-  /// A box whose clock is not set yet can thus make a valid assertion, and a box whose clock is ahead cannot make one
-  /// that is valid later. An answer to an old request also gets the request's time and has expired already; the app
-  /// must then get a new request.
+  /// The service has just made the request, so a clock that shows an earlier or a much later time is wrong. A box whose
+  /// clock is not set yet can thus make a valid assertion, and a box whose clock is ahead cannot make one that is valid
+  /// later. An answer to an old request also gets the request's time and has expired already. The app must then get a
+  /// new request.
   public static func issued(at clock: Instant, for request: ProfileRequest) -> Instant {
     let age = clock.since(request.issued)
     return age >= .zero && age <= lifetime ? clock : request.issued

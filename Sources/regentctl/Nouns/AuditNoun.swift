@@ -49,7 +49,7 @@ enum AuditNoun {
     "visitor", .text("ID"), "print only lines with this visitor id of an app")
   private static let follow = Input.flag("follow", "keep printing new lines, until Ctrl-C")
 
-  /// Reads all lines after a number, in order.
+  /// Reads all lines of the audit log after the line with a given number, in order.
   private static func read(
     _ admin: AdminClient, after last: inout Int64, _ take: (AuditLine) -> Void
   ) async throws(AdminError) {

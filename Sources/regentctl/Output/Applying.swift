@@ -131,7 +131,8 @@ struct HashFindings {
     let questions = file.accounts.compactMap { account in
       file.passwordHashes[account.keyBytes].map { HashQuestion(account.provider, account.name, $0) }
     }
-    // Each batch is checked alone, so one hash of each kind is checked together at the end.
+    // The service checks each batch by itself. So one hash of each kind is collected, and these are checked together at
+    // the end.
     var kinds: [String: HashQuestion] = [:]
     for batch in batches(of: questions) {
       let answers = try await admin.look(at: batch)
@@ -179,7 +180,7 @@ extension Plan {
     }
   }
 
-  /// The accounts from this step on that fit into one call.
+  /// The accounts from this step on that fit into one call to the service.
   private func accounts(from place: Int) -> [AccountChange] {
     var all: [AccountChange] = []
     for step in steps[place...].prefix(AdminPaths.page) {

@@ -12,7 +12,7 @@ enum Connection {
 
   /// A client for the service.
   ///
-  /// It makes one call at a time, unless `together` is true.
+  /// The client makes one call at a time, unless `together` is true.
   static func admin(_ call: Invocation, together: Bool = false) -> AdminClient {
     client(call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers)
   }
@@ -62,7 +62,7 @@ enum Connection {
     do throws(FileError) {
       return try PrivateFile.check(path)
     } catch {
-      // For a socket the check fails with "not a file", which shows that it exists.
+      // The check reports a socket as "not a file", and so shows that the socket exists.
       return error.kind == .notAFile
     }
   }
