@@ -70,17 +70,18 @@ extension StoreError: CustomStringConvertible {
     case .pass(.identityMissing): "this temporary pass needs the viewer's identity"
     case .exchange(let refusal): refusal.description
     case .notFound(let what): "there is no such \(what)"
-    case .codeTaken: "the code is already in use: create another"
-    case .tooManyLiveCodes(let limit): "the limit of \(limit) waiting codes is reached: try again later"
+    case .codeTaken: "the code or the id is already in use: create another one"
+    case .tooManyLiveCodes(let limit): "\(limit) codes wait for a phone, which is the limit: try again later"
     case .tooManyClients(let limit):
       "\(limit) clients have registered themselves, which is the limit: remove unused ones"
     case .sessionEnded: "the browser is signed out: sign in again"
-    case .changedMeanwhile(let what): "another command changed the \(what) meanwhile: check it and try again"
+    case .changedMeanwhile(let what):
+      "another command changed the \(what) at the same time: look at it, then run the command again"
     case .unkeepable(let what): "the database cannot store \(what)"
     case .diskFull: "the disk is full: free space; the service then continues by itself"
-    case .unavailable(let reason): "the database cannot be reached (\(reason)): try again"
+    case .unavailable(let reason): "the database cannot be reached (\(reason)), and nothing was written: try again"
     case .unknownOutcome(let reason):
-      "it is unknown whether the change was written (\(reason)): check before you repeat it"
+      "it is unknown whether the change was written (\(reason)): look before you repeat it"
     }
   }
 }

@@ -10,9 +10,9 @@ public enum StoreKeyFailure: Error, Hashable, Sendable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .masterKeyLength(let found):
-      "the master key has \(found) bytes instead of 32: give the file that the service made"
+      "the master key has \(found) bytes instead of 32: use the key file that the service created"
     case .wrongMasterKey(let name):
-      "the master key does not open the data key “\(name)”: give the key that belongs to this database"
+      "the master key does not decrypt the data key “\(name)”: use the master key of this database"
     case .missingDataKey(let name):
       "the data key “\(name)” is missing from the database: restore the last backup"
     }

@@ -9,8 +9,11 @@ let regentctl = Program(
     A requestor is an app publisher. A provider is a directory of viewers' accounts. An integration lets a \
     requestor's apps sign in with a provider. A new service needs one of each: "regentctl setup" asks for them.
 
-    Commands use the admin socket of the running service. Root, the service's own user and the members of its \
-    --admin-group may use it. No command opens the database of a running service.
+    Most commands name a kind of record and have commands of their own, such as "regentctl requestor add". The others \
+    act on the service as a whole.
+
+    Commands use the admin socket of the running service. Root, the user that the service runs as, and the members of \
+    the group that regentd was given with --admin-group may use it. No command opens the database of a running service.
     """,
   options: [Connection.socket], environmentPrefix: "REGENT_", offersJSON: true,
   commands: [

@@ -60,7 +60,7 @@ enum BackupCommand {
     } catch {
       guard case .system(let reason) = error.kind else { throw error }
       switch reason.code {
-      case EEXIST: throw CommandError("\(path) already exists", hint: "choose another name")
+      case EEXIST: throw CommandError("\(path) already exists", hint: "give another file name; nothing was changed")
       case EACCES:
         let name = (try? Accounts.user(id: Accounts.effectiveUser))??.name ?? "this user"
         throw CommandError(error.description, hint: "choose a folder where \(name) may write")

@@ -80,7 +80,7 @@ struct BackupFile {
 
   private var damaged: CommandError {
     CommandError(
-      "\(path) is damaged: its content has changed", hint: "use an older backup")
+      "\(path) is damaged: its content has changed since it was written", hint: "use an older backup")
   }
 
   private func ending(of file: borrowing FileDescriptor) throws -> Ending {
@@ -96,14 +96,14 @@ struct BackupFile {
       // An attacker must not be able to drop the seal by writing the line in the format of version 0.1.0.
       guard try schemaVersion(of: file) <= SQLiteStore.newestUnsealedSchema else {
         throw CommandError(
-          "\(path) was changed: its seal is missing, although this version writes one",
-          hint: "use an older backup, and check who can write to this file")
+          "\(path) was changed: the signature at its end (the seal) was removed",
+          hint: "use an older backup, and check who can write to this file: ls -l \(shellQuoted(path))")
       }
       return Ending(end: size - Int64(Self.oldLineLength), hash: hash, seal: nil)
     }
     throw CommandError(
       "\(path) is not a complete backup: its last line is missing",
-      hint: "use a complete file that regentctl backup wrote")
+      hint: "the file was cut off; use a complete one that regentctl backup wrote")
   }
 
   /// The words of the backup's last line, if that line begins with the mark of a seal.

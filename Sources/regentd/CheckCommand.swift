@@ -140,13 +140,13 @@ private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ 
 private func report(_ found: StoreWalkResult, _ console: Console) throws {
   guard found.loose.isEmpty else {
     throw CommandError(
-      "rows were deleted by another program: \(found.loose.prefix(3).joined(separator: ", "))",
+      "another program deleted rows of the database: \(found.loose.prefix(3).joined(separator: ", "))",
       hint: "check who can write to the database; an earlier backup may have what is missing")
   }
   guard found.unverified == 0 else {
     throw CommandError(
       changedRows(found.unverified),
-      hint: "the audit log names them (row.tampered): start the service, then run regentctl audit tail")
+      hint: "to see which rows, start the service and run regentctl audit tail (action row.tampered)")
   }
   console.print("rows: all signatures are valid")
   guard found.gaps.isEmpty else {

@@ -108,7 +108,8 @@ struct MasterKeyFile {
     throw CommandError(
       "a change of the master key was interrupted: \(next) may be the key of the current database",
       hint:
-        "start the service once and stop it: that completes the change; if that database is lost, move the file away"
+        "run systemctl start regentd, then systemctl stop regentd: the start completes the change; if that database is "
+        + "lost, move the file away: mv \(shellQuoted(next)) \(shellQuoted(next)).old"
     )
   }
 
@@ -136,8 +137,8 @@ struct MasterKeyFile {
       // No data key was encrypted with the new key, so its file is removed.
       try? DurableFile.remove(next)
       throw CommandError(
-        "\(paths.masterKey) is not the key of this database, and the service does not have the right one",
-        hint: "another node changed the key: copy that node's key file here")
+        "\(paths.masterKey) is not the master key of this database; the key was not changed",
+        hint: "another node changed the key: copy that node's key file to \(shellQuoted(paths.masterKey))")
     }
     held.hold(new)
     return try adopt(new, old: old)
@@ -216,7 +217,7 @@ struct MasterKeyFile {
     CommandError(
       "the master key \(paths.masterKey) is missing; without it, the database \(paths.shownDatabase) cannot be opened",
       hint: paths.server == nil
-        ? "put the key file back; to start with an empty database, move the old one away"
-        : "copy the key file of another node there, or name it: --master-key FILE")
+        ? "put the key file back; to start with an empty database, move the old database away"
+        : "copy the key file of another node to that path, or name it: --master-key FILE")
   }
 }

@@ -9,7 +9,7 @@ extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
   private static func mark(_ name: String) -> CopyMark {
-    CopyMark(action: "database.move", detail: "to a server (\(name))")
+    CopyMark(action: "database.move", detail: "from a file to a database server (\(name))")
   }
 
   /// Moves the database from the file to the server.
@@ -33,7 +33,7 @@ extension Move {
       try marker.forget()
     }
     guard try PrivateFile.check(paths.database) else {
-      throw CommandError("there is no database \(paths.database)", hint: "name it: --database FILE")
+      throw CommandError("there is no database \(paths.database)", hint: "name the database file: --database FILE")
     }
     try await refuseUnfit(server)
     defer { copy.remove() }

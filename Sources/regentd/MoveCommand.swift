@@ -71,7 +71,7 @@ struct Move {
     guard note.place == place else {
       throw CommandError(
         "an earlier move of \(paths.database) was interrupted; the other database was \(note.place)",
-        hint: "finish that move first, with that address")
+        hint: "finish that move first: run the command with that address")
     }
   }
 }

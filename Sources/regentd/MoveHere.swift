@@ -25,7 +25,8 @@ extension Move {
     case .here, .left:
       guard try !PrivateFile.check(paths.database) else {
         throw CommandError(
-          "the database \(paths.database) already exists", hint: "move it away, or name another: --database FILE")
+          "the database file \(paths.database) already exists",
+          hint: "move it away with mv, or name another file: --database FILE")
       }
     case .leaving: try marker.refuseService()
     case .arriving(let note):
@@ -55,7 +56,9 @@ extension Move {
     let sent = try await console.progress("copying \(counted(count.now, "row"))") {
       try await copy(snapshot, to: draft, paths, count) { store in
         try await store.append(
-          copyEntry(CopyMark(action: "database.move", detail: "from a server (\(note.name))"), by: person))
+          copyEntry(
+            CopyMark(action: "database.move", detail: "from a database server to a file (\(note.name))"),
+            by: person))
         if let numbers = try await dayNumbers(in: store) { try await keepDayNumbers(numbers, in: store) }
       }.sent
     }

@@ -14,6 +14,7 @@ struct MovedDatabase {
   private let database: String
   private var moving: String { "\(database).moving" }
   private var moved: String { "\(database).moved" }
+  private static let repeatable = "the command finds out what was copied, so it can be repeated"
 
   init(of database: String) { self.database = database }
 
@@ -45,17 +46,20 @@ struct MovedDatabase {
     case .here: return
     case .leaving(let note):
       throw CommandError(
-        "a move of \(database) to \(note.place) was interrupted, and may have finished copying",
-        hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database))")
+        "a move of \(database) to \(note.place) was interrupted: the current rows are in the file or on that server",
+        hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
+          + Self.repeatable)
     case .arriving(let note):
       throw CommandError(
-        "a move to \(database) from \(note.place) was interrupted",
-        hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database))")
+        "a move to \(database) from \(note.place) was interrupted: the current rows are in the file or on that server",
+        hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
+          + Self.repeatable)
     case .left(let note):
       throw CommandError(
         "the database \(database) was moved to \(note.place)",
         hint: "start the service with --database \(shellQuoted(note.place)); "
-          + "to move it back, use regentd move --from; to start with an empty database here, remove \(shellQuoted(moved))"
+          + "to move it back, use regentd move --from; "
+          + "to start with an empty database here, run rm \(shellQuoted(moved))"
       )
     }
   }
@@ -77,24 +81,24 @@ struct MovedDatabase {
   ///
   /// Otherwise a service would begin anew on an empty server.
   func refuseBeginning(on server: String) throws {
-    let toBegin = "to start with an empty database on the server, remove"
+    let toBegin = "to start with an empty database on the server and give up these rows, run rm"
     switch try state() {
     case .here: return
     case .leaving(let note):
       throw CommandError(
-        "a move of \(database) to \(note.place) was interrupted, and \(server) has no rows",
+        "\(server) has no rows: a move of \(database) to \(note.place) was interrupted, and the file may have them",
         hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
           + "\(toBegin) \(shellQuoted(moving))")
     case .arriving(let note):
       throw CommandError(
-        "a move to \(database) from \(note.place) was interrupted, and \(server) has no rows",
+        "\(server) has no rows: a move to \(database) from \(note.place) was interrupted, and the file may have them",
         hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
-          + "if that server has lost its rows, remove \(shellQuoted(moving)) to use the file's rows")
+          + "if that server has lost its rows, run rm \(shellQuoted(moving)) to use the file's rows")
     case .left(let note):
       throw CommandError(
-        "the database \(database) was moved to \(note.place), and \(server) has no rows",
-        hint: "check which server has them (a promoted standby, another host name); "
-          + "to restore a backup there, use regentd restore; \(toBegin) \(shellQuoted(moved))")
+        "\(server) has no rows, but the database \(database) was moved to \(note.place)",
+        hint: "find the server that has the rows (a promoted standby, another host name); "
+          + "to restore a backup to the empty server, run regentd restore FILE; \(toBegin) \(shellQuoted(moved))")
     }
   }
 
@@ -161,8 +165,8 @@ struct MovedDatabase {
     let lines = TextLines.texts(of: content).filter { !$0.isEmpty }
     guard lines.count == 4, lines[0] == Self.head, [Self.away, Self.here].contains(lines[1]) else {
       throw CommandError(
-        "\(path) does not say in a known format where the database \(database) is",
-        hint: "a newer version may have written the file: use that version")
+        "the file \(path), which says where the database \(database) was moved, cannot be read",
+        hint: "a newer version of regentd may have written the file: use that version")
     }
     return (lines[1], Note(name: lines[2], place: lines[3]))
   }

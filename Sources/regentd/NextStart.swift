@@ -89,7 +89,7 @@ private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) 
   } catch let error as CommandError {
     return bad(error.message)
   } catch is StoreKeyFailure {
-    return bad("\(paths.masterKey) is not the key of this database")
+    return bad("\(paths.masterKey) is not the master key of this database")
   } catch {
     // The key file is in order. Another finding reports a database that does not answer.
     return Finding("master-key", .good, "\(paths.masterKey) is private")

@@ -43,7 +43,8 @@ func openStore(
 func refuseDamage(of store: SQLiteStore, _ paths: ServicePaths) async throws {
   guard let problem = try await store.integrityProblems().first else { return }
   throw CommandError(
-    "the database \(paths.database) is damaged: \(problem)", hint: "restore the last backup: regentctl restore BACKUP")
+    "the database \(paths.database) is damaged: \(problem)",
+    hint: "stop the service, then restore the last backup: regentctl restore FILE")
 }
 
 /// Messages and hints for the errors of the store.
@@ -57,13 +58,17 @@ func storeSentence(_ error: any Error) -> CommandError? {
       "the database cannot be opened: \(error.description)",
       hint: error.code.primary == .full
         ? "free space on the database's disk, then start the service again"
-        : "check for a full disk or a damaged file: regentd check")
+        : "look for a full disk or a damaged file: regentd check")
   case let error as DatabaseFailure:
-    return CommandError("the database cannot be used: \(error.description)")
+    return CommandError(
+      "the database cannot be used: \(error.description)",
+      hint: error.hint ?? "look for a full disk or a damaged file: regentd check")
   case let error as SchemaFailure: return CommandError(error.description, hint: error.hint)
   case let error as CopyFailure: return CommandError(error.message, hint: error.hint)
   case let error as PostgreSQLError:
-    return CommandError("the database cannot be used: \(error.description)", hint: error.hint)
+    return CommandError(
+      "the database on the server cannot be used: \(error.description)",
+      hint: error.hint ?? "check that PostgreSQL runs and read its log, then run the command again")
   case let error as StoreError: return CommandError(error.description)
   case let error as KeyError: return CommandError(error.description)
   default: return nil
@@ -73,5 +78,6 @@ func storeSentence(_ error: any Error) -> CommandError? {
 private func hint(about error: StoreKeyFailure) -> String? {
   guard case .wrongMasterKey = error else { return nil }
   return
-    "a replaced key is kept as master-key.until-TIME: use it with --master-key, or put it back with cp -p"
+    "the service keeps a replaced key as master-key.until-TIME: use it with --master-key FILE, or put it back with "
+    + "cp -p"
 }

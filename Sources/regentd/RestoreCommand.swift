@@ -106,7 +106,7 @@ private func restored(_ numbers: String?, _ gaps: [String], _ ending: BackupFile
   var remarks = gapRemark(gaps)
   if ending.seal == nil {
     remarks.append(
-      "warning: version 0.1.0 made this backup without a seal, so missing rows cannot be detected; make a new one soon: regentctl backup FILE"
+      "warning: version 0.1.0 made this backup without a signature, so missing rows cannot be detected; make a new one soon: regentctl backup FILE"
     )
   }
   return RestoreReport(
@@ -150,8 +150,8 @@ private func checkOwner(of folder: String) throws {
     guard case .foreignOwner(let owner) = error.kind else { throw error }
     let name = Accounts.title(of: owner, numberedBy: "#")
     throw CommandError(
-      "\(folder) belongs to \(name), and so must everything in it",
-      hint: "run the command as that user: sudo -u \(shellQuoted(name)) …")
+      "\(folder) belongs to user \(name), so the restored database must belong to that user as well",
+      hint: "run the same command as that user: put sudo -u \(shellQuoted(name)) before it")
   }
 }
 
@@ -168,7 +168,8 @@ private func fate(of numbers: String?, at now: Instant) -> String {
     ", taken at \(CivilDate.text(epochMilliseconds: $0.milliseconds, fraction: false))"
   }
   guard let numbers, DayNumbers(keptAs: numbers, at: now) != nil else {
-    return "today's numbers start from zero: the backup\(taken.map { "\($0)," } ?? "") has none of today"
+    return
+      "today's numbers (regentctl stats) start from zero: the backup\(taken.map { "\($0)," } ?? "") has none of today"
   }
   return "today's numbers are those of the backup\(taken ?? "")"
 }
@@ -194,10 +195,13 @@ private func check(
     throw CommandError(
       "\(backup) was made with another master key than \(paths.masterKey)",
       hint:
-        "add --master-key with the key of that time; a replaced key is kept as \(paths.masterKey).until-TIME"
+        "add --master-key FILE with the key of that time; the service keeps a replaced key as "
+        + "\(paths.masterKey).until-TIME"
     )
   } catch let error as FileError {
-    throw CommandError("the backup is not the problem: \(error.description)", hint: error.hint)
+    throw CommandError(
+      "\(error.description); the backup itself is fine",
+      hint: error.hint ?? "correct this, then run the same command again")
   } catch {
     throw CommandError(
       "\(backup) cannot be opened: \(explained(error)?.message ?? "\(error)")",
@@ -207,7 +211,7 @@ private func check(
     // The seal is checked only now, because its key is in the database, encrypted with the master key.
     if let seal = ending.seal, try !store.isSeal(seal, ofBackup: ending.hash) {
       throw CommandError(
-        "\(backup) is damaged: its content has changed, or another service made its seal",
+        "\(backup) is damaged: its content has changed, or another service signed it",
         hint: "use an older backup, and check who can write to this file")
     }
     let problems = try await store.integrityProblems()
@@ -237,7 +241,9 @@ private func check(
     throw error
   }
   guard try !PrivateFile.check("\(draft)-wal") else {
-    throw CommandError("the copy of \(backup) was not closed cleanly", hint: "try again")
+    throw CommandError(
+      "the temporary copy \(draft) of the backup is incomplete: its file \(draft)-wal is left",
+      hint: "the backup is fine and the database was not changed; run the same command again")
   }
   try DurableFile.remove("\(draft).lock")
   return (numbers, gaps)

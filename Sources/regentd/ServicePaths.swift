@@ -74,7 +74,8 @@ extension ServicePaths {
   init(ofFile call: Invocation) throws {
     guard try !Self.database(call).isEmpty else {
       throw CommandError.usage(
-        "--database must be a file for this command", hint: "remove the option, or use --database FILE")
+        "this command works only with a database in a file, but --database names a server",
+        hint: "remove the option, or use --database FILE")
     }
     try self.init(ofDatabase: call, server: nil)
   }
@@ -99,8 +100,8 @@ extension ServicePaths {
     else {
       throw CommandError(
         "the master key \(masterKey) is missing",
-        hint: "copy the master key there, or add --master-key FILE; for the installed service set "
-          + "STATE_DIRECTORY=/var/lib/regentd")
+        hint: "copy the key file to that path, or name it with --master-key FILE; if you meant the installed service, "
+          + "put STATE_DIRECTORY=/var/lib/regentd before the command")
     }
   }
 }
@@ -133,7 +134,8 @@ private func checkFolder(of path: String, _ option: String) throws {
     _ = try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
   } catch {
     guard error.code == ENOENT else {
-      throw CommandError("\(option): \(error.description)", hint: error.hint)
+      throw CommandError(
+        "\(option): \(error.description)", hint: error.hint ?? "check the path: ls -ld \(shellQuoted(folder))")
     }
     throw CommandError(
       "\(option): there is no folder \(folder)",
@@ -202,7 +204,7 @@ private struct DataDirectory {
     }
     throw CommandError(
       "there is no data directory: this user has no home directory",
-      hint: "set STATE_DIRECTORY, or add --database, --master-key and --admin-socket")
+      hint: "set STATE_DIRECTORY=FOLDER, or add --database, --master-key and --admin-socket")
   }
 }
 

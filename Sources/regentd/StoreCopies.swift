@@ -37,7 +37,11 @@ func copy(
   let store = try await onThread("copy") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
   do {
     let problems = try await store.integrityProblems()
-    guard problems.isEmpty else { throw CommandError("the copy is damaged: \(problems[0])", hint: "try again") }
+    guard problems.isEmpty else {
+      throw CommandError(
+        "the temporary copy \(path) of the database is damaged: \(problems[0])",
+        hint: "the database itself was not changed; check the disk of that folder, then run the same command again")
+    }
     let arrived = try await onThread("copy") { try store.survey(seen: count.note) }
     try compare(arrived, with: sent)
     try await finish(store)
@@ -47,7 +51,9 @@ func copy(
     throw error
   }
   guard try !PrivateFile.check("\(path)-wal") else {
-    throw CommandError("the copy was not closed cleanly", hint: "try again")
+    throw CommandError(
+      "the temporary copy \(path) of the database is incomplete: its file \(path)-wal is left",
+      hint: "the database itself was not changed; run the same command again")
   }
   try DurableFile.remove("\(path).lock")
   return (store, sent)
@@ -57,7 +63,11 @@ func copy(
 func backup(
   _ paths: ServicePaths, into room: DatabaseCopy, _ count: RowCount = RowCount()
 ) async throws -> (file: (size: Int64, hash: String), sent: StoreWalkResult) {
-  guard let server = paths.server else { throw CommandError("the database is not on a server") }
+  guard let server = paths.server else {
+    throw CommandError(
+      "this backup command needs a database on a PostgreSQL server, but the database is a file",
+      hint: "make the backup with: regentctl backup FILE")
+  }
   try room.makeRoom()
   let snapshot = try await onThread("backup") {
     try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
@@ -124,7 +134,7 @@ func refuseChanged(_ found: StoreWalkResult) throws {
   guard found.unverified == 0 else {
     throw CommandError(
       "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed by another program; nothing was copied",
-      hint: "the audit log names them (row.tampered); run regentd check or regentctl doctor")
+      hint: "to see which rows, start the service and run regentctl audit tail (action row.tampered)")
   }
 }
 
@@ -132,14 +142,14 @@ private func compare(_ arrived: StoreWalkResult, with sent: StoreWalkResult) thr
   let different = arrived.differences(from: sent)
   guard different.isEmpty, arrived.unverified == 0, arrived.gaps == sent.gaps else {
     throw CommandError(
-      "the copy differs from the original: \(different.isEmpty ? "invalid signatures" : different.joined(separator: ", "))",
-      hint: "nothing was changed; make sure that no other program writes there, then try again")
+      "the copy differs from the database: \(different.isEmpty ? "invalid signatures" : different.joined(separator: ", "))",
+      hint: "nothing was changed; stop other programs that write there, then run it again")
   }
 }
 
 /// A warning about gaps that the audit log had before it was copied.
 func gapRemark(_ gaps: [String]) -> [String] {
-  gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
+  gaps.isEmpty ? [] : ["lines are missing in the audit log of the database: \(gaps.joined(separator: ", "))"]
 }
 
 /// Creates a unique name for one copy of the database.

@@ -27,8 +27,8 @@ extension WaitingCopy? {
   func named(_ id: String) throws(AdminError) -> WaitingCopy {
     guard let copy = self, copy.entry.id == id else {
       throw AdminError(
-        .notFound, "the copy \(id) no longer exists",
-        hint: "a newer copy replaced it, or the service restarted; run the backup again")
+        .notFound, "the backup \(id) no longer exists",
+        hint: "a newer backup replaced it, or the service restarted; run regentctl backup FILE again")
     }
     return copy
   }
@@ -48,8 +48,8 @@ final class MaintenanceLock: Sendable {
     }
     guard isOurs else {
       throw AdminError(
-        .unavailable, "a copy is being made or the master key is being changed",
-        hint: "try again when it has ended")
+        .unavailable, "another backup is being made, or the master key is being changed",
+        hint: "run the command again in a minute")
     }
     defer { isTaken.withLock { $0 = false } }
     return try await work()

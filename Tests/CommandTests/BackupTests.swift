@@ -78,9 +78,9 @@ import Testing
       try writeFile("\(folder)/forge.py", forge.utf8)
       try shell.get("python3 forge.py")
       let forged = try shell.refusal("regentctl restore forged.db --yes")
-      #expect(forged.contains("or another service made its seal"), "\(forged)")
+      #expect(forged.contains("or another service signed it"), "\(forged)")
       let bare = try shell.refusal("regentctl restore bare.db --yes")
-      #expect(bare.contains("bare.db was changed: its seal is missing"), "\(bare)")
+      #expect(bare.contains("bare.db was changed: the signature at its end (the seal) was removed"), "\(bare)")
       #expect(try shell.get("regentctl restore copy.db --yes").contains("is restored from copy.db"))
     }
   }
@@ -91,7 +91,7 @@ import Testing
       let old = "\(packageFolder())/Tests/fixtures/0.1.0"
       try shell.get("mkdir -m 700 data && install -m 600 \(old)/backup.db \(old)/master-key .")
       let said = try shell.get("regentd restore backup.db --database data/regent.db --master-key master-key")
-      #expect(said.contains("version 0.1.0 made this backup without a seal"), "\(said)")
+      #expect(said.contains("version 0.1.0 made this backup without a signature"), "\(said)")
       #expect(!said.contains("gaps"), "\(said)")
     }
   }
@@ -152,7 +152,7 @@ import Testing
       }
       try expect(1, "regentctl restore copy.db --yes 2> said")
       try expect(0, "grep -q 'copy.db was made with another master key than .*/master-key' said")
-      try expect(0, "grep -q 'hint: add --master-key with the key of that time' said")
+      try expect(0, "grep -q 'hint: add --master-key FILE with the key of that time' said")
       // The new master key still opens the existing database.
       try withService(in: folder) { _ in try expect(0, "regentctl requestor show acme") }
       // The old master key was kept for this purpose.
@@ -218,7 +218,7 @@ import Testing
         let said = try shell.get(
           "for i in 1 2 3 4 5 6; do (regentctl backup copy-$i.db 2>&1; rm -f copy-$i.db) & done; wait"
         )
-        guard said.contains("regentctl: a copy is being made or the master key is being changed")
+        guard said.contains("regentctl: another backup is being made, or the master key is being changed")
         else { return nil }
         #expect(said.contains("hint: "))
         return true
@@ -306,7 +306,7 @@ import Testing
       try shell.get("cp -p \(shell.state)/master-key \(shell.state)/master-key.next")
       let refused = try shell.refusal("regentctl restore copy.db --yes")
       #expect(refused.contains("a change of the master key was interrupted"))
-      #expect(refused.contains("hint: start the service once and stop it"))
+      #expect(refused.contains("hint: run systemctl start regentd, then systemctl stop regentd"))
       // `regentd check` does not resolve it.
       try shell.get("regentd check && test -e \(shell.state)/master-key.next")
       try withService(in: folder) { service in

@@ -20,7 +20,7 @@ import Testing
         #expect(lost.outputText.contains("regentctl master-key change"))
         try shell.get("openssl rand -hex 32 > \(key) && chmod 600 \(key)")
         let foreign = try shell.type("regentctl doctor")
-        #expect(foreign.outputText.contains("\(key) is not the key of this database"), "\(foreign.outputText)")
+        #expect(foreign.outputText.contains("\(key) is not the master key of this database"), "\(foreign.outputText)")
         try shell.get("rm \(key)")
         // The running service still has the key in memory, and keeps it for older backups.
         try shell.get("regentctl master-key change --yes")

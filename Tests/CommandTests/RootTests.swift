@@ -26,7 +26,7 @@ struct `root's commands on the service user's data` {
       for start in ["serve --listen 127.0.0.1:0", "serve --database other/regent.db"] {
         let said = try shell.refusal("STATE_DIRECTORY=$HOME/other regentd \(start)")
         #expect(said.contains("belongs to user nobody") || said.contains("regent.db"), "\(said)")
-        #expect(said.contains("hint: run the command as that user: sudo -u nobody …"), "\(said)")
+        #expect(said.contains("hint: run the same command as that user: put sudo -u nobody before it"), "\(said)")
         #expect(!said.contains("chown"))
       }
       #expect(try shell.get("find other ! -user nobody") == "")

@@ -162,7 +162,7 @@ import Testing
     if status == 403 {
       let hint = try #require(try JSONValue(reading: response.body)["error"]?["hint"]?.string)
       #expect(
-        hint == "add to agent.conf: allow = user:\(user) token=\(resource); then run "
+        hint == "add to /etc/regent/agent.conf: allow = user:\(user) token=\(resource); then run "
           + "systemctl restart regent")
     }
     #expect(response.header(.cacheControl) == "no-store")

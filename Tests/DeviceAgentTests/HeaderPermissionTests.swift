@@ -61,14 +61,14 @@ import Testing
     let end = "; then run systemctl restart regent"
     #expect(
       try await hint(2, "GET", "/api/v1/authorize")
-        == "add to agent.conf: allow = user:\(Accounts.title(of: 2)) header token=*" + end)
+        == "add to /etc/regent/agent.conf: allow = user:\(Accounts.title(of: 2)) header token=*" + end)
     #expect(
       try await hint(5, "GET", "/api/v1/checkauthn")
-        == "add to agent.conf: allow = user:\(Accounts.title(of: 5)) header=GET:/api/v1/checkauthn" + end)
-    #expect(try await hint(4, "DELETE", "/api/v1/logout")?.hasPrefix("no permission allows it") == true)
+        == "add to /etc/regent/agent.conf: allow = user:\(Accounts.title(of: 5)) header=GET:/api/v1/checkauthn" + end)
+    #expect(try await hint(4, "DELETE", "/api/v1/logout")?.hasPrefix("only root may; for sign-outs") == true)
     #expect(
       try await hint(6, "DELETE", "/api/v1/logout")
-        == "add to agent.conf: allow = user:\(Accounts.title(of: 6)) header" + end)
+        == "add to /etc/regent/agent.conf: allow = user:\(Accounts.title(of: 6)) header" + end)
   }
 
   @Test(arguments: [(0, true), (1_000, true), (1, true), (6, false)] as [(UInt32, Bool)])

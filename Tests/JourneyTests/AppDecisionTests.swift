@@ -45,7 +45,7 @@ import Testing
       #expect(try news.decisions() == ["kodi": "granted", "video": "denied"])
       let lines = try await stage.service.core.store.audit(after: 0, limit: 1000).map(\.entry)
       let line = try #require(lines.last { $0.action == "platform.decide" })
-      #expect(line.detail == "denied: video for REF30")
+      #expect(line.detail == "the viewer's decision about app video of REF30: denied")
       guard case .viewer = line.actor else {
         Issue.record("decided by \(line.actor)")
         return

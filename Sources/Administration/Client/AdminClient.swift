@@ -120,7 +120,7 @@ extension AdminClient {
     }
     if response.status == .uriTooLong {
       return AdminError(
-        .notFound, "the name is too long: no record can have it",
+        .notFound, "the name in the command is too long: no record can have it",
         hint: "check the spelling")
     }
     if response.status == .serviceUnavailable {

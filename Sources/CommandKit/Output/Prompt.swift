@@ -125,7 +125,7 @@ public enum Prompt {
       throw CommandError("no answer to: \(question)", hint: "type an answer, or add \(option)")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError("the answer is not valid UTF-8", hint: "set the terminal to UTF-8")
+      throw CommandError("the answer is not valid UTF-8", hint: "set the terminal to UTF-8, then run the command again")
     }
     return text
   }
@@ -138,7 +138,7 @@ public enum Prompt {
       throw CommandError(error.description, hint: error.hint)
     }
     guard let line, !line.isEmpty else {
-      throw CommandError("no password was typed", hint: "nothing was changed")
+      throw CommandError("no password was typed", hint: "nothing was changed; run the command again")
     }
     return line
   }

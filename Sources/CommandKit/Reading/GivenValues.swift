@@ -15,7 +15,7 @@ struct GivenValues: Sendable {
       if texts.isEmpty, let name = specification.environment, let text = environment[name] {
         // The environment variable was not valid UTF-8. Its repaired text would name another path.
         guard !text.unicodeScalars.contains("\u{fffd}") else {
-          throw .usage("\(name) is not valid UTF-8")
+          throw .usage("\(name) is not valid UTF-8", hint: "type it in a terminal that is set to UTF-8")
         }
         texts =
           specification.isRepeated

@@ -14,7 +14,7 @@ enum StatusCommand {
       "status", "show whether this box is signed in",
       details: """
         The exit code is 3 if the box is not signed in. Without a network it prints the last known state. Only root, \
-        the daemon's user and users with the permission header in agent.conf can read the device id.
+        the daemon's user and users with the permission "header" in agent.conf can read the device id.
         """,
       inputs: [deviceID], example: "regent status"
     ) { call async throws in
@@ -24,8 +24,9 @@ enum StatusCommand {
       if call[deviceID] {
         guard let id = status.deviceID else {
           throw CommandError(
-            "this user may not read the device id",
-            hint: "add header to the user's line in agent.conf: allow = user:NAME status header",
+            "this user may not read the device id: the permission \"header\" is missing",
+            hint: "add the word \"header\" to the user's line in /etc/regent/agent.conf: "
+              + "allow = user:NAME status header; then run systemctl restart regent",
             code: "not-allowed")
         }
         return call.show(["deviceId": .string(id)], lines: [id])
@@ -96,7 +97,7 @@ enum MetadataCommand {
       let value = try await context.ask(call, settings) { try await $0.metadata(wanted) }
       if value.isNull {
         throw CommandError(
-          "the service has no \(call[key]) of this viewer for this app",
+          "the service gives this app no \"\(call[key])\" of the viewer: it is not set, or the app may not read it",
           hint:
             "ask the service's operator to let the apps of \(settings.requestor ?? "the requestor") read \(call[key]), "
             + "and to set it in the viewer's account",
@@ -153,10 +154,10 @@ enum HeaderCommand {
 
         regent header GET $url | curl -H @- "$url?requestor=SPORT&deviceId=$id"
 
-        With a daemon, users other than root need permissions in agent.conf. header is enough for the sign-in's state \
-        and the list of providers. Calls for titles also need token=*, for lists of titles preauthorize, for \
-        attributes metadata, and for codes pair. There are no headers for sign-outs and for the box's TV provider \
-        account.
+        With a daemon, users other than root need permissions in agent.conf. The permission "header" is enough for \
+        calls about the sign-in's state and the list of providers. Calls for titles also need "token=*", calls for \
+        lists of titles "preauthorize", for attributes "metadata", and for codes "pair". There are no headers for \
+        sign-outs and for the box's TV provider account.
         """,
       inputs: [method, path], example: "regent header GET /api/v1/tokens/authn"
     ) { call async throws in

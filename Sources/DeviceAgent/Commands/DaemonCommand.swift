@@ -13,15 +13,15 @@ enum DaemonCommand {
       "daemon", "run the daemon, which renews tokens and gives them to local programs",
       details: """
         While the daemon runs, all other commands use it. Root and the daemon's user may do everything. Other users \
-        need a line in agent.conf:
+        need a line in /etc/regent/agent.conf:
 
         allow = user:kodi token=sport-* preauthorize status
 
         Actions are status, providers, preauthorize, token, metadata, header, logout, pair (sign this box in), sso \
-        (decide for apps) and oauth (tokens of other services). token and preauthorize can be limited to a pattern of \
-        titles, oauth to a pattern of names, header to a method and a path: header=GET:/api/v1/tokens/authn. See \
-        regent header --help for the other permissions that a header needs. "regent doctor" prints what each line \
-        allows. Apps that use the box's TV provider account have their own lines, and need no allow line:
+        (decide for apps) and oauth (tokens of other services). "token" and "preauthorize" can be limited to a pattern \
+        of titles, "oauth" to a pattern of names, "header" to a method and a path: header=GET:/api/v1/tokens/authn. \
+        See "regent header --help" for the other permissions that a header needs. "regent doctor" prints what each line \
+        allows. Apps that use the box's TV provider account have their own lines, and need no line "allow = …":
 
         app = kodi user:kodi requestor:acme socket:kodi
 

@@ -35,7 +35,7 @@ enum PairCommand {
         retries with growing intervals; a signal ends it with exit code 6.
 
         If the daemon runs, it gets the sign-in. Root can always do this; another user needs a line such as \
-        allow = user:kodi pair in agent.conf. --state DIR signs in for that folder instead.
+        "allow = user:kodi pair" in /etc/regent/agent.conf. --state DIR signs in for that folder instead.
 
         For a promotional pass (--provider) give the viewer's identity: --data email=ADDRESS.
 
@@ -64,7 +64,7 @@ enum PairCommand {
       guard words.isEmpty || Accounts.effectiveUser == user else {
         throw CommandError.usage(
           "\(words[0]) would run as the daemon's user",
-          hint: "run the command as the program's own user, with allow = user:NAME pair in agent.conf")
+          hint: "add to /etc/regent/agent.conf: allow = user:NAME pair; then run regent pair as user NAME")
       }
       let settings = place.settings
       let set = try PairSetUp(

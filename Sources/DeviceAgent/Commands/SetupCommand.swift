@@ -107,7 +107,8 @@ enum SetupCommand {
     }
     if Accounts.effectiveUser == 0 { return DefaultServices.machinePath }
     guard let own = places.first else {
-      throw CommandError("there is no folder for the settings", hint: "add --config FILE")
+      throw CommandError(
+        "this user has no home directory for agent.conf", hint: "name the settings file: --config FILE")
     }
     return own
   }

@@ -61,7 +61,7 @@ enum SsoCommand {
     guard case .found(let daemon) = try await DaemonClient.find(settings) else {
       throw CommandError(
         "the daemon is not running, and only the daemon has the account for apps",
-        hint: "start it: systemctl enable --now regent.socket, or regent daemon", code: "no-daemon")
+        hint: "start it: sudo systemctl enable --now regent.socket; without systemd: regent daemon", code: "no-daemon")
     }
     return daemon
   }

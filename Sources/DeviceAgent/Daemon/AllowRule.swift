@@ -135,7 +135,8 @@ struct AllowRule: Sendable, Equatable {
     } catch {
       throw CommandError(error.description, hint: error.hint)
     }
-    throw .usage("\(place): there is no \(parts[0]) \(parts[1])")
+    throw .usage(
+      "\(place): this machine has no \(parts[0]) \(parts[1])", hint: "correct the name, or create it")
   }
 }
 

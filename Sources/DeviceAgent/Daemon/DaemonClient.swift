@@ -81,7 +81,8 @@ struct DaemonClient: EntitlementSource {
       throw CommandError(
         "the daemon is not running: no program listens on \(settings.socket ?? "")",
         hint:
-          "start it: regent daemon --socket FILE; or remove --socket to work without the daemon",
+          "start it: regent daemon --socket \(settings.socket.map(shellQuoted) ?? "FILE"); "
+          + "or remove --socket to work without the daemon",
         code: "daemon", exit: .unreachable)
     }
     return found
@@ -162,7 +163,8 @@ struct DaemonClient: EntitlementSource {
     } catch {
       guard error.isAbsence else { throw sentence(about: error) }
       throw CommandError(
-        "the daemon is not running", hint: "start it: systemctl enable --now regent.socket, or regent daemon",
+        "the daemon is not running",
+        hint: "start it: sudo systemctl enable --now regent.socket; without systemd, run regent daemon",
         code: "no-daemon")
     }
     guard let answer = try? JSONValue(reading: response.body) else { throw unreadable }
@@ -174,7 +176,7 @@ struct DaemonClient: EntitlementSource {
     guard case .timedOut = error.kind else { return CommandError(error.description, hint: error.hint, code: "daemon") }
     return CommandError(
       "the daemon on \(places.last ?? "") does not answer",
-      hint: "check it: systemctl status regent; restart it: systemctl restart regent", code: "daemon")
+      hint: "see what it does: systemctl status regent; restart it: sudo systemctl restart regent", code: "daemon")
   }
 
   private func call(

@@ -126,8 +126,9 @@ extension AgentSettings {
     return CommandError(
       "the daemon stores its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
         + "this user may not write there",
-      hint: "run sudo regent pair\(place), or add --state DIR for a sign-in of this user only; to allow this user, add "
-        + "allow = user:\(ownName) pair to agent.conf",
+      hint: "run sudo regent pair\(place); or, for a sign-in of this user only, add --state DIR; or, to let this user "
+        + "sign the box in, add to /etc/regent/agent.conf: allow = user:\(ownName) pair; "
+        + "then run systemctl restart regent",
       code: "daemon")
   }
 }

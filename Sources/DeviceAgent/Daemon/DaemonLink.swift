@@ -16,7 +16,9 @@ final class DaemonLink: PairLink {
     self.daemon = daemon
     let answer = try await daemon.pair("begin", order.document)
     guard let id = answer["id"]?.string, let after = answer["after"]?.int64 else {
-      throw CommandError("unexpected answer from the daemon", code: "daemon")
+      throw CommandError(
+        "the daemon's answer cannot be read: it may be of another version",
+        hint: "restart it: sudo systemctl restart regent", code: "daemon")
     }
     self.id = id
     self.after = Int(after)

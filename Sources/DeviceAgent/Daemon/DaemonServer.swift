@@ -38,7 +38,9 @@ struct DaemonServer: Sendable {
     self.pairing =
       pairing
       ?? PairHost { _ throws(CommandError) in
-        throw CommandError("this daemon does not sign boxes in", code: "not-allowed")
+        throw CommandError(
+          "this daemon cannot sign the box in: it was started without that part",
+          hint: "stop the daemon, then run regent pair", code: "not-allowed")
       }
     self.platform = platform
     self.oauth = oauth
@@ -198,9 +200,9 @@ struct DaemonServer: Sendable {
     guard isOwners || call != nil || !isAllowed(request, .header, nil) else {
       return refuse(request, "\(request.peer) header \(detail)") { user in
         CommandError(
-          "user \(Self.name(user)) may not get a header for this call",
+          "user \(Self.name(user)) may not get an Authorization header for this request",
           hint:
-            "no permission allows it; use the daemon's own calls for sign-outs, apps and titles (socket.md)",
+            "only root may; for sign-outs, apps and titles use the daemon's own requests (see socket.md)",
           code: "not-allowed")
       }
     }
@@ -282,7 +284,7 @@ struct DaemonServer: Sendable {
   private static func refusal(of what: String, to user: UInt32?) -> CommandError {
     CommandError(
       "user \(name(user)) may not use \(what)",
-      hint: "add to agent.conf: allow = user:\(name(user)) \(what); then run systemctl restart regent",
+      hint: "add to /etc/regent/agent.conf: allow = user:\(name(user)) \(what); then run systemctl restart regent",
       code: "not-allowed")
   }
 

@@ -218,8 +218,8 @@ actor PairHost {
   private func hear(_ id: String, _ user: UInt32) throws(CommandError) {
     guard let running, running.id == id, running.user == user else {
       throw CommandError(
-        "this sign-in has ended: the program that started it stopped asking, or started another",
-        hint: "start again: regent pair", code: "gone")
+        "this sign-in was cancelled: the program that started it is gone, or has started another one",
+        hint: "nothing was stored; start again: regent pair", code: "gone")
     }
     self.running?.heard = clock()
   }

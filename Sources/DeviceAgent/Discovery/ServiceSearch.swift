@@ -102,7 +102,8 @@ struct ServiceChoice {
     guard isFound else { return address }
     guard let own = try? AbsoluteURL(parsing: grant.service) else {
       throw CommandError(
-        "the service does not publish its address", hint: "add --service with the address that phones open")
+        "the service did not send its public address",
+        hint: "run the command again with the address that phones open: --service https://HOST")
     }
     return own
   }

@@ -32,8 +32,8 @@ enum AccountFindings {
       findings.append(
         Finding(
           subject: "apps", verdict: .note,
-          sentence: "there are decisions for apps that agent.conf does not name: \(unnamed.joined(separator: ", "))",
-          hint: "add a line app = …, or run regent sso reset \(first)"))
+          sentence: "there are permissions for apps that agent.conf does not name: \(unnamed.joined(separator: ", "))",
+          hint: "add a line \"app = \(first) …\" to /etc/regent/agent.conf, or run regent sso reset \(first)"))
     }
     return findings
   }
@@ -74,7 +74,6 @@ enum AccountFindings {
       subject: "apps", verdict: .note,
       sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for "
         + "\(isOneWord ? requestor : "an invalid requestor"), but is not an app in agent.conf",
-      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) "
-        + "requestor:\(isOneWord ? requestor : "ID")")
+      hint: "if it should be one, add to /etc/regent/agent.conf: app = NAME user:\(name) requestor:\(requestor)")
   }
 }

@@ -125,7 +125,7 @@ struct DoctorChecks: Sendable {
       return Finding(
         subject: "state", verdict: .note,
         sentence: "\(path) is in memory (\(mount.type)): after a reboot this box is no longer signed in",
-        hint: "use a folder on a disk: state = DIR in agent.conf, or --state DIR")
+        hint: "use a folder on a disk: \"state = DIR\" in /etc/regent/agent.conf, or --state DIR")
     }
     return nil
   }

@@ -82,14 +82,14 @@ struct CodeRedemption: Sendable {
     default:
       throw CommandError(
         "unexpected answer from \(service.host): \(response.status)",
-        hint: "check the address and the service's version")
+        hint: "check the address; the service and this box may have different versions: regent --version")
     }
     guard let answer = EnrolmentAnswer(response.body),
       let opened = try? key.open(answer.sealed, answering: message), let grant = EnrolmentGrant(opened.exposedBytes())
     else {
       throw CommandError(
         "\(service.host) could not prove that it knows this code: another service made it",
-        hint: "check the code and the address; another machine on the network may be posing as the service")
+        hint: "nothing was stored; check the code and the address: another machine may pose as the service")
     }
     return grant
   }

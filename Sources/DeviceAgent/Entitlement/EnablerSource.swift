@@ -135,7 +135,8 @@ actor EnablerSource: EntitlementSource {
   func header(method: String, path: String) async throws(CommandError) -> String {
     guard case .keyPair(let publicKey, let secret) = credentials else {
       throw CommandError(
-        "calls cannot be signed with a software statement", hint: "use --public-key and --secret-file")
+        "a software statement cannot sign calls; that needs a key pair",
+        hint: "add --public-key KEY and --secret-file FILE (from regentctl key issue REQUESTOR)")
     }
     return try SignedHeader.header(
       method: method, path: path, requestor: requestor, publicKey: publicKey, secret: secret,
@@ -239,7 +240,9 @@ extension SignedHeader {
     method: String, path: String, requestor: String, publicKey: String, secret: Secret, now: Int64
   ) throws(CommandError) -> String {
     guard let requestor = RequestorID(requestor), let publicKey = PublicKey(publicKey) else {
-      throw .usage("the requestor's id or the public key is not valid")
+      throw .usage(
+        "the requestor's id or the public key is not valid",
+        hint: "compare --requestor and --public-key with what regentctl key issue printed")
     }
     let method = method.uppercased()
     guard ["GET", "POST", "DELETE"].contains(method) else {

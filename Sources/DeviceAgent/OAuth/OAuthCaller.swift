@@ -111,7 +111,11 @@ final class OAuthCaller: Sendable {
         else { throw error }
       }
     }
-    throw .broken(CommandError("the server does not accept DPoP proofs", code: "oauth-server"))
+    throw .broken(
+      CommandError(
+        "\(address) refuses this box's DPoP proofs (signatures that bind tokens to the box's key)",
+        hint: "run regent oauth remove NAME, then regent oauth add NAME … --no-dpop, which does not bind them",
+        code: "oauth-server"))
   }
 
   /// Revokes a token (RFC 7009).

@@ -29,7 +29,9 @@ struct OAuthClient: Sendable, Equatable {
     do throws(ForeignAnswerError) {
       return try DiscoveredServer(document, askedFor: issuer)
     } catch {
-      throw CommandError("\(shown(issuer)) cannot be used: \(error)", code: "oauth-server")
+      throw CommandError(
+        "the server \(shown(issuer)) cannot be used: \(error)",
+        hint: "check --issuer; if it is right, tell the operator of that server", code: "oauth-server")
     }
   }
 

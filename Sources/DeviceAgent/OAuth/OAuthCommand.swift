@@ -86,7 +86,7 @@ enum OAuthCommand {
       }
     } else if names.count >= OAuthFolder.most {
       throw CommandError(
-        "this box already has \(OAuthFolder.most) names, which is the limit",
+        "this box already has \(OAuthFolder.most) OAuth servers, which is the limit",
         hint: "remove one: regent oauth list, then regent oauth remove NAME", code: "full")
     }
     try folder.create()
@@ -101,7 +101,8 @@ enum OAuthCommand {
       guard !bytes.isEmpty else { throw FileError(.missing, path: path) }
       return bytes
     } catch {
-      throw CommandError("\(option): \(error.description)", hint: error.hint)
+      throw CommandError(
+        "\(option): \(error.description)", hint: error.hint ?? "check the path: ls -l \(shellQuoted(path))")
     }
   }
 

@@ -105,7 +105,8 @@ struct OAuthFolder: Sendable {
 
   private func newKey() throws(CommandError) -> SigningKey {
     guard let key = try? SigningKey.generate(.es256), let pem = try? key.pem() else {
-      throw CommandError("could not create a key")
+      throw CommandError(
+        "could not create a key for \"\(name)\"", hint: "nothing was stored; run the command again")
     }
     try write(bytes: pem.exposedBytes(), "key")
     return key
@@ -191,7 +192,8 @@ struct OAuthFolder: Sendable {
 
   private func damaged(_ file: String) -> CommandError {
     CommandError(
-      "\(path)/\(file) is damaged", hint: "start again: regent oauth remove \(name), then regent oauth add \(name)",
+      "\(path)/\(file) is damaged",
+      hint: "start again: regent oauth remove \(name), then regent oauth add \(name) --issuer URL --client-id ID",
       code: "storage")
   }
 

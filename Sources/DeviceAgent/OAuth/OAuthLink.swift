@@ -121,7 +121,10 @@ final class OAuthLink: PairLink {
     do throws(ForeignAnswerError) {
       offer = try DeviceOffer(reply)
     } catch {
-      throw .broken(CommandError("\(client.host): \(error)", code: "foreign-address"))
+      throw .broken(
+        CommandError(
+          "the code that \(client.host) sent cannot be used: \(error)",
+          hint: "nothing was stored; tell the operator of that server", code: "foreign-address"))
     }
     try onDisk { () throws(CommandError) in try folder.keep(PendingCode(reply, at: .now())) }
     return Code(offer: offer, shown: ShownCode(offer, left: offer.lifetime * 1000))

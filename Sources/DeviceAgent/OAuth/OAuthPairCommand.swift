@@ -14,8 +14,8 @@ enum OAuthPairCommand {
       "pair", "sign in at a server: show a code and wait for the phone",
       details: """
         Screen, lines, events and signals are the same as for "regent pair". With a daemon, users other than root \
-        need a line such as allow = user:kodi pair oauth=NAME in agent.conf. The address is shown only if it has \
-        https or is on this machine. After a power cut, the command continues with the code that was shown.
+        need a line such as "allow = user:kodi pair oauth=NAME" in /etc/regent/agent.conf. The address is shown only \
+        if it has https or is on this machine. After a power cut, the command continues with the code that was shown.
         """,
       inputs: [
         OAuthCommand.name, PictureOptions.file, PictureOptions.picture, unattended, force, product,

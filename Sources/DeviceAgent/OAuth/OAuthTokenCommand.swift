@@ -43,8 +43,9 @@ enum OAuthTokenCommand {
         let grant = try await grant(call, settings, context)
         guard !grant.isBound || grant.proof != nil else {
           throw CommandError.usage(
-            "this token is bound to the box's key, and each call needs a proof",
-            hint: "add --url https://… and --method for the call, or add the server again with --no-dpop")
+            "this token is bound to the box's key (DPoP), so each call needs a proof for its address",
+            hint: "add --url https://… and --method for the call; to get unbound tokens, run regent oauth remove NAME, "
+              + "then regent oauth add NAME … --no-dpop")
         }
         call.show(
           grant.document,
@@ -82,8 +83,8 @@ enum OAuthTokenCommand {
       let grant = try await grant(call, settings, context)
       guard !grant.isBound else {
         throw CommandError(
-          "this token is bound to the box's key, which git does not support",
-          hint: "add the server again with --no-dpop")
+          "this token is bound to the box's key (DPoP), which git does not support",
+          hint: "to get unbound tokens, run regent oauth remove NAME, then regent oauth add NAME … --no-dpop")
       }
       return call.console.print(lines: asked.lines(grant))
     }

@@ -157,7 +157,10 @@ extension OAuthClient {
     do throws(ForeignAnswerError) {
       return try TokenAnswer(foreign: reply)
     } catch {
-      throw .broken(CommandError("\(host): \(error)", code: "oauth-server"))
+      throw .broken(
+        CommandError(
+          "the tokens that \(host) sent cannot be used: \(error)",
+          hint: "the sign-in is kept; tell the operator of that server", code: "oauth-server"))
     }
   }
 }

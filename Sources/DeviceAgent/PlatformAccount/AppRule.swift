@@ -67,7 +67,9 @@ extension AppRule {
   static func all(
     _ lines: [(text: String, place: String)], overflow: Set<UInt32>? = nil
   ) throws(CommandError) -> [AppRule] {
-    guard lines.count <= most else { throw .usage("\(lines[most].place): more than \(most) lines say who is an app") }
+    guard lines.count <= most else {
+      throw .usage("\(lines[most].place): there are more than \(most) lines \"app = …\"", hint: "remove some")
+    }
     guard !lines.isEmpty else { return [] }
     let overflow = overflow ?? AppBook.overflowIDs()
     var rules: [AppRule] = []

@@ -21,13 +21,19 @@ struct BoxAssertion {
   func signed() throws(CommandError) -> String {
     let text = String(decoding: request, as: UTF8.self)
     guard let asked = ProfileRequest(unverified: text) else {
-      throw CommandError("the service's profile request cannot be read", code: "no-assertion")
+      throw CommandError(
+        "the app's profile request cannot be read",
+        hint: "the app must pass the profile request as the service sent it, unchanged", code: "no-assertion")
     }
     guard asked.requestor.text.utf8.elementsEqual(who.requestor.utf8) else {
-      throw CommandError("the profile request is another requestor's", code: "no-assertion")
+      throw CommandError(
+        "the app's profile request is for another requestor than \(who.requestor)",
+        hint: "the app must ask the service for a profile request of \(who.requestor)", code: "no-assertion")
     }
     guard asked.provider.text.utf8.elementsEqual(provider.utf8) else {
-      throw CommandError("the profile request is about another provider", code: "no-assertion")
+      throw CommandError(
+        "the app's profile request is for another provider than \(provider), with which the box is signed in",
+        hint: "the app must ask the service for a profile request for \(provider)", code: "no-assertion")
     }
     let assertion = PlatformAssertion(
       box: box.box, audience: asked.issuer, request: text, provider: asked.provider,
@@ -36,7 +42,9 @@ struct BoxAssertion {
       return try JWS.sign(
         assertion.claims.bytes(), with: box.key, keyID: box.box, type: PlatformAssertion.type)
     } catch {
-      throw CommandError("the box's key cannot sign: \(error)", code: "account")
+      throw CommandError(
+        "signing with the key of the box's account failed: \(error)",
+        hint: "sign in again, which makes a new key: regent sso sign-in --force", code: "account")
     }
   }
 }

@@ -77,20 +77,24 @@ final class BoxKeyFile: Sendable {
   func newKey() throws(CommandError) -> SigningKey {
     guard sealing != nil else {
       throw CommandError(
-        "this machine has no machine id, so a copied key could be used elsewhere",
+        "this machine has no machine id (/etc/machine-id), so a copied key could be used on another machine",
         hint: "run sudo systemd-machine-id-setup",
         code: "account")
     }
     do throws(KeyError) {
       return try SigningKey.generate(.edDSA)
     } catch {
-      throw CommandError("could not create a key: \(error)", code: "account")
+      throw CommandError(
+        "could not create a key for the box's account: \(error)", hint: "nothing was stored; run the command again",
+        code: "account")
     }
   }
 
   func keep(_ kept: Kept) throws(CommandError) {
     guard let sealing, let secret = try? kept.key.pkcs8() else {
-      throw CommandError("could not encrypt the key", code: "account")
+      throw CommandError(
+        "could not encrypt the key of the box's account", hint: "nothing was stored; run the command again",
+        code: "account")
     }
     let object: JSONObject = [
       "version": 1, "signIn": .string(kept.signIn), "box": .string(kept.box),
@@ -99,7 +103,8 @@ final class BoxKeyFile: Sendable {
     do throws(FileError) {
       try DurableFile.write(object.bytes(), to: path)
     } catch {
-      throw CommandError("the box's key could not be stored: \(error.description)", hint: error.hint, code: "storage")
+      throw CommandError(
+        "the key of the box's account could not be stored: \(error.description)", hint: error.hint, code: "storage")
     }
   }
 

@@ -110,7 +110,8 @@ extension DaemonServer {
     guard !known.isEmpty else {
       throw CommandError(
         "there is no app \(harmless(app))" + (named.map { " for \(harmless($0))" } ?? ""),
-        hint: "list the apps: regent sso permissions; to add one, add \"app = \(harmless(app)) …\" to agent.conf",
+        hint: "list the apps: regent sso permissions; to add one, add \"app = \(harmless(app)) …\" to "
+          + "/etc/regent/agent.conf",
         code: "unknown-app", exit: .usage)
     }
     return known.sorted()

@@ -47,7 +47,10 @@ actor EnablerAccount: BoxAccount {
     let answer = try await source.call(.decisions(unless: tag, wait: Int(wait.components.seconds)))
     guard let body = answer.body else { return nil }
     guard let list = ServiceDecisions(reading: Array(body.utf8), tag: answer.tag) else {
-      throw CommandError("the service's list of decisions cannot be read", code: "account")
+      throw CommandError(
+        "the service's list of app permissions cannot be read",
+        hint: "the permissions on this box stay as they are; the service may have another version: regent doctor",
+        code: "account")
     }
     return list
   }
@@ -56,7 +59,7 @@ actor EnablerAccount: BoxAccount {
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String {
     guard let signIn = try await kept() else {
-      throw CommandError("this box is not signed in", code: "not-signed-in")
+      throw CommandError("this box is not signed in", hint: "sign in: regent sso sign-in", code: "not-signed-in")
     }
     let kept = try await enrolledKey(of: signIn)
     return try BoxAssertion(
@@ -110,7 +113,7 @@ actor EnablerAccount: BoxAccount {
       answer = try await source.call(.enrol(publicKey: Base64.encode(key.publicKey.spki))).body
     } catch {
       throw CommandError(
-        "the service does not accept the box's key: \(error.message)", hint: error.hint, code: "account")
+        "the service does not accept the key of the box's account: \(error.message)", hint: error.hint, code: "account")
     }
     let document = try? JSONValue(reading: Array((answer ?? "{}").utf8))
     let kept = BoxKeyFile.Kept(key: key, signIn: mark, box: document?["box"]?.string ?? "")

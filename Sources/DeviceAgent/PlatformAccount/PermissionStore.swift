@@ -87,8 +87,8 @@ final class PermissionStore: Sendable {
       guard let next = state.book.deciding(permission, who, at: wallClock()) else {
         return .failure(
           CommandError(
-            "there are already \(PermissionBook.most) decisions, which is the limit",
-            hint: "remove one: regent sso permissions lists them, regent sso reset APP removes one", code: "full"))
+            "this box already stores \(PermissionBook.most) app permissions, which is the limit",
+            hint: "list them with regent sso permissions, then remove one with regent sso reset APP", code: "full"))
       }
       let before = state.book[who]
       let error = write(next, over: state.book)
@@ -158,7 +158,7 @@ final class PermissionStore: Sendable {
       // If only the sync of the folder failed, the new file exists but may not survive a power cut. So the old contents
       // are written again.
       try? DurableFile.write(book.document.bytes(), to: path)
-      return CommandError("the decision could not be stored: \(error.description)", hint: error.hint, code: "storage")
+      return CommandError("the permission could not be stored: \(error.description)", hint: error.hint, code: "storage")
     }
   }
 }

@@ -148,7 +148,9 @@ actor PlatformHost {
       throw CommandError("this box is not signed in", hint: "sign in: regent sso sign-in", code: "not-signed-in")
     }
     guard signIn.provider.utf8.elementsEqual(provider.utf8) else {
-      throw CommandError("the box is signed in with another provider", code: "no-assertion")
+      throw CommandError(
+        "the box is signed in with provider \(signIn.provider), not with \(provider)",
+        hint: "the app must ask the service for a profile request for \(signIn.provider)", code: "no-assertion")
     }
     let assertion = try await account.assertion(to: profileRequest, provider: provider, for: who)
     // The viewer may have revoked the permission meanwhile.

@@ -60,7 +60,7 @@ struct PlatformParts: Sendable {
       let who = holder.map { " (process \($0))" } ?? ""
       throw CommandError(
         "another daemon uses \(folder)\(who)",
-        hint: "stop that daemon, or use another folder for this one: --state DIR")
+        hint: "stop the other daemon, or give this one another folder: --state DIR")
     }
   }
 

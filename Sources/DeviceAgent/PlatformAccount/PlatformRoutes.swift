@@ -86,7 +86,9 @@ struct PlatformRoutes: Sendable {
       return .ok(["version": 1, "title": "TV provider", "providers": .array(providers.map(\.document))])
     }
     guard providers.contains(where: { $0.id.utf8.elementsEqual(provider.utf8) }) else {
-      throw CommandError("there is no provider \(provider.prefix(64)) on this box", code: "unknown-provider")
+      throw CommandError(
+        "the service offers this box no provider \(provider.prefix(64))",
+        hint: "the app must use an id from the list of providers", code: "unknown-provider")
     }
     if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }
     report("signs the box in for \(who.app) at \(provider)", who)
@@ -168,7 +170,7 @@ struct PlatformRoutes: Sendable {
       .forbidden,
       CommandError(
         "this program is not an app in agent.conf",
-        hint: "add to agent.conf: app = NAME user:\(user) requestor:ID; then run systemctl restart regent",
+        hint: "add to /etc/regent/agent.conf: app = NAME user:\(user) requestor:ID; then run systemctl restart regent",
         code: "not-an-app"
       ).document)
   }

@@ -49,9 +49,11 @@ struct AgentConf: Sendable {
           "\(place): there is no setting \"\(name)\"",
           hint: "the settings are \(Self.names.joined(separator: ", "))")
       }
-      guard !value.isEmpty else { throw .usage("\(place): \(name) has no value") }
+      guard !value.isEmpty else {
+        throw .usage("\(place): \(name) has no value", hint: "write \(name) = VALUE, or remove the line")
+      }
       guard Self.repeatable.contains(name) || values[name] == nil else {
-        throw .usage("\(place): \(name) is set twice")
+        throw .usage("\(place): \(name) is set twice", hint: "remove one of the two lines")
       }
       values[name, default: []].append(value)
       entries[name, default: []].append((value, place))

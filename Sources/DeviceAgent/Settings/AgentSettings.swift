@@ -142,7 +142,7 @@ extension AgentSettings {
     guard let requestor else {
       throw .usage(
         "no requestor is configured",
-        hint: "add --requestor ID, or \"requestor = ID\" to agent.conf")
+        hint: "run regent setup, or add --requestor ID, or \"requestor = ID\" to agent.conf")
     }
     return requestor
   }

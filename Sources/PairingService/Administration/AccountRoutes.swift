@@ -163,7 +163,7 @@ extension AdminCall {
     do throws(PasswordError) {
       return try await work()
     } catch {
-      throw AdminError(.unavailable, "\(error)", hint: "try again in a moment")
+      throw AdminError(.unavailable, "\(error)", hint: "run the command again in a minute")
     }
   }
 }
@@ -201,7 +201,9 @@ extension AdminCall {
     }
     try await checkScope(request)
     let rule = request.entitlement(id: try newIdentifier())
-    let line = entry("entitlement.add", rule.id.text, detail: "\(provider) \(rule.pattern)")
+    let line = entry(
+      "entitlement.add", rule.id.text,
+      detail: "\(rule.effect == .allow ? "allow" : "deny") titles \(rule.pattern), provider \(provider)")
     _ = try await stored { () throws(StoreError) in
       try await core.store.put(.entitlement(rule), replacing: nil, audit: line, at: now)
     }

@@ -82,7 +82,7 @@ struct AdminCall: Sendable {
     throws(AdminError) -> Identifier<Kind>
   {
     guard let text = try parameter(name) else {
-      throw AdminError(.invalid, "the parameter \(name) is missing")
+      throw AdminError(.invalid, "the parameter \"\(name)\" is missing")
     }
     guard let identifier = Identifier<Kind>(text) else { throw .missing(what, text) }
     return identifier
@@ -99,7 +99,7 @@ struct AdminCall: Sendable {
   func instant(parameter name: String) throws(AdminError) -> Instant? {
     guard let text = try parameter(name) else { return nil }
     guard let milliseconds = Int64(text) else {
-      throw AdminError(.invalid, "\(name) must be a time in milliseconds since 1970")
+      throw AdminError(.invalid, "the parameter \(name) must be a time in milliseconds since 1970")
     }
     return Instant(milliseconds: milliseconds)
   }
@@ -108,7 +108,7 @@ struct AdminCall: Sendable {
   func limit() throws(AdminError) -> Int {
     guard let text = try parameter("limit") else { return AdminPaths.page }
     guard let number = Int(text), number > 0 else {
-      throw AdminError(.invalid, "limit must be a number from 1")
+      throw AdminError(.invalid, "the parameter \"limit\" must be a number from 1")
     }
     return min(number, AdminPaths.page)
   }

@@ -77,11 +77,11 @@ struct AdminGuard: Sendable {
   private func refused(_ request: Request) -> Response {
     let user = request.peer.credentials.map { "user \($0.user)" } ?? "a network peer"
     core.audit.note(
-      .service, "admin.refused", user, .refused, detail: "may not use the admin socket", once: true)
+      .service, "admin.refused", user, .refused, detail: "the user may not use the admin socket", once: true)
     return Self.response(
       AdminError(
         .notAllowed,
-        "\(user) may not use the admin socket; only root, the service's user and members of --admin-group may",
+        "\(user) may not use the admin socket; only root, the service's user and members of its admin group may",
         hint: "use sudo, or join the group: sudo usermod -aG regent-admin $USER, then log in again"))
   }
 

@@ -77,7 +77,11 @@ extension AdminCall {
   }
 
   fileprivate func entry(of record: OAuthClientRecord) throws(AdminError) -> ClientEntry {
-    guard let entry = ClientEntry(record) else { throw AdminError(.failed, "the client's row cannot be read") }
+    guard let entry = ClientEntry(record) else {
+      throw AdminError(
+        .failed, "the row of client \(record.id) in the database cannot be read",
+        hint: "remove the client and add it again: regentctl client remove \(record.id)")
+    }
     return entry
   }
 
@@ -108,14 +112,20 @@ extension AdminCall {
     do {
       _ = try await core.oauth.key(metadata.algorithm, at: now)
     } catch {
-      throw AdminError(.failed, "could not create a signing key: \(error)")
+      throw AdminError(
+        .failed, "the client was added, but its signing key could not be created: \(error)",
+        hint: "create it: regentctl signing-key rotate --purpose oauth --algorithm \(metadata.algorithm.rawValue)")
     }
     return IssuedClient(id: id, secret: secret, issuer: core.oauth.metadata.issuer)
   }
 
   fileprivate func setClient() async throws(AdminError) -> ClientEntry {
     let record = try await client()
-    guard let known = AuthenticatedClient(record) else { throw AdminError(.failed, "the client's row cannot be read") }
+    guard let known = AuthenticatedClient(record) else {
+      throw AdminError(
+        .failed, "the row of client \(record.id) in the database cannot be read",
+        hint: "remove the client and add it again: regentctl client remove \(record.id)")
+    }
     let asked = try body
     var members = known.metadata.json
     members["scope"] = try scope(asked) ?? members["scope"]

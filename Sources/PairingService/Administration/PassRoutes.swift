@@ -24,7 +24,7 @@ extension AdminCall {
     try checkPlace(requestor, provider)
     let last = try parameter("after").map { text throws(AdminError) in
       guard let place = TemporaryPassCursor(text) else {
-        throw AdminError(.invalid, "after does not name a pass")
+        throw AdminError(.invalid, "the parameter \"after\" must be the key of a temporary pass")
       }
       return place
     }
@@ -52,7 +52,7 @@ extension AdminCall {
     guard found.temporaryPass != nil else {
       throw AdminError(
         .refused, "provider \(provider) is not temporary: it has no passes",
-        hint: "regentctl provider list shows the kinds")
+        hint: "to see which providers are temporary, run regentctl provider list")
     }
   }
 

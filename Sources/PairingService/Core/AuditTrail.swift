@@ -69,7 +69,7 @@ package final class AuditTrail: Sendable {
       let seconds = max(now.since(count.since).components.seconds, 1)
       await write(
         .service, kind.action, kind.requestor?.text ?? "several requestors",
-        detail: "\(count.lines) more within \(seconds) seconds: counted, not listed")
+        detail: "\(count.lines) more events of this kind within \(seconds) seconds were counted and not listed")
     }
   }
 

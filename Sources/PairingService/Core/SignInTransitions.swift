@@ -131,7 +131,7 @@ package struct SignInTransitions: Sendable {
     metrics.letIn(at: exchange.provider)
     audit.note(
       .device(exchange.requestor), "device.sign-in", exchange.deviceHash.shortName,
-      detail: "platform, at \(exchange.provider), app \(exchange.app) of box \(exchange.box)")
+      detail: "platform, at \(exchange.provider): app \(exchange.app) uses the account of box \(exchange.box)")
     await makeRoom(besides: signIn.record)
     return signIn
   }

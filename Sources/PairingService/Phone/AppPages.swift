@@ -33,8 +33,8 @@ extension Phone {
           device: box.deviceHash, app: app.app, requestor: requestor, isGranted: decision.isGranted,
           decided: call.now),
         audit: entry(
-          "platform.decide", box.deviceHash.shortName, call, detail: "\(decision.rawValue): \(app.app) for \(requestor)"
-        ))
+          "platform.decide", box.deviceHash.shortName, call,
+          detail: "the viewer's decision about app \(app.app) of \(requestor): \(decision.rawValue)"))
       return .redirect(page.query("done", "1"))
     }
   }

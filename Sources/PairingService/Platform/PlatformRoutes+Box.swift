@@ -81,7 +81,7 @@ extension PlatformRoutes {
           device: device.hash, app: app, requestor: requestor, isGranted: decision.isGranted, decided: decided),
         audit: core.audit.strangerEntry(
           .device(call.requestor.id), "platform.decide", device.hash.shortName,
-          detail: "\(decision.rawValue): \(app) for \(requestor)", at: call.requestor.id,
+          detail: "the viewer's decision about app \(app) of \(requestor): \(decision.rawValue)", at: call.requestor.id,
           from: call.request.clientAddress))
       return .noContent
     }

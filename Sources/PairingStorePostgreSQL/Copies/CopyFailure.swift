@@ -13,12 +13,12 @@ public enum CopyFailure: Error, Hashable, Sendable {
 
   public var message: String {
     switch self {
-    case .nothingThere: "there are no tables in the database"
-    case .notEmpty(let table): "the database is not empty: there are rows in the table “\(table)”"
+    case .nothingThere: "the database to copy has no tables"
+    case .notEmpty(let table): "the database to fill is not empty: the table “\(table)” has rows"
     case .refusedRow(let table, let error):
-      "the server does not take a row of the table “\(table)”, and nothing was changed: \(error.message)"
+      "the database server refuses a row of the table “\(table)”, and nothing was changed: \(error.message)"
     case .unknown(let error):
-      "it is unknown whether the server has it: \(error?.message ?? "it has not answered")"
+      "it is unknown whether all rows are on the server now: \(error?.message ?? "the server has not answered")"
     }
   }
 
@@ -26,11 +26,11 @@ public enum CopyFailure: Error, Hashable, Sendable {
   public var hint: String {
     switch self {
     case .nothingThere:
-      "name the database that a service uses; its tables are looked for in the first schema of the search path"
-    case .notEmpty: "name another one, or make one: createdb --encoding=UTF8 NAME"
+      "name the database that a service uses; its tables must be in the first schema of the user's search_path"
+    case .notEmpty: "name an empty database, or create one: createdb --encoding=UTF8 NAME"
     case .refusedRow:
-      "PostgreSQL keeps no zero byte in a text, and no very long name: change the record, then try again"
-    case .unknown: "check that the server answers, then run the command again: it finds out"
+      "PostgreSQL cannot store a zero byte or a very long name: change the record, then run the command again"
+    case .unknown: "check that the server answers, then run the same command again; it finds out what was copied"
     }
   }
 }

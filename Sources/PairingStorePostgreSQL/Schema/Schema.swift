@@ -144,8 +144,8 @@ public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var hint: String? {
     guard case .closed(let state) = self, state.hasPrefix(Self.moved) else { return nil }
     return
-      "start the service there, without --database postgresql://…; regentd move --to takes it to a database that is "
-      + "empty (createdb), and this one stays until you drop it"
+      "start the service there, without --database postgresql://…; to move it to a server again, run regentd move --to "
+      + "with an empty database (createdb); this one stays until you drop it"
   }
 
   /// The prefix of the state of a database whose rows were moved.
@@ -155,10 +155,13 @@ public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .otherVersion(let found):
       "the database has tables of version \(found), and this program uses version \(Schema.version): "
-        + "install the version that belongs to it"
+        + "install the regentd that created the tables"
     case .closed(let state):
-      "the database is closed to all services (it is \(state))\(state.hasPrefix(Self.moved) ? "" : ": see what moves it")"
-    case .foreign(let what): "the database has a \(what), which runs when a row is written: drop it"
+
+      "the database is closed to all services (it is \(state))"
+        + (state.hasPrefix(Self.moved) ? "" : ": wait until that command ends")
+    case .foreign(let what):
+      "the database has a \(what) that Regent did not create and that runs when a row is written: drop it"
     case .damaged(let what): "the database is damaged: \(what)"
     }
   }

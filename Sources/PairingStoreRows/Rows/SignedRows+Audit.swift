@@ -11,7 +11,7 @@ extension SignedRows {
     if !isWhole {
       let told = AuditEntry(
         at: entry.at, actor: .service, action: "audit.broken", subject: "audit", outcome: .refused,
-        detail: "what says how far the log reaches was removed or put back: lines after \(head.newest) may be missing")
+        detail: "the stored end of the log was removed or replaced: lines after \(head.newest) may be missing")
       try append(context, told, to: &head)
     }
     try append(context, entry, to: &head)

@@ -44,6 +44,6 @@ extension TamperedRow {
     AuditEntry(
       at: now, actor: .service, action: "row.tampered", subject: "\(table)/\(key)",
       outcome: .refused,
-      detail: "the row does not carry the service's signature: it counts for nothing")
+      detail: "the row has no valid signature (another program wrote it, or it is damaged): it is ignored")
   }
 }

@@ -57,7 +57,7 @@ struct DroppedLines {
       number: number,
       entry: AuditEntry(
         at: time, actor: .service, action: Self.action, subject: "lines \(first) to \(number)",
-        detail: "\(count) lines that strangers caused made room for others; chain from "
+        detail: "\(count) lines of unauthenticated clients were deleted because the log was full; hash chain from "
           + "\(before.isEmpty ? Self.noHash : Hex.encode(before)) to \(Hex.encode(after))"))
   }
 

@@ -41,7 +41,7 @@ public struct FileError: Error, Equatable, Sendable {
     case .modeTooWide(_, let allowed): "run chmod \(octal(allowed)) \(shellQuoted(path))"
     // The hint suggests no chown to this user: the other user's program could not open the file any more.
     case .foreignOwner(let owner):
-      "run the command as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
+      "run the same command as that user: put sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) before it"
     case .tooLarge: "check that this is the file you meant"
     case .held(let pid?): "stop process \(pid) first, or use another place (see: ps -p \(pid))"
     case .held(nil): "stop the other process first, or use another place"

@@ -33,9 +33,9 @@ public enum DatabaseFailure: Error, Hashable, Sendable {
     switch self {
     case .diskFull(let cause), .rolledBack(let cause): cause.hint
     case .outcomeUnknown(let cause), .stopped(let cause):
-      cause.hint ?? "start the service again: opening the database settles what was written"
+      cause.hint ?? "restart the service; then look whether the change is there"
     case .closed: nil
-    case .overloaded: "try again in a moment; the disk is slower than the requests come in"
+    case .overloaded: "the disk is slower than the requests arrive; try again in a moment"
     }
   }
 }
@@ -48,7 +48,7 @@ extension DatabaseFailure: CustomStringConvertible {
     case .rolledBack(let cause): "the transaction was rolled back, nothing was written: \(cause)"
     case .outcomeUnknown(let cause): "it is unknown whether the change was written: \(cause)"
     case .stopped(let cause):
-      "the database takes no more changes since an earlier failure, nothing was written: \(cause)"
+      "the database accepts no changes after an earlier failure, nothing was written: \(cause)"
     case .closed: "the database is closed"
     case .overloaded(let waiting): "\(waiting) requests to the database are waiting already"
     }

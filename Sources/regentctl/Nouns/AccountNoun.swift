@@ -13,7 +13,8 @@ enum AccountNoun {
         details: """
           Asks for the password at the terminal, or reads it from the first line of standard input. Adding the same \
           account twice changes nothing. If the account exists with other values or another password, the command \
-          fails, prints the difference and changes nothing.
+          fails, prints the difference and changes nothing; use "regentctl account set" or "regentctl account \
+          password" to change it.
           """,
         inputs: [provider, newName, noPassword] + options,
         example: "account add cable anna --household smith --zip 12345"
@@ -128,18 +129,20 @@ enum AccountNoun {
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[providerOrWhole].flatMap { ProviderID($0) } }
   private static let noPassword = Input.flag(
-    "no-password", "add the account without a password; it cannot sign in until one is set")
+    "no-password",
+    "add the account without a password; it cannot sign in before \"regentctl account password\" sets one")
   private static let household = Input.option(
     "household", JSONKind.member("NAME"), "the household that the account belongs to")
   private static let zipCodes = Input.repeated("zip", JSONKind.member("ZIP"), "a postal code of the viewer")
   private static let maximumRatings = Input.repeated(
     "rating", .rating, "the highest rating that the account may watch, such as MPAA=PG-13")
   private static let channels = Input.repeated(
-    "channel", JSONKind.member("CHANNEL"), "a channel that the account may watch, without an entitle rule")
+    "channel", JSONKind.member("CHANNEL"),
+    "a channel that the account may watch even if no entitle rule allows it")
   private static let passwordChange = Input.option(
     "password-change",
     .choice([("on", JSONValue.bool(true)), ("off", JSONValue.bool(false)), ("provider", JSONValue.null)]),
-    "whether the viewer may change the password on the phone; provider: as the provider's setting says"
+    "whether the viewer may change the password on the phone; \"provider\" uses the provider's setting (the default)"
   )
   private static let options: [any InputDeclaration] = [
     household, zipCodes, maximumRatings, channels, passwordChange,

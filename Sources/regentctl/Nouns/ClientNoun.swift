@@ -119,7 +119,7 @@ enum ClientNoun {
 /// The commands of `regentctl grant`.
 enum GrantNoun {
   static let command = Command(
-    "grant", "OAuth grants, one for each device that paired with a client",
+    "grant", "OAuth sign-ins (grants) of devices paired with an API client",
     details: """
       A grant is paused while its account or integration is disabled. It works again when they are enabled. The tokens \
       of a bound grant (DPoP) can only be used with the client's key.

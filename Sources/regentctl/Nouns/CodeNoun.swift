@@ -5,7 +5,7 @@ import RegentPairing
 /// The commands of `regentctl code`.
 enum CodeNoun {
   static let command = Command(
-    "code", "codes shown on boxes that wait for a phone",
+    "code", "codes that boxes show and no phone has approved yet",
     details: """
       The service stores only hashes of codes, so lists show an id instead of the code. Commands accept the code on \
       the screen or the id.

@@ -8,7 +8,10 @@ import Synchronization
 enum DeviceNoun {
   static let command = Command(
     "device", "boxes that are signed in",
-    details: "Commands accept the short id that the list shows, or the full device id.",
+    details: """
+      Commands accept the short id that the list shows, or the full device id. In "device list acme", acme is a \
+      requestor; --since selects the boxes that signed in within this time.
+      """,
     commands: [
       verb(
         "list", "list boxes that are signed in",
@@ -38,7 +41,7 @@ enum DeviceNoun {
         call.say("device \(call[id]) \(name.map { "is called \($0)" } ?? "has no name")", document)
       },
       verb(
-        "sign-out", "sign out one box, or all boxes that match the options",
+        "sign-out", "sign out one box, or all boxes of a requestor, provider, account or time",
         details: """
           Without ID it ends every sign-in that matches all the options that you give; give at least one. Use \
           --dry-run first to see which. If the command is interrupted, run it again: it continues with the rest.

@@ -8,9 +8,10 @@ enum EntitleNoun {
   static let command = Command(
     "entitle", "rules about which titles the viewers of a provider may watch",
     details: """
-      The most specific pattern that matches a title decides. Among equal patterns, a rule for an account comes before \
-      one for a household, and that before one for everybody; deny comes before allow. A title that no rule matches \
-      is denied, unless it is one of the account's channels.
+      Of the rules that match a title, the one whose pattern has the most characters besides * decides. If several \
+      have the same number, a pattern without * decides; then a rule for an account, for a household, for everybody, \
+      in this order. If two are still equal, deny wins. A title that no rule matches is denied, unless it is a channel that the account was \
+      given with "regentctl account add --channel".
       """,
     commands: [
       verb(

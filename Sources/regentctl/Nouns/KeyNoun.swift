@@ -7,8 +7,9 @@ enum KeyNoun {
   static let command = Command(
     "key", "key pairs that sign the calls of a requestor's apps",
     details: """
-      A key pair is an id (the public key) and a secret. Apps and boxes sign their calls with the secret (purpose \
-      calls). The service signs its database rows with another pair, which never leaves it (purpose rows).
+      A key pair has a public key, which is also its id, and a secret. Apps and boxes sign their calls to the service \
+      with a pair that has the purpose "calls". The service signs its own database rows with a pair that has the \
+      purpose "rows"; its secret never leaves the service. Commands accept the first characters of the public key.
       """,
     commands: [
       verb(
@@ -54,7 +55,7 @@ enum KeyNoun {
           ]))
       },
       verb(
-        "retire", "stop issuing sign-ins with a key, but keep accepting it",
+        "retire", "use newer key pairs for new sign-ins; calls signed with this one still work",
         details: """
           No box is signed out, and calls signed with the key are still accepted. Its sign-ins pass to key pairs that \
           were issued later, so retire a key before its boxes get a new one. Retiring a pair with purpose rows creates \
@@ -106,7 +107,7 @@ enum KeyNoun {
 /// The commands of `regentctl statement`.
 enum StatementNoun {
   static let command = Command(
-    "statement", "software statements, which let apps register themselves",
+    "statement", "software statements: signed texts with which apps register",
     commands: [
       verb(
         "issue", "create a software statement for an application", inputs: [requestor, application],

@@ -5,10 +5,10 @@ import RegentPairing
 /// The commands of `regentctl platform`.
 enum PlatformNoun {
   static let command = Command(
-    "platform", "TV provider accounts of boxes, and the apps that use them",
+    "platform", "sign-ins that boxes share with their apps, and these apps",
     details: """
-      A box has an account after it signed in at a requestor with --platform on. Apps that the viewer allows to use \
-      the account are signed in without a code, and signed out with it.
+      A box has an account to share after it signed in at a requestor that was set with --platform on. Apps that the \
+      viewer allows to use this account are signed in without a code, and signed out with it.
       """,
     commands: [
       verb("list", "list boxes with an account", example: "platform list") { call, admin in

@@ -132,7 +132,7 @@ private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
       ? FileDescriptor(owning: systemCall("read", on: title(of: path)) { dup(0) })
       : FileDescriptor.open(path, O_RDONLY | O_NOCTTY)
   } catch {
-    throw CommandError(error.description, hint: "check the path: \(path)")
+    throw CommandError(error.description, hint: "check the path: ls -l \(shellQuoted(path))")
   }
   var bytes: [UInt8] = []
   while bytes.count <= limit {

@@ -6,7 +6,7 @@ import RegentPairing
 /// The commands of `regentctl token`.
 enum TokenNoun {
   static let command = Command(
-    "token", "sign-ins of boxes; check media tokens",
+    "token", "list and end the sign-ins of boxes; check a media token",
     commands: [
       verb(
         "list", "list sign-ins", inputs: [optionalRequestor, requestor],
@@ -92,7 +92,7 @@ enum TokenNoun {
 /// The commands of `regentctl temporary-pass`.
 enum TemporaryPassNoun {
   static let command = Command(
-    "temporary-pass", "temporary passes in use or used up",
+    "temporary-pass", "time-limited passes to watch without an account",
     commands: [
       verb(
         "list", "list temporary passes in use or used up",

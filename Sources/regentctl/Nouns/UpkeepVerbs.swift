@@ -139,7 +139,7 @@ enum UpkeepVerbs {
       return try NewFile(path)
     } catch {
       guard case .system(let reason) = error.kind, reason.code == EEXIST else { throw error }
-      throw CommandError("\(path) already exists", hint: "choose another name")
+      throw CommandError("\(path) already exists", hint: "give another file name; nothing was changed")
     }
   }
 
@@ -151,7 +151,9 @@ enum UpkeepVerbs {
     while offset < entry.size {
       let part = try await admin.backupPart(entry.id, from: offset)
       guard !part.isEmpty, Int64(part.count) <= entry.size - offset else {
-        throw CommandError("the service ended the copy early", hint: "try again")
+        throw CommandError(
+          "the service sent only a part of the backup; no file was written",
+          hint: "run the command again; if it fails again, read the service's log: journalctl -u regentd -n 20")
       }
       try file.write(part)
       offset += Int64(part.count)

@@ -171,7 +171,7 @@ extension Plan {
           accounts.count > 1 ? "\(step.kind)s \(step.name) and \(accounts.count - 1) more" : "\(step.kind) \(step.name)"
         throw CommandError(
           "\(names): \(inner.message) (\(place) of \(steps.count) changes are done and stay)",
-          hint: inner.hint.map { "\($0); then apply the file again" }
+          hint: inner.hint.map { "\($0); then apply the file again, which does the rest" }
             ?? "correct this, then apply the file again; it continues where it stopped",
           code: inner.code)
       }

@@ -8,7 +8,7 @@ func readSmallFile(_ path: String, for option: String) throws -> [UInt8] {
   do throws(SystemError) {
     file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
   } catch {
-    throw CommandError("\(option): \(error.description)", hint: "check the path: \(path)")
+    throw CommandError("\(option): \(error.description)", hint: "check the path: ls -l \(shellQuoted(path))")
   }
   var bytes: [UInt8] = []
   while bytes.count <= 65_536 {

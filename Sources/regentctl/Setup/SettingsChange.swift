@@ -62,7 +62,8 @@ struct SettingsChange {
     guard isOfMachine, NightlyBackup.hasSystemd else {
       guard isRunning else {
         throw CommandError(
-          "the service is not running", hint: "start it with these settings, then run regentctl setup again")
+          "the settings are saved, but the service is not running",
+          hint: "start the service with them, then run regentctl setup again")
       }
       call.console.note("restart the service with these settings, then run regentctl setup again")
       return
@@ -73,7 +74,7 @@ struct SettingsChange {
     _ = try ChildProgram.run("systemctl", ["restart", "regentd"])
     throw CommandError(
       "the service does not start with these settings, so the old ones were restored",
-      hint: "find the reason: journalctl -u regentd -n 20")
+      hint: "find the reason in the service's log: journalctl -u regentd -n 20")
   }
 
   /// The option that corresponds to a variable: `--public-url` for `REGENT_PUBLIC_URL`.

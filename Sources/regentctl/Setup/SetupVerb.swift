@@ -13,13 +13,17 @@ enum SetupVerb {
       Asks at the terminal for everything that no option gives; without a terminal it uses the defaults. It never \
       changes records that exist, so you can run it again. Only one setup may run at a time; a second one exits with 1.
 
-      First it writes the public address into the service's settings file, prints the difference and restarts the \
-      unit (needs root). If another program uses the port, it names that program and asks for another port. Then it \
-      adds a requestor, a provider, a rule and an account, makes a first backup, prints what doctor finds, and creates \
-      a code for the first box. In scripts, without --invite, it creates a key pair instead and prints it once.
+      First it writes the address and the TLS settings into the service's settings file, prints the lines that it \
+      changed, and restarts the unit (needs root). If another program uses the port, it names that program and asks \
+      for another port. Then it adds a requestor, a provider, a rule and an account, makes a first backup and prints \
+      what doctor finds.
 
-      The service is announced on the local network only if you ask; --announce off stops it. With --json the output \
-      is one document with a member for each step that changed something, and the member doctor.
+      At the end it connects the first box: at a terminal it asks how, with --invite it creates an enrolment code. \
+      Without a terminal and without --invite, it creates a key pair for a requestor that has none, and prints it; the \
+      secret is not shown again.
+
+      A new service is not announced on the local network; setup without --announce changes nothing about that. With \
+      --json it prints one object: a member for each step that changed something, and "doctor" with the findings.
       """,
     inputs: [
       publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, invite,
@@ -90,28 +94,32 @@ enum SetupVerb {
   static let publicURL = Input.option(
     "public-url", phoneAddress, "the address that phones open")
   static let proxy = Input.flag(
-    "proxy", "a proxy on this machine has the certificate (nginx, haproxy, Caddy)")
+    "proxy", "a proxy on this machine handles TLS (nginx, haproxy, Caddy)")
   static let certificate = Input.option(
     "certificate", ValueKind<String>.file, "a file with the certificate chain, if the service itself uses TLS")
   static let certificateKey = Input.option(
     "certificate-key", ValueKind<String>.file, "a file with the private key of --certificate")
   static let listen = Input.option(
-    "listen", ListenPlace.kind, "the address and port to listen on (default: what --public-url requires)")
+    "listen", ListenPlace.kind,
+    "the address and port to listen on (default: the port of --public-url on all addresses; with --proxy a Unix socket)"
+  )
   static let elsewhere = Input.flag(
-    "elsewhere", "the public address is another machine's, which forwards to this one")
+    "elsewhere", "a proxy on another machine has the public address and forwards to this one")
   private static let requestor = Input.option(
     "requestor", identifier("ID", Names.Requestor.self), "the id of the first requestor (default: tv)")
   private static let provider = Input.option(
     "provider", identifier("ID", Names.Provider.self), "the id of the first provider (default: home)")
   private static let account = Input.option(
     "account", identifier("NAME", Names.Account.self),
-    "the first viewer's account; the password is asked for, or read from standard input")
+    "the name of the first viewer's account; setup asks for its password, or reads it from standard input "
+      + "(default: asked at the terminal; without a terminal no account is added)")
   private static let allow = Input.option(
-    "allow", ValueKind<String>.text("PATTERN"), "the titles that all viewers may watch (default: *)")
-  private static let invite = Input.flag("invite", "create a code for the first box instead of a key pair")
+    "allow", ValueKind<String>.text("PATTERN"), "the titles that all viewers may watch (default: *, all titles)")
+  private static let invite = Input.flag(
+    "invite", "create an enrolment code for the first box, also without a terminal")
   private static let announce = Input.option(
     "announce", ValueKind<Bool>.onOff,
-    "whether to announce the service on the local network (default: off)")
+    "whether to announce the service on the local network (default: no change; at first off)")
   static let settings = Input.option(
     "settings", .file, default: "/etc/regent/regentd.env", "the service's settings file")
   private static let backups = Input.option(
