@@ -18,7 +18,7 @@ import threading
 import time
 import types
 
-from account_world import LIMIT, World, wait
+from account_world import LIMIT, World, regent, wait
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "oauth"))
 from issuer import Phone
@@ -67,12 +67,16 @@ ROWS = [
                                                         "status VSA403", PICKER, *OUT]),
     ("the permission is taken while the code is up", CODE + [">sso deny probe", ">approve", "status VSA403", PICKER, *OUT]),
 
+    ("single sign-on is off for the app", [
+        ">integrate APP local --sso off", ">requestor", "complete 1", ">sso sign-in", ">get", "status N004 this app does not work with the provider that "
+        "was chosen single sign-on with local is off", PICKER, *OUT, ">the switch is named", ">integrate APP local --sso on",
+        ">back", "status N005", "authentication 0 PROVIDER_NOT", ">requestor", "complete 1", ">get", *IN]),
+
     # The box is signed in or out by its owner meanwhile.
     ("the box is signed in while the dialog is up", [">get", DIALOG, ">sso sign-in", ">provider local", "dismiss", *IN]),
     ("the box is signed in while the dialog is up, and the viewer cancels", [
         ">get", DIALOG, ">sso sign-in", ">cancel", "dismiss", "status N005", PICKER, *OUT]),
-    ("the box is signed in while the code is up", CODE + [">sso sign-in", "status N000", "authentication 0 GENERIC", ">get",
-                                                         *IN]),
+    ("the box is signed in while the code is up", CODE + [">sso sign-in", ">ignore the end of the code", ">get", *IN]),
     ("the box is signed out while the dialog is up", [">sso sign-in", ">sso sign-out", ">get", DIALOG, ">sso sign-out",
                                                       ">provider local", "dismiss", "code ", ">approve", *IN]),
     ("the box is signed out while the code is up", CODE + [">sso sign-out", "status N000", "authentication 0 GENERIC", *OUT]),
@@ -184,6 +188,12 @@ class Row:
             case ["hear", "of", "it"]: wait(world.is_signed_in, "sign-in of the box")
             case ["sso", "sign-in"]: world.sign_in()
             case ["sso", *more]: world.regent("sso", *more)
+            case ["integrate", *more]: world.control("integrate", *more)
+            case ["the", "switch", "is", "named"]: self.the_switch_is_named()
+            # The owner's program takes the code over or replaces it: then the app is in, or is told that its code is over.
+            case ["ignore", *_]:
+                while self.app.next(1):
+                    pass
             case ["kill", "app"]: self.app.kill()
             case ["restart", "app"]:
                 self.app.kill()
@@ -196,6 +206,18 @@ class Row:
             case ["kill", "service"]: world.service.kill()
             case ["restart", "service"]: world.kill_service()
             case _: self.app.say(step)
+
+    def the_switch_is_named(self):
+        """By everything that an owner or an operator looks at when single sign-on does not happen."""
+        world, wanted = self.world, "regentctl integrate APP local --sso on"
+        for name, said in {
+            "regent sso status": world.regent("sso", "status"),
+            "regent sso status --json": world.regent("sso", "status", "--json"),
+            "regent doctor": world.regent("doctor", fails=True),
+            "the socket": str(regent.Regent(world.socket).platform("APP")),
+            "regentctl doctor": world.control("doctor"),
+        }.items():
+            assert wanted in said, f"{name} does not name the switch: {said}"
 
     def deny(self):
         phone = Phone(types.SimpleNamespace(url=f"http://{self.world.host}", context=None))
@@ -215,6 +237,7 @@ class Row:
         shutil.rmtree(f"{world.home}/box")
         world.start_daemon()
         world.regent("sso", "grant", "probe")
+        world.control("integrate", "APP", "local", "--sso", "on")
 
 
 def provision(world):

@@ -47,4 +47,6 @@ struct AppStanding: Sendable, Equatable {
   var signIn: SignInFacts?
   /// Why the account cannot be used, even if the box is signed in.
   var failure: String?
+  /// Why the service lets this app not use the account.
+  var refusal: String?
 }
