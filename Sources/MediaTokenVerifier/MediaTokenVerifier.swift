@@ -1,5 +1,6 @@
-// MediaTokenVerifier: the library that a stream server links to check short media tokens offline. Owns the checks and
-// the cache of published keys. RegentPairingWire parses the token's text; RegentCryptography checks the signature.
+// MediaTokenVerifier: the library that a stream server links to check short media tokens offline. It contains the
+// checks and the cache of published keys. RegentPairingWire parses the token's text; RegentCryptography checks the
+// signature.
 
 import RegentCryptography
 public import RegentPairing
@@ -115,7 +116,7 @@ public final class MediaTokenVerifier: Sendable {
     }
     let contents = MediaTokenContents(received.token)
     let now = now ?? Instant(milliseconds: wallClock())
-    // A token that was issued in the future is refused as well, even if its signature is valid.
+    // A token that was issued in the future is refused too, even if its signature is valid.
     guard now < contents.expires + skew, contents.timeIssued <= now + skew else {
       return MediaTokenCheck(.expired, contents)
     }
@@ -149,7 +150,7 @@ extension MediaTokenVerifier {
 
   /// Returns the contents of a token with a valid signature, for the C interface.
   ///
-  /// Does not say whether the token is valid.
+  /// The contents do not say whether the token is valid.
   package func contents(of token: String) -> MediaTokenContents? { checkNow(token, nil, nil, nil).contents }
 
   /// Checks a token without a requestor, for the C function `media_token_verify`.

@@ -77,7 +77,7 @@ import Testing
     lock.release()
   }
 
-  @Test func `a claim with patience waits until the lock is released`() throws {
+  @Test func `a process that claims a held lock with a timeout waits until the lock is released`() throws {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let path = "\(folder)/a.lock"
@@ -116,7 +116,7 @@ import Testing
       try writeFile(path, [], mode: 0o644)
       let error = #expect(throws: FileError.self) { _ = try FileLock(at: path) }
       #expect(error?.kind == .modeTooWide(found: 0o644, allowed: 0o600))
-      #expect(error?.hint == "type: chmod 600 '\(path)'")
+      #expect(error?.hint == "run chmod 600 '\(path)'")
     }
   }
 

@@ -68,8 +68,7 @@ ROWS = [
     ("the permission is taken while the code is up", CODE + [">sso deny probe", ">approve", "status VSA403", PICKER, *OUT]),
 
     ("single sign-on is off for the app", [
-        ">integrate APP local --sso off", ">requestor", "complete 1", ">sso sign-in", ">get", "status N004 this app does not work with the provider that "
-        "was chosen single sign-on with local is off", PICKER, *OUT, ">the switch is named", ">integrate APP local --sso on",
+        ">integrate APP local --sso off", ">requestor", "complete 1", ">sso sign-in", ">get", "status N004", PICKER, *OUT, ">the switch is named", ">integrate APP local --sso on",
         ">back", "status N005", "authentication 0 PROVIDER_NOT", ">requestor", "complete 1", ">get", *IN]),
 
     # The box is signed in or out by its owner meanwhile.
@@ -211,6 +210,7 @@ class Row:
         """By everything that an owner or an operator looks at when single sign-on does not happen."""
         world, wanted = self.world, "regentctl integrate APP local --sso on"
         for name, said in {
+            "the SDK's status": next(line for line in self.heard if line.startswith("status N004")),
             "regent sso status": world.regent("sso", "status"),
             "regent sso status --json": world.regent("sso", "status", "--json"),
             "regent doctor": world.regent("doctor", fails=True),

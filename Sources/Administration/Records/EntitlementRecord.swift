@@ -16,11 +16,11 @@ extension Entitlement: AdminDocument {
 /// An entitlement rule as an operator writes it, before the service has given it an id.
 public struct EntitlementRequest: AdminDocument, Hashable {
   public let provider: ProviderID
-  /// The viewers that the rule applies to.
+  /// The viewers to whom the rule applies.
   public let scope: EntitlementScope
   /// The titles that the rule applies to.
   public let pattern: ResourcePattern
-  /// Whether the rule allows or denies.
+  /// Whether the rule allows or denies the titles to these viewers.
   public let effect: EntitlementEffect
 
   public init(
@@ -39,26 +39,28 @@ public struct EntitlementRequest: AdminDocument, Hashable {
       effect: entitlement.effect)
   }
 
-  /// Whether both rules apply to the same titles and viewers, whatever their effects.
+  /// Whether both rules apply to the same titles and viewers, whether they allow or deny.
   public func isAboutSame(as other: EntitlementRequest) -> Bool {
     provider == other.provider && scope == other.scope
       && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
   }
 
-  /// Reads a rule: exactly one of `allow` and `deny`, at most one of `account` and `household`.
+  /// Reads an entitlement rule.
+  ///
+  /// It must have exactly one of `allow` and `deny`, and at most one of `account` and `household`.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let (allow, deny) = (try object.optionalString("allow"), try object.optionalString("deny"))
     let message = try object.displayName("message")
     guard let text = allow ?? deny, allow == nil || deny == nil else {
-      throw JSONShapeError(name: "allow", expected: "there, or \"deny\", and not both")
+      throw JSONShapeError(name: "allow", expected: "given if \"deny\" is not, and only then")
     }
     guard let pattern = ResourcePattern(text) else {
       throw JSONShapeError(
         name: allow == nil ? "deny" : "allow",
-        expected: "a pattern of 1 to \(ResourcePattern.longest) bytes; * stands for anything")
+        expected: "a pattern of 1 to \(ResourcePattern.longest) bytes; * matches any text")
     }
     guard allow == nil || message == nil else {
-      throw JSONShapeError(name: "message", expected: "left out: it says why something is denied")
+      throw JSONShapeError(name: "message", expected: "removed: only deny rules have a message")
     }
     let account: AccountName? = try object.optionalIdentifier("account")
     let household: HouseholdID? = try object.optionalIdentifier("household")
@@ -68,7 +70,7 @@ public struct EntitlementRequest: AdminDocument, Hashable {
     case (let account?, nil): scope = .account(account)
     case (nil, let household?): scope = .household(household)
     case (_?, _?):
-      throw JSONShapeError(name: "household", expected: "left out when an account is named")
+      throw JSONShapeError(name: "household", expected: "removed if the member account is given")
     }
     self.init(
       provider: try object.identifier("provider"), scope: scope, pattern: pattern,

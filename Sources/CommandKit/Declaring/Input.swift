@@ -1,7 +1,7 @@
-/// One thing that a command is told: an option, a flag or an argument, with its type, default and help text.
+/// An option, a flag or an argument of a command, with its type, default and help text.
 ///
-/// Declare each once, as a constant beside the command; the command lists it, and the action asks the
-/// ``Invocation`` for its value with the same constant, already checked and typed:
+/// Declare each input once, as a constant beside the command. The command lists it, and the action reads its checked
+/// value from the ``Invocation`` with the same constant:
 ///
 /// ```swift
 /// static let listen = Input.option("listen", .text, default: "127.0.0.1:8787", "where to listen")
@@ -10,69 +10,74 @@
 /// }
 /// ```
 public struct Input<Value: Sendable>: InputDeclaration {
-  /// All of it that does not depend on the type.
+  /// All properties of the input that do not depend on the type of its value.
   public var specification: InputSpecification
-  /// From the texts that were given, in order, to the value; none given means absent.
+  /// Makes the value from the texts that were given, in their order.
+  ///
+  /// The list is empty if the input was not given.
   let assemble: @Sendable ([String]) throws(ValueProblem) -> Value
 
-  /// Reads the texts that were given; for the reader of command lines.
+  /// Makes the value from the texts that were given.
+  ///
+  /// The parser of command lines calls this.
   public func value(of texts: [String]) throws(ValueProblem) -> any Sendable {
     TypedValue(value: try assemble(texts))
   }
 }
 
-/// A value with its type around it, because an empty optional in an `any` no longer knows what it was.
+/// A value wrapped with its static type: an empty optional stored in `any Sendable` loses its type.
 struct TypedValue<Value: Sendable>: Sendable {
   let value: Value
 }
 
-/// What an ``Input`` is without its type, so that inputs of all types stand in one list.
+/// An ``Input`` without its value type, so that inputs of different types fit into one list.
 public protocol InputDeclaration: Sendable {
-  /// All of it that does not depend on the type.
+  /// All properties of the input that do not depend on the type of its value.
   var specification: InputSpecification { get }
-  /// Reads the texts that were given.
+  /// Makes the value from the texts that were given.
   func value(of texts: [String]) throws(ValueProblem) -> any Sendable
 }
 
-/// How an input is written, and what is said about it.
+/// How an input is written on the command line, and its help text.
 public struct InputSpecification: Sendable {
-  /// How an input is written on the command line.
+  /// The form of an input on the command line.
   public enum Form: Sendable {
-    /// `--name`.
+    /// A flag, written as `--name`.
     case flag
-    /// `--name VALUE`.
+    /// An option with a value, written as `--name VALUE`.
     case option
-    /// A word without dashes; its place decides.
+    /// A word without dashes, identified by its position.
     case argument
   }
 
-  /// Without dashes: `public-url`, or for an argument what help calls it: `ID`.
+  /// The input's name without dashes, such as `public-url`; for an argument the placeholder in help, such as `ID`.
   public let name: String
-  /// How it is written on the command line.
   public let form: Form
-  /// One line for people, lower case, no full stop.
+  /// The line about the input in help: lower case, without a full stop.
   public let help: String
-  /// What stands for the value in help: `URL`.
+  /// The placeholder in help for the input's value, such as `URL`.
   public let placeholder: String
-  /// Whether it may be given again.
+  /// Whether the input may be given more than once.
   public let isRepeated: Bool
-  /// Whether it must be given.
   public let isRequired: Bool
-  /// The default as it would be typed.
+  /// The default value, as a user would type it.
   public let defaultText: String?
-  /// The environment variable that stands in when it is not given on the command line.
+  /// The environment variable that is read when the input is not on the command line.
   public var environment: String?
-  /// Whether no environment variable stands in for it.
+  /// Whether the input can only be given on the command line, even if the command's other options have environment
+  /// variables.
   public var isSaidEachTime = false
-  /// What a shell offers for the value.
+  /// What the shell completes as the input's value.
   public var completion: ValueCompletion
 
-  /// How it is written in messages: `--name`, or `ID`.
+  /// The name of the input in messages: `--name`, or `ID` for an argument.
   public var label: String { form == .argument ? name : "--\(name)" }
 }
 
 extension Input {
-  /// `--name VALUE`, which may be left out; the value is then nil.
+  /// Declares an optional `--name VALUE`.
+  ///
+  /// The value is nil if the option is not given.
   public static func option<Wrapped>(
     _ name: String, _ kind: ValueKind<Wrapped>, _ help: String
   ) -> Input<Wrapped?> where Value == Wrapped? {
@@ -82,7 +87,9 @@ extension Input {
     }
   }
 
-  /// `--name VALUE`, which may be left out; the value is then `standard`.
+  /// Declares an optional `--name VALUE`.
+  ///
+  /// The value is `standard` if the option is not given.
   public static func option(
     _ name: String, _ kind: ValueKind<Value>, default standard: Value, _ help: String
   ) -> Input<Value> {
@@ -94,21 +101,25 @@ extension Input {
     }
   }
 
-  /// `--name VALUE`, which must be given.
+  /// Declares a required `--name VALUE`.
   public static func required(
     _ name: String, _ kind: ValueKind<Value>, _ help: String
   ) -> Input<Value> {
     one(.init(name, .option, kind, help, isRequired: true), kind)
   }
 
-  /// `--name VALUE`, any number of times, in order.
+  /// Declares a `--name VALUE` that may be given any number of times.
+  ///
+  /// The values keep their order.
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, _ help: String
   ) -> Input<[Element]> where Value == [Element] {
     many(.init(name, .option, kind, help, isRepeated: true), kind)
   }
 
-  /// `--name VALUE`, any number of times; `standard` when it is never given.
+  /// Declares a `--name VALUE` that may be given any number of times.
+  ///
+  /// The value is `standard` if it is never given.
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, default standard: [Element], _ help: String
   ) -> Input<[Element]> where Value == [Element] {
@@ -118,14 +129,14 @@ extension Input {
       default: standard)
   }
 
-  /// A word that must be there.
+  /// Declares a required argument (a word without dashes).
   public static func argument(
     _ name: String, _ kind: ValueKind<Value>, _ help: String
   ) -> Input<Value> {
     one(.init(name, .argument, kind, help, isRequired: true), kind)
   }
 
-  /// A word that may be left out.
+  /// Declares an optional argument (a word without dashes).
   public static func optionalArgument<Wrapped>(
     _ name: String, _ kind: ValueKind<Wrapped>, _ help: String
   ) -> Input<Wrapped?> where Value == Wrapped? {
@@ -136,28 +147,28 @@ extension Input {
     }
   }
 
-  /// All remaining words: at least one, or with `orNone` also none.
+  /// Declares an argument that takes all remaining words: at least one, or with `orNone` any number.
   public static func arguments<Element>(
     _ name: String, _ kind: ValueKind<Element>, orNone: Bool = false, _ help: String
   ) -> Input<[Element]> where Value == [Element] {
     many(.init(name, .argument, kind, help, isRepeated: true, isRequired: !orNone), kind)
   }
 
-  /// The same, with an environment variable that stands in when it is not given.
+  /// Returns a copy of the input that reads an environment variable when the input is not on the command line.
   public func environment(_ variable: String) -> Input {
     var copy = self
     copy.specification.environment = variable
     return copy
   }
 
-  /// The same, without the variable that the other options of its command have: what is a yes to one call.
+  /// Returns a copy of the input without an environment variable, for a confirmation that must be given on each call.
   public func saidEachTime() -> Input {
     var copy = self
     copy.specification.isSaidEachTime = true
     return copy
   }
 
-  /// The same, with values that a shell offers, found when somebody presses Tab.
+  /// Returns a copy of the input whose values are completed by a function, which runs when the user presses Tab.
   public func completed(
     by find: @escaping @Sendable (CompletionRequest) async -> [Candidate]
   ) -> Input {
@@ -170,7 +181,7 @@ extension Input {
     _ specification: InputSpecification, _ kind: ValueKind<Value>
   ) -> Input<Value> {
     Input(specification: specification) { texts throws(ValueProblem) in
-      // The reader refuses a command line without it before anybody asks for its value.
+      // The parser rejects a command line without a required input before it reads values.
       guard let text = texts.last else { throw ValueProblem("is missing") }
       return try kind.read(text)
     }
@@ -190,12 +201,14 @@ extension Input {
 }
 
 extension Input where Value == Bool {
-  /// `--name`: true when it is given.
+  /// Declares a `--name` without a value.
+  ///
+  /// It is true if it is given.
   public static func flag(_ name: String, _ help: String) -> Input<Bool> {
     let specification = InputSpecification(
       name: name, form: .flag, help: help, placeholder: "", isRepeated: false, isRequired: false,
       defaultText: nil, environment: nil, completion: .nothing)
-    // A flag given is the word "on", so that `REGENT_NAME=off` can say no.
+    // A flag that is given has the text "on", so that an environment variable can set it to "off".
     return Input(specification: specification) { texts throws(ValueProblem) in
       guard let text = texts.last else { return false }
       return try ValueKind.onOff.read(text)

@@ -22,7 +22,7 @@ struct DaemonIdentity: Sendable, Equatable {
   func isAnother(at place: String) -> CommandError {
     CommandError(
       "the daemon at \(place) runs with another \(differences.joined(separator: ", "))",
-      hint: "leave --socket away to do it without that daemon, or leave away what differs",
+      hint: "remove --socket to work without that daemon, or use the daemon's settings",
       code: "daemon", exit: .usage)
   }
 }
@@ -38,7 +38,7 @@ extension DaemonIdentity {
 }
 
 extension AgentSettings {
-  /// Adapts these settings to a sign-in for the daemon that runs for this box, so that the daemon's tokens are renewed.
+  /// Adapts these settings to a sign-in for the daemon that runs for this box, so that the daemon gets the new tokens.
   ///
   /// Root reads the credentials first and then becomes the daemon's user, who must be able to read the stored tokens.
   /// For another user, the daemon does the sign-in if agent.conf allows it.
@@ -73,7 +73,7 @@ extension AgentSettings {
 
   /// Adapts these settings to the daemon's folder, for commands that do not need the service.
   ///
-  /// Root becomes the daemon's user.
+  /// A process of root becomes the daemon's user.
   func inDaemonsFolder() async throws(CommandError) -> AgentSettings {
     guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else { return self }
     let home = daemon.home
@@ -82,8 +82,8 @@ extension AgentSettings {
     guard home.isForeign else { return settings }
     guard Accounts.effectiveUser == 0 else {
       throw CommandError(
-        "the daemon keeps this in \(home.state), where this user may not write",
-        hint: "type the same with sudo, or give --state DIR for this user alone", code: "daemon")
+        "the daemon stores this in \(home.state), where this user may not write",
+        hint: "run the command with sudo, or add --state DIR for this user only", code: "daemon")
     }
     try become(home.user)
     return settings
@@ -101,7 +101,7 @@ extension AgentSettings {
     Accounts.title(of: Accounts.effectiveUser)
   }
 
-  /// Starts a sign-in in this process: with the SDK, or at another OAuth server.
+  /// Starts a sign-in in this process: with the SDK at the TV service, or at another OAuth server.
   func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> any PairLink {
     if let name = order.oauth {
       return try OAuthLink(name, in: state, isForced: order.isForced, buildTime: buildTime)
@@ -124,10 +124,10 @@ extension AgentSettings {
   private func cannotPair(beside home: DaemonIdentity) -> CommandError {
     let place = socket.map { " --socket \(shellQuoted($0))" } ?? ""
     return CommandError(
-      "the daemon keeps its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
+      "the daemon stores its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
         + "this user may not write there",
-      hint: "type: sudo regent pair\(place), or give --state DIR for a sign-in of this user alone; a launcher may "
-        + "when agent.conf says allow = user:\(ownName) pair",
+      hint: "run sudo regent pair\(place), or add --state DIR for a sign-in of this user only; to allow this user, add "
+        + "allow = user:\(ownName) pair to agent.conf",
       code: "daemon")
   }
 }

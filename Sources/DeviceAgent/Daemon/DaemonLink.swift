@@ -3,7 +3,7 @@ import RegentJSON
 
 /// A sign-in that the daemon does.
 ///
-/// This process only displays it, and needs neither the secret nor access to the tokens.
+/// This process only displays the sign-in, and needs neither the box's secret nor access to its tokens.
 final class DaemonLink: PairLink {
   private let daemon: DaemonClient
   private let id: String
@@ -16,7 +16,7 @@ final class DaemonLink: PairLink {
     self.daemon = daemon
     let answer = try await daemon.pair("begin", order.document)
     guard let id = answer["id"]?.string, let after = answer["after"]?.int64 else {
-      throw CommandError("the daemon's answer cannot be read", code: "daemon")
+      throw CommandError("unexpected answer from the daemon", code: "daemon")
     }
     self.id = id
     self.after = Int(after)

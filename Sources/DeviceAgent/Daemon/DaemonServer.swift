@@ -23,8 +23,8 @@ struct DaemonServer: Sendable {
   ///
   /// The user `owner` may do everything, as root may.
   ///
-  /// `report` gets the lines for the log: which user got a secret, changed something or was refused. They never contain
-  /// a token.
+  /// `report` gets the lines for the log, which say which user got a secret, changed something or was refused. The
+  /// lines never contain a token.
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
@@ -38,17 +38,17 @@ struct DaemonServer: Sendable {
     self.pairing =
       pairing
       ?? PairHost { _ throws(CommandError) in
-        throw CommandError("this daemon signs nobody in", code: "not-allowed")
+        throw CommandError("this daemon does not sign boxes in", code: "not-allowed")
       }
     self.platform = platform
     self.oauth = oauth
     lines = CappedLines(write: report)
   }
 
-  /// The routes of the common socket.
+  /// The router for the socket that all local programs share.
   func router() throws -> Router { try router(routes()) }
 
-  /// The routes of an app's own socket: the requests for apps, and the liveness check.
+  /// The routes of the socket that belongs to one app: the requests for apps, and the liveness check.
   func router(ofApp socket: String) throws -> Router {
     var routes = Routes()
     mountAlive(&routes)
@@ -64,9 +64,7 @@ struct DaemonServer: Sendable {
     }
   }
 
-  /// All routes of the common socket.
-  ///
-  /// `docs/socket.md` describes them.
+  /// All routes of the socket that the local programs share; `docs/socket.md` describes them.
   func routes() -> Routes {
     var routes = Routes()
     mountAlive(&routes)
@@ -100,7 +98,8 @@ struct DaemonServer: Sendable {
     }
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
-        // Signing out deletes the box's key too, and retries until the service has confirmed it.
+        // If the box has apps, signing out deletes the box's key too, and is retried until the service has confirmed
+        // it.
         guard let platform else { return .object(try await source.signOut().members) }
         return .object(try await platform.host.signOut().members)
       }
@@ -199,9 +198,9 @@ struct DaemonServer: Sendable {
     guard isOwners || call != nil || !isAllowed(request, .header, nil) else {
       return refuse(request, "\(request.peer) header \(detail)") { user in
         CommandError(
-          "user \(Self.name(user)) may not ask the daemon for a header of that call",
+          "user \(Self.name(user)) may not get a header for this call",
           hint:
-            "no permission gives it: the daemon has calls of its own for sign-outs, apps and titles; see socket.md",
+            "no permission allows it; use the daemon's own calls for sign-outs, apps and titles (socket.md)",
           code: "not-allowed")
       }
     }
@@ -282,8 +281,8 @@ struct DaemonServer: Sendable {
   /// An error whose hint is the line for agent.conf that allows this request.
   private static func refusal(of what: String, to user: UInt32?) -> CommandError {
     CommandError(
-      "user \(name(user)) may not ask the daemon for \(what)",
-      hint: "add to agent.conf: allow = user:\(name(user)) \(what) and then type: systemctl restart regent",
+      "user \(name(user)) may not use \(what)",
+      hint: "add to agent.conf: allow = user:\(name(user)) \(what); then run systemctl restart regent",
       code: "not-allowed")
   }
 

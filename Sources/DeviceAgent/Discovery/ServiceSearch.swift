@@ -9,9 +9,10 @@ import RegentPlatform
 /// The query is sent three times, because datagrams get lost, especially on wireless networks. The responses come to
 /// this process, so no resolver such as Avahi is needed.
 enum ServiceSearch {
-  /// When the query is sent, and the end of the search, in milliseconds from its start.
+  /// When the query is sent, and when the search ends, in milliseconds from its start.
   private static let pauses: [UInt64] = [0, 250, 600, 1_200]
-  /// The most datagrams that are read, so that a machine that floods the box can only end the search early.
+  /// The maximum number of datagrams that are read, so that a machine that floods the box can only end the search
+  /// early.
   private static let mostDatagrams = 256
 
   /// The IPv4 multicast address and port of multicast DNS (RFC 6762).
@@ -46,10 +47,13 @@ enum ServiceSearch {
 /// The service at which the box is enrolled.
 struct ServiceChoice {
   let address: AbsoluteURL
-  /// Whether the address came from an announcement on the network, and not from the user.
+  /// Whether the address came from an announcement on the network.
+  ///
+  /// Otherwise the user gave it.
   let isFound: Bool
 
-  /// A service whose address the user typed or the settings contain, unless `isFound` is set.
+  /// Creates a choice from an address that the user typed or the settings contain, or that was found if `isFound` is
+  /// set.
   init(_ address: AbsoluteURL, isFound: Bool = false) {
     self.address = address
     self.isFound = isFound
@@ -57,12 +61,12 @@ struct ServiceChoice {
 
   /// Searches for services.
   ///
-  /// Takes the only one, lets the user choose one of several, or asks for an address.
+  /// If there is one, takes it; if there are several, lets the user choose; if there is none, asks for an address.
   init(_ call: Invocation) throws(CommandError) {
     // Without a network or a socket, the search counts as empty.
     let found = (try? ServiceSearch.services()) ?? []
     switch found.count {
-    case 0: call.console.note("no service announces itself in this network")
+    case 0: call.console.note("no service was found on this network")
     case 1: call.console.note("found: \(Self.line(found[0]))")
     default:
       for (index, service) in found.enumerated() { call.console.note("\(index + 1)  \(Self.line(service))") }
@@ -72,14 +76,15 @@ struct ServiceChoice {
       return
     }
     self = try Prompt.answer(
-      found.isEmpty ? "address of the service" : "which of them, or another address", usual: nil, orGive: "--service",
+      found.isEmpty ? "address of the service" : "the number of a service, or another address", usual: nil,
+      orGive: "--service",
       call
     ) { text throws(CommandError) in
       if let number = Int(text), found.indices.contains(number - 1) {
         return ServiceChoice(found[number - 1].address, isFound: true)
       }
       guard let typed = try? AbsoluteURL(parsing: text), typed.scheme == "https" || typed.scheme == "http" else {
-        throw .usage("that is no address", hint: "write it as https://tv.example.org")
+        throw .usage("this is not a web address", hint: "use a form such as https://tv.example.org")
       }
       return ServiceChoice(typed)
     }
@@ -87,13 +92,15 @@ struct ServiceChoice {
 
   /// The address to write into the settings.
   ///
-  /// An attacker on the network can announce an address and forward the box's requests. The attacker cannot read them,
-  /// but the box would use the attacker's address from then on. For an address that was found, the box therefore stores
-  /// the one in the enrolment response, which only the service that made the code can encrypt.
+  /// An attacker on the network can announce an address and forward the box's requests. The attacker cannot read the
+  /// requests, but the box would use the attacker's address from then on. For an address that was found, the box
+  /// therefore stores the one in the enrolment response, which only the service that made the enrolment code can
+  /// encrypt.
   func kept(_ grant: EnrolmentGrant) throws(CommandError) -> AbsoluteURL {
     guard isFound else { return address }
     guard let own = try? AbsoluteURL(parsing: grant.service) else {
-      throw CommandError("the service does not say its address", hint: "type the one that phones open: --service")
+      throw CommandError(
+        "the service does not publish its address", hint: "add --service with the address that phones open")
     }
     return own
   }

@@ -1,12 +1,13 @@
 import CommandKit
 import RegentJSON
+import RegentPairing
 import RegentPlatform
 
 /// The findings of `doctor` about the box's TV provider account and its apps.
 ///
-/// Empty if the box has no app.
+/// There are none if the box has no app.
 enum AccountFindings {
-  /// A sign-in that expires sooner than this gets a note, in milliseconds.
+  /// A sign-in that expires within this time gets a note, in milliseconds.
   private static let soon: Int64 = 3 * 86_400_000
 
   static func of(_ daemon: DaemonClient, now: Int64) async -> [Finding] {
@@ -14,7 +15,7 @@ enum AccountFindings {
     do throws(CommandError) {
       status = try await daemon.sso("status")
     } catch {
-      // This user may not ask, or the daemon is of an earlier version.
+      // There is no finding if this user may not ask the daemon, or if the daemon is of an earlier version.
       guard !["not-allowed", "no-such-call"].contains(error.code) else { return [] }
       return [.bad("account", error)]
     }
@@ -36,8 +37,8 @@ enum AccountFindings {
       findings.append(
         Finding(
           subject: "apps", verdict: .note,
-          sentence: "decided about, and named by no line of agent.conf: \(unnamed.joined(separator: ", "))",
-          hint: "add the line, or type: regent sso reset \(first)"))
+          sentence: "there are decisions for apps that agent.conf does not name: \(unnamed.joined(separator: ", "))",
+          hint: "add a line app = …, or run regent sso reset \(first)"))
     }
     return findings
   }
@@ -46,24 +47,25 @@ enum AccountFindings {
     if let failure = status["failure"]?.string {
       return Finding(
         subject: "account", verdict: .bad, sentence: "the box's account cannot be used: \(failure)",
-        hint: "sign in anew: regent sso sign-in --force", exit: .failed)
+        hint: "sign in again: regent sso sign-in --force", exit: .failed)
     }
     if let refusal = status["refusal"]?.string {
       return Finding(
-        subject: "account", verdict: .bad, sentence: "the service lets no app use the box's account: \(refusal)",
-        hint: "its operator marks the box maker's requestor: regentctl requestor set ID --platform on", exit: .failed)
+        subject: "account", verdict: .bad,
+        sentence: "the service does not allow apps to use the box's account: \(refusal)",
+        hint: "ask its operator to run regentctl requestor set ID --platform on", exit: .failed)
     }
     guard let provider = status["providerName"]?.string, let expires = status["expires"]?.int64 else {
       return Finding(
-        subject: "account", verdict: .note, sentence: "\(apps.count) apps, and nobody is signed in for them",
-        hint: "sign in with: regent sso sign-in")
+        subject: "account", verdict: .note, sentence: "there are \(apps.count) apps, but the box is not signed in",
+        hint: "sign in: regent sso sign-in")
     }
     let granted = apps.filter { $0["permission"]?.string == "granted" }.count
     let days = max(0, expires - now) / 86_400_000
     let sentence = "\(provider), for \(granted) of \(apps.count) apps, ends in \(days) days"
     return expires - now < soon
       ? Finding(
-        subject: "account", verdict: .note, sentence: sentence, hint: "sign in anew: regent sso sign-in --force")
+        subject: "account", verdict: .note, sentence: sentence, hint: "sign in again: regent sso sign-in --force")
       : Finding(subject: "account", verdict: .good, sentence: sentence)
   }
 
@@ -71,9 +73,13 @@ enum AccountFindings {
     let user = refusal["user"]?.int64 ?? 0
     let requestor = refusal["requestor"]?.string ?? ""
     let name = UInt32(exactly: user).map { Accounts.title(of: $0) } ?? String(user)
+    // Any local user chooses this text. In a line for agent.conf, a text with spaces would be several words.
+    let isOneWord = RequestorID(requestor) != nil && !requestor.contains(where: \.isWhitespace)
     return Finding(
       subject: "apps", verdict: .note,
-      sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor) and is no app",
-      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) requestor:\(requestor)")
+      sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for "
+        + "\(isOneWord ? requestor : "an invalid requestor"), but is not an app in agent.conf",
+      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) "
+        + "requestor:\(isOneWord ? requestor : "ID")")
   }
 }

@@ -8,7 +8,7 @@ struct NoService: EntitlementSource {
   private func refuse<Answer>() throws(CommandError) -> Answer {
     throw CommandError(
       "this box has no TV service, only tokens of other services",
-      hint: "regent oauth list shows those; for a TV service: regent setup, then start the daemon again",
+      hint: "list them: regent oauth list; to add a TV service, run regent setup and restart the daemon",
       code: "no-service")
   }
 
@@ -24,8 +24,8 @@ struct NoService: EntitlementSource {
 extension AgentSettings {
   /// Whether no TV service is configured at all, and the box has sign-ins of `regent oauth`.
   ///
-  /// A partial configuration is a mistake and is reported. So is an empty one on a box without sign-ins of `regent
-  /// oauth`.
+  /// A partial configuration is reported as a mistake. An empty configuration on a box without sign-ins of `regent
+  /// oauth` is reported too.
   func hasOAuthAlone() throws(CommandError) -> Bool {
     guard services.isEmpty, requestor == nil, publicKey == nil, statementFile == nil, appRules.isEmpty
     else { return false }

@@ -54,7 +54,7 @@ final class OAuthCaller: Sendable {
     guard !places.isEmpty else {
       throw .broken(
         .usage(
-          "--issuer is no address of a server", hint: "write it as https://login.example.org, without a question mark"))
+          "--issuer is not a web address", hint: "use a form such as https://login.example.org, without a query"))
     }
     for place in places {
       let response = try await send(.get, place, body: [], headers: [], deadline: Self.deadline)
@@ -66,7 +66,7 @@ final class OAuthCaller: Sendable {
     }
     throw .broken(
       CommandError(
-        "\(OAuthClient.shown(issuer)) has no document for clients",
+        "\(OAuthClient.shown(issuer)) has no OAuth metadata document",
         hint: "check --issuer: the address that the server's operator calls \"issuer\"", code: "oauth-server"))
   }
 
@@ -99,14 +99,14 @@ final class OAuthCaller: Sendable {
       do throws(OAuthTrouble) {
         return try Self.answer(response)
       } catch {
-        // If the box's clock is wrong or the nonce expired, the response contained the time or the nonce for a valid
-        // proof.
+        // If the box's clock was wrong or the nonce had expired, the refusal contained the time or the nonce for a
+        // valid DPoP proof. Repeat the request once with it.
         guard case .refused(let code, _) = error, key != nil, hasLearned, !isRepeated,
           code == "use_dpop_nonce" || code == "invalid_dpop_proof"
         else { throw error }
       }
     }
-    throw .broken(CommandError("the server takes no proof", code: "oauth-server"))
+    throw .broken(CommandError("the server does not accept DPoP proofs", code: "oauth-server"))
   }
 
   /// Revokes a token (RFC 7009).
@@ -138,7 +138,7 @@ final class OAuthCaller: Sendable {
     }
   }
 
-  /// Stores the nonce and the clock difference of a response.
+  /// Stores the DPoP nonce of a response, and the difference between the server's clock and the box's.
   ///
   /// - Returns: whether a new proof would differ from the last one.
   private func learn(_ response: ClientResponse) -> Bool {
@@ -150,7 +150,7 @@ final class OAuthCaller: Sendable {
     return learned.withLock { learned in
       let isNews = nonce != nil && nonce != learned.nonce || ahead.map { abs($0 - learned.ahead) > 5_000 } ?? false
       if let nonce { learned.nonce = nonce }
-      // Differences up to five seconds are network delay.
+      // A difference of up to five seconds between the clocks is network delay.
       if let ahead { learned.ahead = abs(ahead) > 5_000 ? ahead : 0 }
       return isNews
     }
@@ -208,7 +208,8 @@ final class OAuthCaller: Sendable {
       throw .refused(
         code: word,
         CommandError(
-          "\(response.url.origin) refuses: \(word)", hint: sentence.flatMap { $0.isEmpty ? nil : "it says: \($0)" },
+          "\(response.url.origin) refused the request: \(word)",
+          hint: sentence.flatMap { $0.isEmpty ? nil : "its reason: \($0)" },
           code: "refused"))
     }
     if let trouble = passing(response) { throw trouble }
@@ -216,7 +217,7 @@ final class OAuthCaller: Sendable {
     return object
   }
 
-  /// The error if the status is one that a retry may resolve.
+  /// The error if the HTTP status is one that a retry may resolve; otherwise nil.
   private static func passing(_ response: ClientResponse) -> OAuthTrouble? {
     guard response.status.rawValue >= 500 || [408, 429].contains(response.status.rawValue) else { return nil }
     let asked = response.header(HeaderName(literal: "Retry-After")).flatMap { Int64($0) }
@@ -224,8 +225,8 @@ final class OAuthCaller: Sendable {
     let sentence = object(response)?["error_description"]?.string.map { OAuthClient.shown($0) } ?? ""
     return .away(
       CommandError(
-        "\(response.url.origin) is busy or has a problem (\(response.status.rawValue))",
-        hint: "try again in a minute" + (sentence.isEmpty ? "" : "; it says: \(sentence)"),
+        "\(response.url.origin) is overloaded or has a problem (\(response.status.rawValue))",
+        hint: "try again in a minute" + (sentence.isEmpty ? "" : "; its reason: \(sentence)"),
         code: "busy", exit: .unreachable), asked: asked)
   }
 
@@ -234,9 +235,9 @@ final class OAuthCaller: Sendable {
     return .broken(
       CommandError(
         isRedirect
-          ? "\(response.url.origin) sends us elsewhere, where no secret of this box goes"
-          : "\(response.url.origin) gave an answer that is not OAuth's (\(response.status.rawValue))",
-        hint: "check --issuer, and that no sign-in page of the network stands in the way", code: "oauth-server"))
+          ? "\(response.url.origin) redirects to another address, which is refused"
+          : "the answer of \(response.url.origin) is not an OAuth answer (\(response.status.rawValue))",
+        hint: "check --issuer, and whether the network has a sign-in page of its own", code: "oauth-server"))
   }
 }
 
@@ -246,14 +247,16 @@ extension DPoPProof {
     _ method: String, _ address: String, token: String?, nonce: String?, key: SigningKey, at wall: Int64
   ) throws(CommandError) -> String {
     guard let target = ProofTarget(address) else {
-      throw .usage("\"\(OAuthClient.shown(address))\" is no address", hint: "write it as https://api.example.org/path")
+      throw .usage(
+        "\"\(OAuthClient.shown(address))\" is not a web address",
+        hint: "use a form such as https://api.example.org/path")
     }
     do throws(KeyError) {
       return try make(
         for: Request(method: method, target: target, accessToken: token), with: key, nonce: nonce,
         at: Instant(milliseconds: wall))
     } catch {
-      throw CommandError("no proof could be made: \(error)")
+      throw CommandError("could not create a DPoP proof: \(error)")
     }
   }
 }

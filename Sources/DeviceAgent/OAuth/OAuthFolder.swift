@@ -13,14 +13,14 @@ struct OAuthFolder: Sendable {
   private let path: String
   private let parent: String
 
-  /// The most sign-ins of a box.
+  /// The maximum number of sign-ins of a box at OAuth servers.
   ///
-  /// Each needs a folder, and a list reads all of them.
+  /// Each needs a folder, and a list reads all folders.
   static let most = 64
   private static let limit = 262_144
-  /// How long to wait for the lock.
+  /// How long to wait for the lock, in seconds.
   ///
-  /// It exceeds the time that a refresh may take.
+  /// It exceeds the time that a token refresh may take.
   private static let patience = Duration.seconds(45)
 
   init(_ name: String, in state: String) {
@@ -61,7 +61,7 @@ struct OAuthFolder: Sendable {
     guard OAuthFolder.isName(name), let document = try read("client") else {
       throw CommandError(
         "there is no \"\(OAuthClient.shown(name))\"",
-        hint: "regent oauth list shows those that there are, regent oauth add adds one", code: "not-found")
+        hint: "list the names: regent oauth list; to add one, run regent oauth add", code: "not-found")
     }
     guard let client = OAuthClient(document) else { throw damaged("client") }
     return client
@@ -79,7 +79,7 @@ struct OAuthFolder: Sendable {
 
   func forgetTokens() throws(CommandError) { try remove("tokens") }
 
-  /// The stored code.
+  /// The stored registration code.
   ///
   /// An unreadable file counts as none: the viewer only has to approve another code.
   func pendingCode() -> PendingCode? { ((try? read("pending")) ?? nil).flatMap(PendingCode.init) }
@@ -88,30 +88,30 @@ struct OAuthFolder: Sendable {
 
   func forgetPendingCode() { try? remove("pending") }
 
-  /// The key to which tokens are bound.
+  /// The key to which tokens are bound (DPoP).
   ///
   /// It is generated at the first use.
   func key() throws(CommandError) -> SigningKey {
-    let bytes: [UInt8]
+    var bytes: [UInt8]
     do throws(FileError) {
       bytes = try DurableFile.read("\(path)/key", limit: 16_384)
     } catch {
       guard error.kind == .missing else { throw Self.trouble(error) }
       return try newKey()
     }
-    guard let key = try? SigningKey(pem: Secret(wiping: bytes)) else { throw damaged("key") }
+    guard let key = try? SigningKey(pem: Secret(emptying: &bytes)) else { throw damaged("key") }
     return key
   }
 
   private func newKey() throws(CommandError) -> SigningKey {
     guard let key = try? SigningKey.generate(.es256), let pem = try? key.pem() else {
-      throw CommandError("no key could be made")
+      throw CommandError("could not create a key")
     }
     try write(bytes: pem.exposedBytes(), "key")
     return key
   }
 
-  /// The certificate authorities for this server.
+  /// The certificate authorities that are trusted for this OAuth server.
   var authorities: CertificateAuthorities { isFile("\(path)/ca.pem") ? .file("\(path)/ca.pem") : .system }
 
   func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
@@ -142,12 +142,12 @@ struct OAuthFolder: Sendable {
     } catch {
       guard case .held = error.kind else { throw Self.trouble(error) }
       throw CommandError(
-        "\"\(name)\" is just being signed in by another program of this box",
-        hint: "wait until that has ended", code: "busy")
+        "another program of this box is signing \"\(name)\" in",
+        hint: "wait until it ends", code: "busy")
     }
   }
 
-  /// Deletes all files.
+  /// Deletes all files of the sign-in.
   ///
   /// The client's file is deleted last, so that an interrupted removal can be repeated.
   func removeAll() throws(CommandError) {
@@ -191,7 +191,7 @@ struct OAuthFolder: Sendable {
 
   private func damaged(_ file: String) -> CommandError {
     CommandError(
-      "\(path)/\(file) is damaged", hint: "begin again: regent oauth remove \(name), then regent oauth add \(name)",
+      "\(path)/\(file) is damaged", hint: "start again: regent oauth remove \(name), then regent oauth add \(name)",
       code: "storage")
   }
 

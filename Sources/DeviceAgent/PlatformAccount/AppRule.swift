@@ -3,7 +3,7 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// A line of `agent.conf` that defines an app of the box's platform account.
+/// A line of `agent.conf` that defines an app which may use the box's shared account (the platform account).
 ///
 ///     app = NAME user:kodi requestor:acme socket:NAME
 ///
@@ -18,7 +18,9 @@ struct AppRule: Sendable, Equatable {
   /// The name of the socket that only this app may use.
   private(set) var socket: String?
 
-  /// The most lines; a box needs far fewer.
+  /// The maximum number of app lines in a settings file.
+  ///
+  /// A box needs far fewer.
   static let most = 256
 
   init(parsing text: String, in place: String) throws(CommandError) {
@@ -26,7 +28,7 @@ struct AppRule: Sendable, Equatable {
     guard let name = words.first, PlatformApp.isName(name) else {
       throw .usage(
         "\(place): app \"\(harmless(text))\" does not begin with a name",
-        hint: "a name is at most 64 letters, digits, dots, dashes and underscores: app = kodi user:kodi requestor:ID")
+        hint: "use at most 64 letters, digits, dots, dashes and underscores: app = kodi user:kodi requestor:ID")
     }
     self.name = name
     for word in words.dropFirst() {
@@ -43,13 +45,13 @@ struct AppRule: Sendable, Equatable {
       case "socket" where socket == nil && PlatformApp.isName(value): socket = value
       default:
         throw .usage(
-          "\(place): app \(name): \"\(harmless(word))\" is not understood, or is there twice",
-          hint: "write it as: app = \(name) user:kodi requestor:ID socket:\(name)")
+          "\(place): app \(name): \"\(harmless(word))\" is unknown or given twice",
+          hint: "use the form app = \(name) user:kodi requestor:ID socket:\(name)")
       }
     }
     guard user != nil || group != nil || socket != nil else {
       throw .usage(
-        "\(place): app \(name) is anybody", hint: "say who it is: user:NAME, group:NAME or socket:\(name)")
+        "\(place): app \(name) has no user, group or socket", hint: "add user:NAME, group:NAME or socket:\(name)")
     }
     guard !requestors.isEmpty else {
       throw .usage(
@@ -61,7 +63,7 @@ struct AppRule: Sendable, Equatable {
 extension AppRule {
   /// Parses all app lines of a settings file.
   ///
-  /// Refuses a line that no caller could match, or whose callers all match an earlier line.
+  /// Refuses a line that no program could match, or whose programs all match an earlier line.
   static func all(
     _ lines: [(text: String, place: String)], overflow: Set<UInt32>? = nil
   ) throws(CommandError) -> [AppRule] {
@@ -73,23 +75,23 @@ extension AppRule {
       let rule = try AppRule(parsing: text, in: place)
       if rule.user.map(overflow.contains) ?? false || rule.group.map(overflow.contains) ?? false {
         throw .usage(
-          "\(place): app \(rule.name) is nobody: the kernel shows every user and group so that it does not know",
-          hint: "give the app a user of its own: adduser --system \(rule.name)")
+          "\(place): app \(rule.name) uses the overflow user or group, which the kernel shows for every unknown one",
+          hint: "create a user for the app: adduser --system \(rule.name)")
       }
       for (number, earlier) in rules.enumerated() where earlier.name != rule.name {
         guard let requestor = earlier.hides(rule) else { continue }
         throw .usage(
-          "\(place): whoever is app \(rule.name) for \(harmless(requestor)) is app \(earlier.name) already, by "
+          "\(place): a program that matches app \(rule.name) for \(harmless(requestor)) already matches app \(earlier.name), "
             + lines[number].place,
-          hint: "what must be told apart gets a user, a group or a socket of its own; of two lines the narrower one "
-            + "comes first")
+          hint: "give each app its own user, group or socket, or put the more specific line first")
       }
       rules.append(rule)
     }
     return rules
   }
 
-  /// A requestor for which every caller that matches `later` already matches this earlier line, if there is one.
+  /// A requestor for which this line matches every program that the `later` line matches, so that the later line would
+  /// have no effect; nil if there is none.
   private func hides(_ later: AppRule) -> String? {
     guard socket == later.socket, user == nil || user == later.user, group == nil || group == later.group else {
       return nil
@@ -98,12 +100,12 @@ extension AppRule {
   }
 }
 
-/// Identifies the apps among the local programs.
+/// Identifies which local programs are apps of the box's shared account.
 struct AppBook: Sendable {
   let rules: [AppRule]
   /// The ids that the kernel shows for users and groups outside of this process's user namespace.
   ///
-  /// A caller with such an id is never an app, because the id stands for many users.
+  /// A program with such an id is never an app, because the id stands for many users.
   private let overflow: Set<UInt32>
 
   init(_ rules: [AppRule], overflow: Set<UInt32> = AppBook.overflowIDs()) {
@@ -114,7 +116,7 @@ struct AppBook: Sendable {
   /// The names of the sockets that belong to one app each.
   var sockets: [String] { Set(rules.compactMap(\.socket)).sorted() }
 
-  /// The app that a caller is for a requestor, by the first matching line.
+  /// The name of the app that the calling program is for a requestor, by the first matching line of `agent.conf`.
   ///
   /// On an app's own socket only the lines with that socket count, and on the common socket only the lines without one.
   func app(of caller: UnixCredentials, on socket: String?, requestor: String) -> String? {
@@ -129,14 +131,15 @@ struct AppBook: Sendable {
     }?.name
   }
 
-  /// Whether any line matches the caller, whatever the requestor.
+  /// Whether any app line matches the calling program, for whatever requestor.
   func knows(_ caller: UnixCredentials, on socket: String?) -> Bool {
     rules.contains { rule in
       rule.requestors.first.map { app(of: caller, on: socket, requestor: $0) == rule.name } ?? false
     }
   }
 
-  /// The usual overflow id, and the kernel's setting if the sandbox allows reading it.
+  /// The ids that the kernel shows for unknown users: the usual id, and the kernel's setting if the sandbox allows
+  /// reading it.
   static func overflowIDs() -> Set<UInt32> {
     var ids: Set<UInt32> = [65_534]
     for name in ["overflowuid", "overflowgid"] {

@@ -13,7 +13,7 @@ struct PlatformRoutes: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
-  /// The name of the app's own socket, or `nil` for the common socket.
+  /// The name of the app's own socket, or `nil` for the socket that all programs share.
   let socket: String?
   let lines: CappedLines
 
@@ -32,7 +32,7 @@ struct PlatformRoutes: Sendable {
           guard let prompt = prompt.bool else { return .malformed }
           if prompt { asked = await host.ask(who, wait: .seconds(wait(request))) }
         }
-        // If there is a decision already, the viewer is not asked.
+        // If the viewer has decided already, there is no question to write into the log.
         if let asked, asked != .decided {
           report("asks the viewer: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
         }
@@ -86,7 +86,7 @@ struct PlatformRoutes: Sendable {
       return .ok(["version": 1, "title": "TV provider", "providers": .array(providers.map(\.document))])
     }
     guard providers.contains(where: { $0.id.utf8.elementsEqual(provider.utf8) }) else {
-      throw CommandError("the box has no provider \(provider.prefix(64))", code: "unknown-provider")
+      throw CommandError("there is no provider \(provider.prefix(64)) on this box", code: "unknown-provider")
     }
     if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }
     report("signs the box in for \(who.app) at \(provider)", who)
@@ -121,7 +121,9 @@ struct PlatformRoutes: Sendable {
     case malformed
   }
 
-  /// Identifies the app first, so that a program that is no app gets the same response whatever the box's state is.
+  /// Identifies the app first.
+  ///
+  /// A program that is no app thus gets the same response in every state of the box.
   private func reply(
     _ request: Request,
     _ ask: @escaping @Sendable (AppRequestor, JSONObject) async throws(CommandError) -> Outcome
@@ -149,7 +151,7 @@ struct PlatformRoutes: Sendable {
     }
   }
 
-  /// The time in seconds that the caller wants to wait, from `Prefer: wait=N`.
+  /// The time in seconds for which the program wants to wait, from the header `Prefer: wait=N`.
   private func wait(_ request: Request) -> Int64 {
     let asked = request.headers(.prefer).lazy.flatMap { $0.split(separator: ",") }.compactMap { word -> Int64? in
       let word = word.filter { $0 != " " }.lowercased()
@@ -166,8 +168,8 @@ struct PlatformRoutes: Sendable {
     return DaemonAnswer.document(
       .forbidden,
       CommandError(
-        "this program is no app of the box",
-        hint: "add to agent.conf: app = NAME user:\(user) requestor:ID and then type: systemctl restart regent",
+        "this program is not an app in agent.conf",
+        hint: "add to agent.conf: app = NAME user:\(user) requestor:ID; then run systemctl restart regent",
         code: "not-an-app"
       ).document)
   }

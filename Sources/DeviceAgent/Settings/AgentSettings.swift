@@ -28,21 +28,22 @@ struct AgentSettings: Sendable {
   /// Whether the socket was given as an option, so that no other socket may be used.
   let insistsOnSocket: Bool
   let language: Language
-  /// What users other than root and the daemon's own may do.
+  /// The rules for what users other than root and the daemon's own may do.
   let allowRules: [AllowRule]
-  /// The apps of the box's platform account.
+  /// The apps that may use the box's shared account (the platform account).
   let appRules: [AppRule]
   let publicKey: String?
-  /// The application profile, and the visitor id for the service's reports.
+  /// The profile of lifetimes and limits that the box asks the service for, and the visitor id for the service's
+  /// reports.
   let profile: String?
   let visitor: String?
-  /// The options that were set by other means than the machine's settings file.
+  /// The names of the options that were not set by the machine's settings file but by other means.
   let given: Set<String>
   /// Whether to wait only briefly for an unreachable service.
   ///
-  /// What it misses is sent later.
+  /// A request that fails because of this is sent later.
   var waitsBriefly = false
-  /// Credentials that were read before this process became a user who may not read them.
+  /// Credentials that were read before this process changed to a user who may not read them.
   var keptCredentials: AgentCredentials?
   private let secretFile: String?
   let statementFile: String?
@@ -104,32 +105,36 @@ extension AgentSettings {
     let sudo = isPackaged && Accounts.effectiveUser != 0 ? "sudo " : ""
     return .usage(
       "this box is not set up yet: no service is configured",
-      hint: "\(sudo)regent setup, with the code that regentctl requestor invite shows beside the service")
+      hint: "run \(sudo)regent setup with a code from regentctl requestor invite")
   }
 
-  /// The services, or an error with a hint how to configure one.
+  /// The URLs of the services.
+  ///
+  /// Throws an error with a hint how to configure one, if there is none.
   func neededServices() throws(CommandError) -> [AbsoluteURL] {
     guard !isUntouched else { throw notSetUp }
     guard !services.isEmpty else {
       throw .usage(
         "no service is configured",
-        hint: "regent setup asks for it; or write --service https://HOST, or \"service = https://HOST\" in agent.conf")
+        hint: "run regent setup, or add --service https://HOST, or \"service = https://HOST\" to agent.conf")
     }
     return services
   }
 
-  /// The requestor, or an error with a hint how to configure one.
+  /// The requestor's id.
+  ///
+  /// Throws an error with a hint how to configure it, if there is none.
   func neededRequestor() throws(CommandError) -> String {
     guard !isUntouched else { throw notSetUp }
     guard let requestor else {
       throw .usage(
         "no requestor is configured",
-        hint: "write --requestor ID, or \"requestor = ID\" in agent.conf")
+        hint: "add --requestor ID, or \"requestor = ID\" to agent.conf")
     }
     return requestor
   }
 
-  /// Reads the credentials from their files.
+  /// Reads the box's credentials from their files.
   func credentials() throws(CommandError) -> AgentCredentials {
     if let keptCredentials { return keptCredentials }
     if let publicKey, let secretFile {
@@ -141,18 +146,17 @@ extension AgentSettings {
     guard publicKey == nil else {
       throw .usage(
         "the secret of the key pair is missing",
-        hint: "put it into a file \"secret\" of mode 0600 beside agent.conf, or give --secret-file")
+        hint: "put it into the file \"secret\" (mode 0600) beside agent.conf, or add --secret-file FILE")
     }
     throw .usage(
       "this box has no credentials",
-      hint: "regent setup gets some for a code; or give --public-key and --secret-file (regentctl key issue REQUESTOR "
-        + "makes a pair)")
+      hint: "run regent setup with a code, or add --public-key and --secret-file (from regentctl key issue REQUESTOR)")
   }
 
-  /// Which addresses the screen may show.
+  /// The check that decides which addresses the screen may show.
   var addressCheck: AddressCheck { AddressCheck(services: services, publicHost: publicHost) }
 
-  /// The socket paths at which the daemon may listen for this user, in order.
+  /// The socket paths at which the daemon may listen for this user, in the order in which they are tried.
   var socketPlaces: [String] {
     socket.map { [$0] } ?? SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
@@ -168,17 +172,17 @@ extension AgentSettings {
       while let last = bytes.last, last == 0x0a || last == 0x0d || last == 0x20 {
         bytes.removeLast()
       }
-      if !bytes.isEmpty { return Secret(wiping: bytes) }
+      if !bytes.isEmpty { return Secret(emptying: &bytes) }
     } catch {
       var hint = error.hint
       if case .system(let refusal) = error.kind, refusal.isAboutRights {
         hint =
-          "\(shellQuoted(path)) is not this user's: let the daemon answer, or type sudo before it"
+          "\(shellQuoted(path)) belongs to another user: start the daemon, or use sudo"
       }
       throw CommandError("\(option): \(error.description)", hint: hint)
     }
     throw CommandError(
       "\(option): \(path) is empty",
-      hint: "write into it what regentctl showed once when it was issued; an editor or a full disk may have emptied it")
+      hint: "write the value into it that regentctl printed when it was issued, or issue a new one")
   }
 }

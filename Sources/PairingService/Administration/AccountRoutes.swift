@@ -5,8 +5,9 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
-// Accounts and entitlement rules of a provider.
+// Admin routes for the accounts and entitlement rules of a provider.
 
 extension AdminRouteBuilder {
   mutating func mountAccounts() {
@@ -77,13 +78,13 @@ extension AdminCall {
     accountWriter(try identifier(parameter: "name", "account"), at: try provider())
   }
 
-  /// Refuses a name with spaces around it.
+  /// Refuses an account name with spaces around it.
   ///
   /// The phone's form removes outer spaces, so no viewer could type such a name.
   func refuseOuterSpaces(_ name: AccountName) throws(AdminError) {
     guard name.text.withoutOuterSpaces != name.text else { return }
     throw AdminError(
-      .invalid, "the account's name \"\(name)\" begins or ends with a space", hint: "leave the space out")
+      .invalid, "the account's name \"\(name)\" begins or ends with a space", hint: "remove the space")
   }
 
   func accountWriter(_ name: AccountName, at provider: Provider) -> RecordWriter<Account> {
@@ -100,14 +101,14 @@ extension AdminCall {
         guard provider.hasAccounts else {
           throw AdminError(
             .refused, "provider \(provider.id) is temporary and has no accounts",
-            hint: "add the account to a provider of kind local")
+            hint: "add the account to a local provider: regentctl provider list shows the kinds")
         }
       })
   }
 
   /// Adds an account with its password.
   ///
-  /// If the account exists with another password, the call is refused.
+  /// If the account exists with another password, the request is refused.
   fileprivate func addAccount() async throws(AdminError) -> Saved<Account> {
     var members = try body
     members["password"] = nil
@@ -121,7 +122,7 @@ extension AdminCall {
       try await core.store.password(of: account.name, at: account.provider)
     }
     guard let phc else {
-      // The account is new, or an earlier call failed before it stored the password.
+      // The account is new, or an earlier request failed before it stored the password.
       try await setPassword(password, of: account)
       return saved
     }
@@ -129,8 +130,8 @@ extension AdminCall {
       try await core.passwords.check(password, against: phc)
     }) {
       throw AdminError(
-        .different, "\(account.title) is there already and has another password",
-        hint: "regentctl account password \(account.provider) \(account.name) changes it")
+        .different, "\(account.title) already exists with another password",
+        hint: "to change it, run regentctl account password \(account.provider) \(shellQuoted(account.name.text))")
     }
     return saved
   }
@@ -140,7 +141,7 @@ extension AdminCall {
     let text = try shaped { () throws(JSONShapeError) in try body.string("password") }
     guard (1...PasswordHasher.longestPassword).contains(text.utf8.count) else {
       throw AdminError(
-        .invalid, "a password has 1 to \(PasswordHasher.longestPassword) bytes")
+        .invalid, "a password must have 1 to \(PasswordHasher.longestPassword) bytes")
     }
     return Secret(text)
   }
@@ -167,33 +168,34 @@ extension AdminCall {
   }
 }
 
-// MARK: - Rules
+// MARK: - Entitlement rules
 
 extension AdminCall {
-  /// Adds a rule.
+  /// Adds an entitlement rule.
   ///
-  /// An equal rule changes nothing; a rule with the opposite effect on the same titles and viewers is refused.
+  /// An equal existing rule stays unchanged. A rule that allows what an existing one denies, or denies what it allows,
+  /// is refused.
   fileprivate func addRule() async throws(AdminError) -> Saved<Entitlement> {
     let known = try self.provider()
     let provider = known.id
     let request: EntitlementRequest = try document()
-    // A rule that allows is harmless here, because a temporary pass opens every title anyway. A rule that denies
-    // would have no effect, although the operator would rely on it.
+    // A temporary pass opens every title anyway. A rule that allows titles is therefore harmless at such a provider. A
+    // rule that denies titles would have no effect, although the operator would rely on it.
     guard known.hasAccounts || request.effect == .allow else {
       throw AdminError(
-        .refused, "provider \(provider) is temporary: its passes open every title",
+        .refused, "provider \(provider) is temporary: it has no rules, because its passes open every title",
         hint:
-          "set their limits: regentctl provider set \(provider) --lifetime 1h --resource-limit 10")
+          "limit the passes instead: regentctl provider set \(provider) --lifetime 1h --resource-limit 10")
     }
     guard request.provider == provider else {
-      throw AdminError(.invalid, "the rule is about another provider than the one asked for")
+      throw AdminError(.invalid, "the rule's provider differs from the one in the request's path")
     }
     let rules = core.provisioning.now.records.entitlements[provider] ?? []
     if let there = rules.first(where: { EntitlementRequest($0).isAboutSame(as: request) }) {
       guard EntitlementRequest(there) == request else {
         throw AdminError(
-          .different, "rule \(there.id) says something else about the same titles and viewers",
-          hint: "regentctl entitle remove \(there.id) takes it away")
+          .different, "rule \(there.id) for the same titles and viewers already exists with another effect",
+          hint: "to remove it, run regentctl entitle remove \(there.id)")
       }
       return Saved(there, .unchanged)
     }
@@ -207,7 +209,7 @@ extension AdminCall {
     return Saved(rule, .added)
   }
 
-  /// Refuses a rule for an account that does not exist, which is a typing mistake.
+  /// Refuses an entitlement rule for an account that does not exist, because its name must be a typing mistake.
   private func checkScope(_ request: EntitlementRequest) async throws(AdminError) {
     guard case .account(let name) = request.scope else { return }
     let account = try await stored { () throws(StoreError) in
@@ -218,11 +220,12 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A random id of 12 letters and digits: short enough to type, and long enough that collisions are not expected.
+  /// Makes a random id of 12 letters and digits: short enough to type, and long enough that collisions are not
+  /// expected.
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {
-      throw AdminError(.failed, "no id could be made")
+      throw AdminError(.failed, "could not create an id")
     }
     return identifier
   }

@@ -11,16 +11,16 @@ extension AdminError {
     missing(RecordTitle(kind: what, name: name))
   }
 
-  /// The error for an abbreviated id with several matches.
+  /// The error for an abbreviated id that several records match.
   static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
     let most = 10
     let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
     return AdminError(
-      .ambiguous, "\(typed) may be any of these \(what)s: \(named)",
-      hint: "type more of the one that you mean")
+      .ambiguous, "\(typed) is ambiguous; it matches these \(what)s: \(named)",
+      hint: "type more characters of the id")
   }
 
-  /// Describes an error of the store to an operator.
+  /// Translates an error of the store into an error for the operator.
   init(_ error: StoreError) {
     switch error {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
@@ -28,35 +28,35 @@ extension AdminError {
     case .unkeepable: self.init(.invalid, error.description)
     case .diskFull: self.init(.unavailable, error.description)
     case .unavailable, .unknownOutcome:
-      self.init(.unavailable, error.description, hint: "see what is the matter: regentctl doctor")
+      self.init(.unavailable, error.description, hint: "find the reason: regentctl doctor")
     case .refused, .notInForce, .pass, .exchange, .codeTaken, .tooManyLiveCodes, .tooManyClients, .sessionEnded:
       self.init(.refused, error.description)
     }
   }
 
-  /// The command that lists records of a kind.
+  /// A hint with the command that lists records of a kind.
   ///
-  /// `owner` is the requestor or provider of the list, when known.
+  /// `owner` is the requestor or provider whose list it is, when known.
   private static func hint(about kind: String, of owner: String? = nil) -> String? {
     switch kind {
-    case "requestor": "regentctl requestor list shows those there are"
-    case "provider": "regentctl provider list shows those there are"
-    case "integration": "regentctl integrate list \(owner ?? "REQUESTOR") shows those there are"
-    case "account": "regentctl account list \(owner ?? "PROVIDER") shows those there are"
-    case "entitlement", "rule": "regentctl entitle list PROVIDER shows those there are"
-    case "key": "regentctl key list REQUESTOR shows those there are"
-    case "statement": "regentctl statement list shows those there are"
-    case "code": "regentctl code list shows those that are remembered"
-    case "device": "regentctl device list shows those that are signed in"
-    case "session": "regentctl session list shows those there are"
-    case "sign-in": "regentctl token list shows those there are"
-    case "signing key": "regentctl signing-key list shows those there are"
+    case "requestor": "list the requestors: regentctl requestor list"
+    case "provider": "list the providers: regentctl provider list"
+    case "integration": "list the integrations: regentctl integrate list \(owner ?? "REQUESTOR")"
+    case "account": "list the accounts: regentctl account list \(owner ?? "PROVIDER")"
+    case "entitlement", "rule": "list the rules: regentctl entitle list PROVIDER"
+    case "key": "list the keys: regentctl key list REQUESTOR"
+    case "statement": "list the statements: regentctl statement list"
+    case "code": "list the codes: regentctl code list"
+    case "device": "list the boxes that are signed in: regentctl device list"
+    case "session": "list the sessions: regentctl session list"
+    case "sign-in": "list the sign-ins: regentctl token list"
+    case "signing key": "list the signing keys: regentctl signing-key list"
     default: nil
     }
   }
 }
 
-/// Calls the store and converts its errors to messages for operators.
+/// Calls the store and translates its errors into errors for operators.
 func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(AdminError) -> Value {
   do throws(StoreError) {
     return try await ask()
@@ -65,7 +65,7 @@ func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(Adm
   }
 }
 
-/// Parses a request and converts its errors to messages for operators.
+/// Parses a request and translates parsing errors into errors for operators.
 func shaped<Value>(_ read: () throws(JSONShapeError) -> Value) throws(AdminError) -> Value {
   do throws(JSONShapeError) {
     return try read()

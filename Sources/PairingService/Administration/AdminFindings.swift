@@ -2,6 +2,7 @@ internal import Administration
 internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
 // Problems that the service can detect itself, for `regentctl doctor`.
 
@@ -24,6 +25,8 @@ extension AdminCall {
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
+  /// Problems of the addresses at which phones and boxes reach the service.
+  ///
   /// With several nodes, phones reach a load balancer, so the advice differs from that for a single service.
   private func addressFindings(isOneOfSeveral: Bool) -> [Finding] {
     let url = core.options.publicURL
@@ -31,67 +34,67 @@ extension AdminCall {
       return [
         Finding(
           "public-url", .warning,
-          "phones cannot open \(url): it is an address of this machine alone",
+          "phones cannot open \(url): only this machine can reach that address",
           fix: isOneOfSeveral
-            ? "give every node the address at which phones reach the load balancer: regentd serve --public-url https://NAME"
+            ? "start every node with the load balancer's address: regentd serve --public-url https://NAME"
             : core.options.port.map {
-              "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
-                + ", with an address that hostname -I shows; "
-                + "of a package: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
-            } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
+              "run sudo regentctl setup --public-url http://LAN-ADDRESS:\($0) with an address that hostname -I shows; "
+                + "without the package: regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
+            } ?? "start it with the address that phones open: regentd serve --public-url URL"
         )
       ]
     }
     guard core.options.isPlainHTTP else { return [] }
     if let host = (try? AbsoluteURL(parsing: url))?.host, host.isInsideAHome {
-      return [Finding("encryption", .good, "none, as is usual inside a home: whoever is in the network can listen")]
+      return [Finding("encryption", .good, "no TLS: any device on this network can read passwords")]
     }
     return [
       Finding(
-        "encryption", .warning, "phones open \(url): passwords travel in clear",
+        "encryption", .warning, "\(url) has no TLS: passwords cross the network unencrypted",
         fix: isOneOfSeveral
-          ? "end TLS at the load balancer, and give every node --public-url with https"
-          : "give --public-url with https, and --tls-certificate or a proxy in front")
+          ? "add a certificate at the load balancer, and start every node with --public-url https://NAME"
+          : "run sudo regentctl setup --public-url https://NAME with --proxy or --certificate")
     ]
   }
 
-  /// Warns of a reverse proxy that is not configured: the service counts all clients behind it as one.
+  /// Warns of a reverse proxy that is missing from the settings: without the setting, the service takes all clients
+  /// behind the proxy for one.
   private func proxyFindings() -> [Finding] {
     guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }
     return [
       Finding(
         "proxy", .warning,
-        "requests from \(proxy) carry the headers of a proxy that no setting names: all its clients count as one, "
-          + "and the approve page says nothing about the network",
-        fix: "of a package: sudo regentctl setup --public-url \(core.options.publicURL) --proxy; "
-          + "or regentd serve --trust-proxy \(proxy), which believes whoever can connect from there")
+        "\(proxy) is a proxy, but the settings do not name it: rate limits treat all its clients as one, and the "
+          + "approve page cannot show the box's network",
+        fix: "run sudo regentctl setup --public-url \(core.options.publicURL) --proxy; without the package: "
+          + "regentd serve --trust-proxy \(proxy), if only the proxy can connect from there")
     ]
   }
 
-  /// Warns when a service with data has no backup, or an old one.
+  /// Warns when a service that holds data has no backup, or only an old one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
-    let fix = "regentctl backup FILE, best every night: see backup.md (package regent-doc)"
+    let fix = "run regentctl backup FILE, preferably every night: see backup.md (package regent-doc)"
     let kept = try await stored { () throws(StoreError) in
       try await core.store.keptNumbers(.backup)
     }
     guard let last = kept.flatMap(Int64.init).map(Instant.init(milliseconds:)) else {
-      return [Finding("backup", .warning, "no backup was ever made of this service", fix: fix)]
+      return [Finding("backup", .warning, "this service has never been backed up", fix: fix)]
     }
     let days = now.since(last).wholeMilliseconds / 86_400_000
     let time = CivilDate.text(epochMilliseconds: last.milliseconds, fraction: false)
     guard last <= now else {
       return [
         Finding(
-          "backup", .warning, "the last one is of \(time), which is yet to come",
-          fix: "check the clock, then make a new one: regentctl backup FILE")
+          "backup", .warning, "the last backup is dated \(time), which is in the future",
+          fix: "check the clock, then make a new backup: regentctl backup FILE")
       ]
     }
     guard days >= Self.oldBackup else {
-      return [Finding("backup", .good, "the last one was made at \(time)")]
+      return [Finding("backup", .good, "the last backup was made at \(time)")]
     }
     return [
-      Finding("backup", .warning, "the last one is \(days) days old, of \(time)", fix: fix)
+      Finding("backup", .warning, "the last backup is \(days) days old (\(time))", fix: fix)
     ]
   }
 
@@ -105,17 +108,17 @@ extension AdminCall {
       [
         Finding(
           "clock", .bad,
-          "the machine's clock is \(ahead.inWords) later than this service expects: nothing is deleted for its age by"
-            + " that time; it is believed in \(left.inWords)",
-          fix: "timedatectl, and set the clock if it is wrong; if it is right, nothing is to be done")
+          "the machine's clock jumped ahead by \(ahead.inWords): nothing expires until it has been steady for"
+            + " \(left.inWords) more",
+          fix: "check the clock: timedatectl; set it if it is wrong, and do nothing if it is right")
       ]
     case .setBack(let left):
       [
         Finding(
           "clock", .bad,
-          "the machine's clock was set back to a time that it had before: signed calls are refused for"
-            + " \(left.inWords), as they could be repeated ones",
-          fix: "timedatectl, and set the clock if it is wrong; else wait")
+          "the machine's clock was set back: the service refuses signed calls for \(left.inWords), because it cannot"
+            + " tell new calls from replayed ones",
+          fix: "check the clock: timedatectl; set it if it is wrong, and wait if it is right")
       ]
     }
   }
@@ -126,7 +129,7 @@ extension AdminCall {
     return [
       Finding(
         "codes", .warning, "\(pending) of \(most) live codes are in use",
-        fix: "see who asks for them: regentctl code list; raise --live-codes")
+        fix: "see which boxes request them: regentctl code list; or raise --live-codes")
     ]
   }
 
@@ -136,12 +139,12 @@ extension AdminCall {
     guard !records.requestors.isEmpty else {
       return [
         Finding(
-          "provisioning", .warning, "there is no requestor yet",
+          "provisioning", .warning, "there is no requestor, so no box can sign in",
           fix: "regentctl requestor add ID --name NAME")
       ]
     }
     let enrolments = try await stored { () throws(StoreError) in try await core.store.enrolments(at: now) }
-    // A requestor with an open invitation needs no key pair yet: its first box will get one.
+    // A requestor with a valid invitation needs no key pair yet: its first box will get one.
     let invited = Set(enrolments.map(\.requestor))
     var findings: [Finding] = []
     for requestor in records.requestors.keys.sorted() {
@@ -161,12 +164,13 @@ extension AdminCall {
       }
       if !hasKey, !hasApplication, !invited.contains(requestor) {
         find(
-          .warning, "no app of it can call: it has no key pair",
-          fix: "regentctl requestor invite \(requestor) for a box; regentctl key issue \(requestor) for another app")
+          .warning, "its apps cannot call the service: it has no key pair",
+          fix:
+            "for a box, run regentctl requestor invite \(requestor); for another app, regentctl key issue \(requestor)")
       }
       if records.requestors[requestor]?.certificate == nil, core.missingCertificates.contains(requestor) {
         find(
-          .warning, "its apps show a signedRequestorID and are refused: it has no certificate to verify it with",
+          .warning, "its apps send a signedRequestorID and are refused: there is no certificate to verify it",
           fix: "regentctl requestor set \(requestor) --certificate FILE")
       }
       for (provider, integration) in records.integrations[requestor, default: [:]]
@@ -175,24 +179,24 @@ extension AdminCall {
         guard let degradation = integration.degradation else { continue }
         find(
           .warning,
-          "\(provider) is not asked: the integration is degraded, \(degradation.rawValue)",
+          "the integration with \(provider) is degraded (\(degradation.rawValue)): the provider's rules are not used",
           fix: "regentctl integrate \(requestor) \(provider) --degrade off")
       }
       if provisioned.choices[requestor, default: []].isEmpty {
         find(
-          .warning, "viewers have nobody to sign in with",
+          .warning, "viewers cannot sign in: it is not integrated with any provider",
           fix: "regentctl integrate \(requestor) PROVIDER")
       }
     }
     return findings
   }
 
-  /// Problems of the providers that viewers can choose.
+  /// Problems of the providers from which viewers can choose.
   private func providerFindings() async throws(AdminError) -> [Finding] {
     let provisioned = core.provisioning.now
     let offered = Set(provisioned.choices.values.joined().map(\.provider.id))
     var findings: [Finding] = []
-    // Providers with temporary passes are skipped: a pass opens every title up to its limits.
+    // Providers with temporary passes are skipped, because a pass opens every title up to its limits and needs no rule.
     for provider in offered.sorted()
     where provisioned.records.providers[provider]?.hasAccounts == true {
       if let finding = try await accountFinding(provider) { findings.append(finding) }
@@ -200,7 +204,7 @@ extension AdminCall {
       if !rules.contains(where: { $0.effect == .allow }) {
         findings.append(
           Finding(
-            "provider \(provider)", .warning, "nothing may be watched: it has no rule that allows",
+            "provider \(provider)", .warning, "viewers may watch nothing: it has no allow rule",
             fix: "regentctl entitle add \(provider) --allow '*'"))
       }
     }
@@ -209,16 +213,17 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A finding when no account of the provider can sign in.
+  /// Warns when no account of the provider can sign in.
   private func accountFinding(_ provider: ProviderID) async throws(AdminError) -> Finding? {
-    // With at least this many accounts, some of them have a password, so the passwords are not checked.
+    // If a provider has at least this many accounts, some of them surely have a password, so the passwords are not
+    // checked.
     let few = 20
     let accounts = try await stored { () throws(StoreError) in
       try await core.store.accounts(provider, after: nil, limit: few)
     }
     guard let first = accounts.first else {
       return Finding(
-        "provider \(provider)", .warning, "nobody can sign in there: it has no account",
+        "provider \(provider)", .warning, "viewers cannot sign in: it has no account",
         fix: "regentctl account add \(provider) NAME")
     }
     guard accounts.count < few else { return nil }
@@ -229,13 +234,15 @@ extension AdminCall {
       if password != nil { return nil }
     }
     return Finding(
-      "provider \(provider)", .warning, "nobody can sign in there: no account has a password",
-      fix: "regentctl account password \(provider) \(first.name)")
+      "provider \(provider)", .warning, "viewers cannot sign in: no account has a password",
+      fix: "regentctl account password \(provider) \(shellQuoted(first.name.text))")
   }
 }
 
 extension HostName {
-  /// Whether the host can be reached only inside a home network, so that unencrypted traffic does not leave it.
+  /// Whether the host can be reached only inside a home network.
+  ///
+  /// Unencrypted traffic with it does not leave that network.
   var isInsideAHome: Bool {
     guard case .address(let address) = self else { return isOfOneHome }
     let networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]
@@ -244,7 +251,7 @@ extension HostName {
 }
 
 extension Duration {
-  /// The duration rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
+  /// The duration in words, rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
   fileprivate var inWords: String {
     let seconds = components.seconds
     return switch seconds {

@@ -5,8 +5,8 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 
-// Imports accounts with password hashes of another program, up to several hundred in a call. Each call is one
-// transaction.
+// Admin routes that import accounts with password hashes of another program, up to several hundred in one request,
+// which is one transaction.
 
 extension AdminRouteBuilder {
   mutating func mountManyAccounts() {
@@ -15,7 +15,7 @@ extension AdminRouteBuilder {
   }
 }
 
-/// One account of a batch, with the change to write.
+/// One account of a batch, with the change to store.
 private struct PlannedAccount {
   let write: AccountWrite
   let outcome: SaveOutcome
@@ -24,7 +24,7 @@ private struct PlannedAccount {
 extension AdminCall {
   /// Adds or changes all accounts of the batch in one transaction.
   ///
-  /// Retries when another writer has changed one of them meanwhile.
+  /// It tries again when another writer has changed one of the accounts meanwhile.
   fileprivate func saveAccounts() async throws(AdminError) -> AccountOutcomes {
     let batch: AccountBatch = try document()
     try refuseMany(batch.changes.count)
@@ -78,7 +78,7 @@ extension AdminCall {
       outcome: isSame ? .unchanged : there == nil ? .added : .changed)
   }
 
-  /// Reports the format of each password hash, so that an import finds unusable ones before it changes anything.
+  /// Reports the format of each password hash, so that an import finds unusable hashes before it changes any account.
   fileprivate func lookAtHashes() async throws(AdminError) -> [HashAnswer] {
     let batch: HashQuestions = try document()
     try refuseMany(batch.questions.count)
@@ -103,8 +103,8 @@ extension AdminCall {
       return try PasswordHash(importing: text)
     } catch {
       throw AdminError(
-        .invalid, "the password hash of \(title) is not taken: \(error)",
-        hint: "leave passwordHash out, and set a password: regentctl account password")
+        .invalid, "the password hash of \(title) is not supported: \(error)",
+        hint: "remove passwordHash, and set a password: regentctl account password")
     }
   }
 
@@ -113,7 +113,8 @@ extension AdminCall {
       guard !forms.isEmpty, let problem = core.passwordForms.problem(with: forms, at: provider) else { continue }
       throw AdminError(
         .refused, "provider \(provider): \(problem)",
-        hint: "leave the rarest out, and set those passwords: regentctl account password; or use a provider for each")
+        hint:
+          "remove the rarest kind and set those passwords (regentctl account password), or use one provider per kind")
     }
   }
 
@@ -122,13 +123,13 @@ extension AdminCall {
     for change in changes {
       let name = ["provider", "name"].map { change.patch.members[$0]?.string ?? "" }.joined(separator: "/")
       guard seen.insert(Array(name.utf8)).inserted else {
-        throw AdminError(.invalid, "account \(name) is there twice", hint: "leave one of them out")
+        throw AdminError(.invalid, "account \(name) is in the batch twice", hint: "remove one of the two")
       }
     }
   }
 
   private func refuseMany(_ count: Int) throws(AdminError) {
     guard count > AdminPaths.page else { return }
-    throw AdminError(.invalid, "a batch has \(AdminPaths.page) accounts at most, not \(count)")
+    throw AdminError(.invalid, "a batch may have at most \(AdminPaths.page) accounts, not \(count)")
   }
 }

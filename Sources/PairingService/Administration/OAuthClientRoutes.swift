@@ -8,7 +8,7 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-// OAuth clients and their grants.
+// Admin routes for OAuth clients and their grants.
 
 extension AdminRouteBuilder {
   mutating func mountClients() {
@@ -49,7 +49,7 @@ extension AdminRouteBuilder {
         try await call.core.store.grants(GrantFilter(client: client), after: after, limit: limit, at: call.now)
       }
       var entries: [GrantEntry] = []
-      // One read for each grant, because the state of its sign-in and client is not in its row.
+      // Each grant is read separately, because its row does not show the state of its sign-in and client.
       for grant in grants {
         entries.append(
           GrantEntry(grant, try await stored { () throws(StoreError) in try await call.core.state(of: grant.id) }))
@@ -89,12 +89,12 @@ extension AdminCall {
     }
     let metadata = try metadata(asked, kind)
     guard let name = metadata.name, let id = ClientID(Random.uuid()) else {
-      throw AdminError(.invalid, "a client needs a name, which is shown on the phone")
+      throw AdminError(.invalid, "a client needs a name; the phone shows it")
     }
     guard !requestor.numberMatching else {
       throw AdminError(
-        .refused, "\(requestor.id) asks for a number on the screen, which no client of OAuth can show",
-        hint: "type regentctl requestor set \(requestor.id) --number-matching off")
+        .refused, "\(requestor.id) uses number matching, which OAuth clients do not support",
+        hint: "run regentctl requestor set \(requestor.id) --number-matching off")
     }
     let secret = kind == .secret ? Random.token() : nil
     let record = OAuthClientRecord(
@@ -104,11 +104,11 @@ extension AdminCall {
     try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: nil, in: .unlimited, audit: line, at: now)
     }
-    // Creates the signing key now, so that it is published before a client receives a token signed by it.
+    // The signing key is created now, so that it is published before a client receives a token signed with it.
     do {
       _ = try await core.oauth.key(metadata.algorithm, at: now)
     } catch {
-      throw AdminError(.failed, "no signing key could be made: \(error)")
+      throw AdminError(.failed, "could not create a signing key: \(error)")
     }
     return IssuedClient(id: id, secret: secret, issuer: core.oauth.metadata.issuer)
   }
@@ -151,28 +151,28 @@ extension AdminCall {
     }
   }
 
-  /// The scope that an operator allows a client.
+  /// Checks the scope that an operator allows a client.
   ///
-  /// An unknown name is refused as a typing mistake, instead of being ignored.
+  /// A scope with an unknown name is refused as a typing mistake.
   private func scope(_ asked: JSONObject) throws(AdminError) -> JSONValue? {
     guard let text = try shaped({ () throws(JSONShapeError) in try asked.optionalString("scope") }) else { return nil }
     let names = Scope.Name.allCases.map(\.rawValue).joined(separator: ", ")
     if let word = Scope.unknown(in: text).first {
       let shown = CleanText.line(String(word), longest: 64) ?? ""
-      throw AdminError(.invalid, "there is no scope \"\(shown)\"", hint: "there are \(names)")
+      throw AdminError(.invalid, "there is no scope \"\(shown)\"", hint: "use one or more of \(names)")
     }
     guard text.contains(where: { $0 != " " }) else {
-      throw AdminError(.invalid, "the scope names nothing", hint: "there are \(names)")
+      throw AdminError(.invalid, "the scope is empty", hint: "use one or more of \(names)")
     }
     return .string(text)
   }
 
-  /// The audience of access tokens: a URL, or nil for the service itself when the text is empty.
+  /// Reads the audience of a client's access tokens: a URL, or nil for the service itself when the text is empty.
   private func audience(_ asked: JSONObject) throws(AdminError) -> String? {
     let text = try shaped { () throws(JSONShapeError) in try asked.optionalString("audience") }
     guard let text, !text.isEmpty else { return nil }
     guard text.utf8.count <= 512, (try? AbsoluteURL(parsing: text)) != nil else {
-      throw AdminError(.invalid, "the audience must be an address: https://api.example.org")
+      throw AdminError(.invalid, "the audience must be a web address, such as https://api.example.org")
     }
     return text
   }

@@ -101,17 +101,17 @@ extension AdminCall {
 
   private func isRequestor(_ id: RequestorID) -> Bool { core.provisioning.now.records.requestors[id] != nil }
 
-  /// The error for an unknown name.
+  /// The error for the name of a record that does not exist.
   ///
-  /// If the name belongs to the other kind of record, the message says so.
+  /// If a record of the other kind (requestor or provider) has that name, the message says so.
   private func missing(_ what: String, _ name: String, other: (kind: String, hasIt: Bool)) -> AdminError {
     guard other.hasIt else { return .missing(what, name) }
     return AdminError(
       .notFound, "there is no \(what) \(name): \(name) is a \(other.kind)",
-      hint: "regentctl \(what) list shows those there are")
+      hint: "list the \(what)s: regentctl \(what) list")
   }
 
-  /// Refuses a requestor and a provider given in the wrong order, with a hint.
+  /// Refuses a requestor and a provider that were given in the wrong order, and says so in a hint.
   fileprivate func refuseSwapped() throws(AdminError) {
     let (first, second) = (text("requestor"), text("provider"))
     guard let provider = ProviderID(first), let requestor = RequestorID(second), isProvider(provider),
@@ -119,7 +119,7 @@ extension AdminCall {
     else { return }
     throw AdminError(
       .notFound, "\(first) is a provider and \(second) a requestor",
-      hint: "the requestor comes first: \(second) \(first)")
+      hint: "swap them; the requestor comes first: \(second) \(first)")
   }
 
   fileprivate func requestorWriter() throws(AdminError) -> RecordWriter<Requestor> {
@@ -150,27 +150,27 @@ extension AdminCall {
       provision: Provision.integration)
   }
 
-  /// Checks an id for a new record.
+  /// Checks the id in the path, for a new record.
   private func newIdentifier<Kind>(_ what: String) throws(AdminError) -> Identifier<Kind> {
-    // Clients resolve "." and ".." in paths of the protocol, so a record with such an id could never be reached.
+    // Clients resolve "." and ".." in URL paths, so the protocol could never reach a record with such an id.
     guard let identifier = Identifier<Kind>(text(what)), !identifier.text.allSatisfy({ $0 == "." })
     else {
       throw AdminError(
-        .invalid, "\(text(what)) cannot be the id of a \(what)",
-        hint: "write 1 to 128 letters, digits, dots, dashes and underscores")
+        .invalid, "\(text(what)) is not a valid id of a \(what)",
+        hint: "use 1 to 128 letters, digits, dots, dashes or underscores, without spaces")
     }
     return identifier
   }
 
-  /// Refuses a new requestor whose id is also a verb of a command, such as `list` in `regentctl integrate list`.
+  /// Refuses a new requestor whose id is also a subcommand, such as `list` in `regentctl integrate list`.
   fileprivate func refuseVerbs() throws(AdminError) {
     let id = text("requestor")
     let isThere = core.provisioning.now.records.requestors.keys.contains { $0.text == id }
     guard !isThere, Requestor.wordsOfVerbs.contains(id) else { return }
     throw AdminError(
       .invalid,
-      "\(id) cannot be the id of a requestor: regentctl integrate \(id) means something else",
-      hint: "choose another id, for example \(id)-tv")
+      "\(id) cannot be the id of a requestor, because regentctl integrate \(id) is a command",
+      hint: "use another id, for example \(id)-tv")
   }
 
   private static let checkCertificate: @Sendable (Requestor) throws(AdminError) -> Void = {
@@ -181,7 +181,7 @@ extension AdminCall {
     } catch {
       throw AdminError(
         .invalid, "the certificate cannot be used: \(error)",
-        hint: "give an X.509 certificate in PEM with an RSA key of at least 2048 bits")
+        hint: "use an X.509 certificate in PEM with an RSA key of at least 2048 bits")
     }
   }
 }

@@ -3,8 +3,10 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
+internal import RegentPlatform
 
-// Explains why a box may or may not watch a title: every check of the service, in its order.
+// Explains why a box may or may not watch a title: the result of every check of the service, in the order in which it
+// checks.
 
 extension AdminRouteBuilder {
   mutating func mountWhy() {
@@ -13,13 +15,13 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The checks of a box at each requestor where it is signed in, and of a title when the query names one.
+  /// Checks a box at each requestor where it is signed in, and a title when the query names one.
   fileprivate func reasons() async throws(AdminError) -> [Finding] {
     let device = try await device()
     var resource: RequestedResource?
     if let typed = try parameter("resource") {
       guard let id = ResourceID(typed), let read = try? RequestedResource(reading: id) else {
-        throw AdminError(.invalid, "the title cannot be read", hint: "give its name as the app asks for it")
+        throw AdminError(.invalid, "the title is not valid", hint: "use the title as the app requests it")
       }
       resource = read
     }
@@ -30,10 +32,10 @@ extension AdminCall {
     var findings: [Finding] = []
     for record in records { findings += try await reasons(about: record, resource) }
     switch core.clockTrouble {
-    case nil: findings.append(Finding("clock", .good, "the service trusts the machine's clock"))
+    case nil: findings.append(Finding("clock", .good, "the machine's clock is steady"))
     default:
       findings.append(
-        Finding("clock", .warning, "the service does not trust the machine's clock", fix: "regentctl doctor"))
+        Finding("clock", .warning, "the machine's clock jumped", fix: "regentctl doctor"))
     }
     return findings
   }
@@ -63,7 +65,7 @@ extension AdminCall {
         findings.append(
           Finding(
             "standing", .bad, "the service refuses the sign-in: \(refusal)",
-            fix: "sign the box in anew: regentctl device sign-out \(record.deviceHash.shortName)"))
+            fix: "sign the box out, then in again: regentctl device sign-out \(record.deviceHash.shortName)"))
       }
       return findings
     }
@@ -76,7 +78,9 @@ extension AdminCall {
     let permit = try await stored { () throws(StoreError) in try await core.permit(resource.id, of: box) }
     if case .inForce(let permit) = permit {
       findings.append(
-        Finding("permit", .good, "given before, until \(Self.text(permit.expires)); rules are looked at all the same"))
+        Finding(
+          "permit", .good,
+          "granted earlier, valid until \(Self.text(permit.expires)); the rules are checked nevertheless"))
     }
     return findings
   }
@@ -100,8 +104,8 @@ extension AdminCall {
     }
     return [
       Finding(
-        "key pair", .bad, "\(owner) is revoked: every call of the box is refused",
-        fix: "give it another one: regentctl requestor invite \(requestor), and on the box regent setup")
+        "key pair", .bad, "\(owner) is revoked: the service refuses every call of the box",
+        fix: "enrol the box again: run regentctl requestor invite \(requestor), then regent setup on the box")
     ]
   }
 
@@ -111,7 +115,7 @@ extension AdminCall {
       return [
         Finding(
           "account", .bad, "\(viewer.provider)/\(name) was removed",
-          fix: "regentctl account add \(viewer.provider) \(name), then sign the box in anew")
+          fix: "regentctl account add \(viewer.provider) \(shellQuoted(name.text)), then sign the box in again")
       ]
     }
     guard account.isDisabled else {
@@ -121,7 +125,7 @@ extension AdminCall {
     return [
       Finding(
         "account", .bad, "\(viewer.provider)/\(name) is disabled",
-        fix: "regentctl account enable \(viewer.provider) \(name)")
+        fix: "regentctl account enable \(viewer.provider) \(shellQuoted(name.text))")
     ]
   }
 
@@ -130,7 +134,7 @@ extension AdminCall {
       [Finding("integration", status, "\(requestor) with \(provider) \(detail)", fix: fix)]
     }
     guard let integration = core.provisioning.now.records.integrations[requestor]?[provider] else {
-      return found(.bad, "is not there", fix: "regentctl integrate \(requestor) \(provider)")
+      return found(.bad, "does not exist", fix: "regentctl integrate \(requestor) \(provider)")
     }
     guard integration.enabled else {
       return found(.bad, "is switched off", fix: "regentctl integrate \(requestor) \(provider) --on")
@@ -141,14 +145,14 @@ extension AdminCall {
       fix: "regentctl integrate \(requestor) \(provider) --degrade off")
   }
 
-  /// Without a title: whether any rule or channel could allow one.
+  /// Says whether any entitlement rule or channel list could allow the box a title.
   private func ruleSummary(_ box: SignedInDevice) -> Finding {
     let rules = box.entitlements.filter { $0.effect == .allow }
     let channels = box.account?.attributes.channels ?? []
     guard rules.isEmpty, channels.isEmpty, box.pass == nil else {
       return Finding(
         "rules", .good,
-        "\(rules.count) rules that allow and \(channels.count) channels; name a title for the one that decides")
+        "\(rules.count) allow rules and \(channels.count) channels; add a title to see which one decides")
     }
     return Finding(
       "rules", .bad, "no rule allows anything for this viewer, and the account has no channel",
@@ -162,7 +166,10 @@ extension AdminCall {
     func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> Finding {
       Finding("title", status, detail, fix: fix)
     }
-    let allow = "regentctl entitle add \(provider) --allow '\(title)'" + (account.map { " --account \($0.name)" } ?? "")
+    // Operators copy these commands into a root shell, and a viewer or a provider's file may have chosen the names.
+    let allow =
+      "regentctl entitle add \(provider) --allow \(shellQuoted(title))"
+      + (account.map { " --account \(shellQuoted($0.name.text))" } ?? "")
     do throws(AuthorizationDenial) {
       switch try box.decide(resource) {
       case .entitlement: return found(.good, "rule \(rule?.id.text ?? "") allows \(rule?.pattern.text ?? "")")
@@ -175,14 +182,16 @@ extension AdminCall {
       case .degradation: return found(.bad, "nothing may be watched while the integration is degraded")
       case .parentalControls:
         return found(
-          .bad, "it is rated above what the account may see",
-          fix: "regentctl account set \(provider) \(account?.name.text ?? "NAME") --rating SCHEME=VALUE")
+          .bad, "its rating is above the account's limit",
+          fix: "regentctl account set \(provider) \(account.map { shellQuoted($0.name.text) } ?? "NAME") "
+            + "--rating SCHEME=VALUE")
       case .provider:
         guard let rule else {
-          return found(.bad, "no rule is about \(title), and no channel has that name", fix: allow)
+          return found(.bad, "no rule matches \(title), and the account has no channel of that name", fix: allow)
         }
         return found(
-          .bad, "rule \(rule.id) denies \(rule.pattern.text)", fix: "regentctl entitle remove \(rule.id), or \(allow)")
+          .bad, "rule \(rule.id) denies \(rule.pattern.text)",
+          fix: "run regentctl entitle remove \(rule.id), or \(allow)")
       }
     }
   }

@@ -1,14 +1,14 @@
 public import PostgreSQL
 
-/// Why a database could not be copied or filled.
+/// Why a database could not be copied, or could not be filled with a copy.
 public enum CopyFailure: Error, Hashable, Sendable {
-  /// The database has no tables.
+  /// The database to copy has no tables.
   case nothingThere
   /// The table to fill already has rows.
   case notEmpty(table: String)
-  /// The server refuses a row of this table.
+  /// The server refuses a row of the copy for this table.
   case refusedRow(table: String, PostgreSQLError)
-  /// A COMMIT was sent and its result could not be found out.
+  /// A COMMIT was sent, and whether it succeeded could not be found out.
   case unknown(PostgreSQLError?)
 
   public var message: String {
@@ -18,11 +18,11 @@ public enum CopyFailure: Error, Hashable, Sendable {
     case .refusedRow(let table, let error):
       "the server does not take a row of the table “\(table)”, and nothing was changed: \(error.message)"
     case .unknown(let error):
-      "nobody knows whether the server has it: \(error?.message ?? "it has not answered")"
+      "it is unknown whether the server has it: \(error?.message ?? "it has not answered")"
     }
   }
 
-  /// What the operator can do about it.
+  /// What the operator can do about the failure.
   public var hint: String {
     switch self {
     case .nothingThere:
@@ -30,7 +30,7 @@ public enum CopyFailure: Error, Hashable, Sendable {
     case .notEmpty: "name another one, or make one: createdb --encoding=UTF8 NAME"
     case .refusedRow:
       "PostgreSQL keeps no zero byte in a text, and no very long name: change the record, then try again"
-    case .unknown: "see that the server answers, then type the same again: it finds out"
+    case .unknown: "check that the server answers, then run the command again: it finds out"
     }
   }
 }

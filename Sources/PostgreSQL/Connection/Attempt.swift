@@ -23,7 +23,7 @@ import RegentPlatform
     }
     guard let started = unsafe started else { throw PostgreSQLError(.unreachable, "there is no memory to connect") }
     unsafe handle = unsafe started
-    // Verbose messages contain the SQLSTATE. The rest of a message is in the server's language.
+    // Messages are verbose, because they then contain the SQLSTATE. The rest of a message is in the server's language.
     _ = unsafe library.setVerbosity(started, PQERRORS_VERBOSE)
     unsafe notices.listen(to: started)
   }
@@ -51,7 +51,7 @@ import RegentPlatform
     }
   }
 
-  /// The reason why libpq gave up.
+  /// The reason why libpq gave up connecting.
   private var refusal: PostgreSQLError {
     guard let handle = unsafe handle else { return PostgreSQLError(.unreachable, "\(host) cannot be reached") }
     let words = unsafe library.errorMessage(handle).map { unsafe String(cString: $0) } ?? ""
@@ -68,7 +68,7 @@ import RegentPlatform
         .refused, "\(host) asks for a password, and there is none",
         hint: "put it into a private file, the service's credential \(PasswordSource.credentialName), or ~/.pgpass")
     }
-    // libpq's text before " failed: " names the server in its own way; the error names the host as the URL does.
+    // libpq's text before " failed: " names the server in its own form. The error names the host as the URL does.
     let why = line.firstRange(of: " failed: ").map { line[$0.upperBound...] }
     if let failure = encryptionFailure(why ?? line[...]) { return failure }
     return PostgreSQLError(
@@ -80,9 +80,9 @@ import RegentPlatform
   private func encryptionFailure(_ line: Substring) -> PostgreSQLError? {
     if line.contains("does not support SSL") {
       return PostgreSQLError(
-        .untrusted, "\(host) offers no TLS, so that anybody on the way could read and change everything",
+        .untrusted, "\(host) offers no TLS: any machine on the way could read and change everything",
         hint: "give it a certificate for its name (ssl = on in postgresql.conf); "
-          + "only where nobody else is on the way: ?sslmode=disable")
+          + "only on a network that you control: ?sslmode=disable")
     }
     if line.contains("root certificate file") {
       return PostgreSQLError(
@@ -98,7 +98,7 @@ import RegentPlatform
       } else if line.contains("does not match host name") {
         "name it in the URL as its certificate does, or give it a certificate for this name"
       } else if line.contains("verify failed") {
-        "name the authority of its certificate in the URL, or the certificate itself when nobody else has signed it: "
+        "name the authority of its certificate in the URL, or the certificate itself if it is self-signed: "
           + "?sslrootcert=FILE; one whose time is over has to be made anew"
       } else {
         "see its certificate: openssl s_client -starttls postgres -connect HOST:PORT -showcerts"

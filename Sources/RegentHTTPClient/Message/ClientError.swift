@@ -5,7 +5,7 @@ public struct ClientError: Error, Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     /// The request cannot be sent, because its URL, method or a header is invalid.
     case invalidRequest(String)
-    /// The client could not connect to the server; it sent nothing.
+    /// The client could not connect to the server, so it has sent nothing.
     case unreachable(Obstacle)
     /// The deadline passed in this phase of the call.
     case timedOut(Phase)
@@ -19,10 +19,10 @@ public struct ClientError: Error, Hashable, Sendable {
     ///
     /// The server may have processed the request.
     case connectionLost
-    /// A redirect that the policy of the call does not allow; the value says why.
+    /// The server sent a redirect that the policy of the call does not allow. The value says why.
     case redirectRefused(String)
     case cancelled
-    /// libcurl is not installed or cannot be used; the value says why.
+    /// libcurl is not installed or cannot be used. The value says why.
     case libraryMissing(String)
     /// This machine lacks a resource such as file descriptors.
     case system(String)
@@ -32,11 +32,11 @@ public struct ClientError: Error, Hashable, Sendable {
   public enum Obstacle: Hashable, Sendable {
     /// No program listens on the port or the socket.
     case refused
-    /// The name does not exist.
+    /// The host name does not exist.
     case unknownName
-    /// The name servers cannot be reached or do not answer.
+    /// The name servers for the host name cannot be reached or do not answer.
     case lookUpFailed
-    /// There is no route to the address.
+    /// There is no route to the address of the host.
     case noRoute
     /// The Unix socket does not exist.
     case noSocket
@@ -48,13 +48,13 @@ public struct ClientError: Error, Hashable, Sendable {
     case silent
   }
 
-  /// The phase of a call.
+  /// The phase that a call has reached.
   public enum Phase: Hashable, Sendable {
     case lookingUp
-    /// Connecting, including the TLS handshake.
+    /// The client connects to the server, including the TLS handshake.
     case connecting
     case sending
-    /// Waiting for the first byte of the response.
+    /// The client waits for the first byte of the response.
     case waiting
     case receiving
   }
@@ -81,7 +81,7 @@ public struct ClientError: Error, Hashable, Sendable {
   }
 
   public let kind: Kind
-  /// The server of the call; nil if the URL could not be parsed.
+  /// The server that was called; nil if the URL could not be parsed.
   public let origin: Origin?
 
   public init(_ kind: Kind, _ origin: Origin?) {
@@ -95,7 +95,7 @@ public struct ClientError: Error, Hashable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible {
-  /// A sentence that is safe to show: it contains no path, no query and no header.
+  /// A sentence about the error that is safe to show, because it contains no path, no query and no header.
   public var description: String {
     let server = origin?.description ?? "the server"
     return switch kind {
@@ -126,11 +126,11 @@ extension ClientError: CustomStringConvertible {
     case .tooLarge, .malformed:
       "check that the address is the service's own, not a sign-in page of the network"
     case .connectionLost where origin?.scheme == .http:
-      "if the service has TLS there, write https://; else try again, it may have been restarting"
+      "if the service has TLS there, use https://; otherwise try again, it may have been restarting"
     case .connectionLost: "try again; the service may have been restarting"
     case .redirectRefused where origin?.scheme == .http:
-      "write the address that it redirects to: https:// if the service has TLS"
-    case .redirectRefused: "use the address that the service really has"
+      "use the address that it redirects to: https:// if the service has TLS"
+    case .redirectRefused: "use the service's own address"
     case .libraryMissing: "install the Debian package libcurl4: apt install libcurl4"
     case .system: nil
     }
@@ -140,13 +140,13 @@ extension ClientError: CustomStringConvertible {
 extension ClientError.Obstacle {
   fileprivate var words: String {
     switch self {
-    case .refused: "nobody listens there"
+    case .refused: "no program listens there"
     case .unknownName: "the name is unknown"
     case .lookUpFailed: "the name cannot be looked up now"
     case .noRoute: "there is no route to it"
     case .noSocket: "the socket does not exist"
     case .notAllowed: "this user may not use the socket"
-    case .notTrusted: "whoever listens there is not the box's agent"
+    case .notTrusted: "the program that listens there is not the box's agent"
     case .silent: "no address of it answers"
     }
   }
@@ -157,10 +157,10 @@ extension ClientError.Obstacle {
     case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
     case .lookUpFailed: "check the network connection and /etc/resolv.conf"
     case .noRoute: "check the network connection: ip route"
-    case .silent: "check the address and its port, and that no firewall is between"
+    case .silent: "check the address and its port, and for a firewall in between"
     case .noSocket:
       "check that the service runs and its socket path: ls -l \(origin?.host ?? "SOCKET")"
-    case .notTrusted: "look who it is: ss -xlp; the agent runs as the owner of the socket's folder"
+    case .notTrusted: "find the program: ss -xlp; the agent runs as the owner of the socket's folder"
     case .notAllowed: "join the group of the socket, or use sudo: ls -l \(origin?.host ?? "SOCKET")"
     }
   }
@@ -179,20 +179,20 @@ extension ClientError.Phase {
 }
 
 extension ClientError.TLSFault: CustomStringConvertible {
-  /// What is wrong and what to do about it, in one sentence.
+  /// What went wrong and what to do about it, in one sentence.
   public var description: String { "\(words); \(hint)" }
 
   fileprivate var words: String {
     switch self {
     case .expired: "its certificate has expired"
     case .notYetValid: "its certificate is not valid yet"
-    case .clockAhead: "this machine's clock is ahead of the server's, so that its certificate looks expired"
-    case .clockBehind: "this machine's clock is behind, so that its certificate looks not yet valid"
-    case .untrusted: "its certificate comes from nobody we trust"
+    case .clockAhead: "this machine's clock is ahead of the server's, so the certificate looks expired"
+    case .clockBehind: "this machine's clock is behind, so the certificate does not look valid yet"
+    case .untrusted: "its certificate is from an unknown authority"
     case .wrongHost: "its certificate is for another host"
     case .refusedCertificate: "its certificate was refused"
     case .handshake: "the TLS handshake failed"
-    case .noAuthorities: "the list of certificate authorities cannot be read"
+    case .noAuthorities: "this user cannot read the file with the certificate authorities"
     }
   }
 
@@ -202,13 +202,15 @@ extension ClientError.TLSFault: CustomStringConvertible {
     case .notYetValid: "the service needs a certificate that is valid now"
     case .clockAhead, .clockBehind: "set this machine's clock: timedatectl set-ntp true, or date -s"
     case .untrusted:
-      "name the authority of its certificate, a PEM file: --ca-file FILE, SSL_CERT_FILE=FILE, or for the whole machine "
-        + "/usr/local/share/ca-certificates/NAME.crt and update-ca-certificates"
+      "add its authority (PEM) with --ca-file FILE or SSL_CERT_FILE=FILE, or for the whole machine copy it to "
+        + "/usr/local/share/ca-certificates/NAME.crt and run update-ca-certificates"
     case .wrongHost: "use the host name that the certificate is for"
-    case .refusedCertificate: "look at it with: openssl s_client -connect HOST:PORT"
-    case .handshake: "if the service has no TLS there, write http://; else look: openssl s_client -connect HOST:PORT"
+    case .refusedCertificate: "check it: openssl s_client -connect HOST:PORT"
+    case .handshake:
+      "if the service has no TLS there, use http://; otherwise check: openssl s_client -connect HOST:PORT"
     case .noAuthorities:
-      "install the Debian package ca-certificates, or correct the path given as --ca-file or SSL_CERT_FILE"
+      "move the file of --ca-file or SSL_CERT_FILE to a folder that this user can read, such as /etc/regent; if there is "
+        + "none, install the package ca-certificates"
     }
   }
 }

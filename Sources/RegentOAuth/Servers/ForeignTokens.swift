@@ -1,7 +1,7 @@
 package import RegentJSON
 
 extension TokenAnswer {
-  /// The longest accepted access token, in bytes.
+  /// The longest access token of another server that is accepted, in bytes.
   ///
   /// It must fit into a header.
   private static let longest = 16_384
@@ -22,7 +22,7 @@ extension TokenAnswer {
     switch kind.lowercased() {
     case "bearer": kind = "Bearer"
     case "dpop": kind = "DPoP"
-    default: throw ForeignAnswerError("its token is of a kind that nobody here can show")
+    default: throw ForeignAnswerError("its token type is not supported")
     }
   }
 }

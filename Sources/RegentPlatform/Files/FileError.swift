@@ -6,9 +6,9 @@ public struct FileError: Error, Equatable, Sendable {
     case missing
     /// The path ends in a symbolic link, through which an attacker could make the program write elsewhere.
     case symbolicLink
-    /// A directory, device, pipe or socket where a regular file was expected.
+    /// The path leads to a directory, device, pipe or socket, where a regular file was expected.
     case notAFile
-    /// A directory was expected and something else found.
+    /// The path leads to a file that is no directory, where a directory was expected.
     case notADirectory
     /// Other users may read or write a file that must be private.
     case modeTooWide(found: mode_t, allowed: mode_t)
@@ -16,11 +16,11 @@ public struct FileError: Error, Equatable, Sendable {
     case foreignOwner(uid_t)
     /// The file is larger than the limit.
     case tooLarge(limit: Int)
-    /// Another process holds the lock; its id, if it is known.
+    /// Another process holds the lock. The value is its process id, if it is known.
     case held(by: pid_t?)
-    /// Another program has written to the file meanwhile.
+    /// Another program has written to the file since it was read.
     case changed
-    /// A system call failed.
+    /// A system call on the file failed.
     case system(SystemError)
   }
 
@@ -32,20 +32,20 @@ public struct FileError: Error, Equatable, Sendable {
     self.path = path
   }
 
-  /// What to type or do.
+  /// What the user can type or do about the error.
   public var hint: String? {
     switch kind {
     case .missing: "check the path: \(shellQuoted(path))"
     case .symbolicLink: "name the real file instead: readlink -f \(shellQuoted(path))"
-    case .notAFile, .notADirectory: "see what is there: ls -ld \(shellQuoted(path))"
-    case .modeTooWide(_, let allowed): "type: chmod \(octal(allowed)) \(shellQuoted(path))"
-    // Do not suggest chown to this user: the other user's program could not open the file any more.
+    case .notAFile, .notADirectory: "check it: ls -ld \(shellQuoted(path))"
+    case .modeTooWide(_, let allowed): "run chmod \(octal(allowed)) \(shellQuoted(path))"
+    // The hint suggests no chown to this user: the other user's program could not open the file any more.
     case .foreignOwner(let owner):
-      "type the same as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
+      "run the command as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
     case .tooLarge: "check that this is the file you meant"
     case .held(let pid?): "stop process \(pid) first, or use another place (see: ps -p \(pid))"
     case .held(nil): "stop the other process first, or use another place"
-    case .changed: "type the same again: it begins with what stands there now"
+    case .changed: "run the command again: it then uses the new content"
     case .system(let error): error.hint
     }
   }
@@ -60,7 +60,7 @@ extension FileError: CustomStringConvertible {
     case .notAFile: "\(path) is not a regular file"
     case .notADirectory: "\(path) is not a directory"
     case .modeTooWide(let found, let allowed):
-      "\(path) has mode \(octal(found)), wider than \(octal(allowed)): others could use what must be private"
+      "\(path) has mode \(octal(found)), wider than \(octal(allowed)): other users could read or change private data"
     case .foreignOwner(let owner):
       "\(path) belongs to user \(Accounts.title(of: owner)), not to this program's user"
     case .tooLarge(let limit): "\(path) is larger than the \(limit) bytes it may have"
@@ -73,7 +73,7 @@ extension FileError: CustomStringConvertible {
 }
 
 extension FileError {
-  /// Converts a failed system call.
+  /// Converts the error of a failed system call.
   ///
   /// A missing file and a symbolic link get kinds of their own.
   init(_ error: SystemError, path: String) {

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// The records without which nobody can sign in; those that are there stay as they are.
+/// Adds the records that the first sign-in needs; existing records are not changed.
 struct FirstRecords {
   let report: SetupReport
   let admin: AdminClient
@@ -18,7 +18,7 @@ struct FirstRecords {
     let present = try await admin.requestors().map(\.id)
     let id =
       try given
-      ?? ask("requestor (whose app runs on the boxes)", usual: present.first?.text ?? "tv", "--requestor") {
+      ?? ask("requestor: a short id for the publisher of the apps", usual: present.first?.text ?? "tv", "--requestor") {
         RequestorID($0)
       }
     guard !present.contains(id) else { return id }
@@ -32,7 +32,10 @@ struct FirstRecords {
     let present = try await admin.providers().map(\.id)
     let id =
       try given
-      ?? ask("provider (whom viewers sign in with)", usual: present.first?.text ?? "home", "--provider") {
+      ?? ask(
+        "provider: a short id for the directory of viewers' accounts", usual: present.first?.text ?? "home",
+        "--provider"
+      ) {
         ProviderID($0)
       }
     if !present.contains(id) {
@@ -52,7 +55,10 @@ struct FirstRecords {
   func addRule(_ given: String?, at provider: ProviderID) async throws {
     let isAllowed = try await admin.entitlements(of: provider).contains { $0.effect == .allow }
     guard given != nil || !isAllowed else { return }
-    guard let pattern = ResourcePattern(given ?? "*") else { throw Self.impossible("--allow") }
+    guard let pattern = ResourcePattern(given ?? "*") else {
+      throw CommandError.usage(
+        "--allow is not a pattern", hint: "use 1 to \(ResourcePattern.longest) bytes; * matches any text")
+    }
     let saved = try await admin.add(
       EntitlementRequest(provider: provider, scope: .everybody, pattern: pattern, effect: .allow))
     show("rule", saved, "rule \(saved.record.id)")
@@ -61,11 +67,14 @@ struct FirstRecords {
   func addAccount(_ given: AccountName?, at provider: ProviderID) async throws {
     let present = try await admin.accounts(of: provider).map(\.name)
     if given == nil, !present.isEmpty || !call.canAsk { return }
-    let name = try given ?? ask("first account (a viewer's name)", usual: nil, "--account") { AccountName($0) }
+    let name =
+      try given
+      ?? ask("account: the name that the first viewer signs in with", usual: nil, "--account") { AccountName($0) }
     guard !present.contains(name) else { return }
     let bytes = try Prompt.password("password of \(name)", twice: true)
     guard let password = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError.usage("the password is not valid UTF-8", hint: "set the terminal to UTF-8")
+      throw CommandError.usage(
+        "the password is not valid UTF-8", hint: "set the terminal to UTF-8, then run the command again")
     }
     show(
       "account", try await admin.add(provider, name, Patch<Account>(), password: password),
@@ -75,7 +84,7 @@ struct FirstRecords {
   func issueKey(to requestor: RequestorID) async throws {
     let key = try await admin.issueKey(to: requestor)
     report.add("key", key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
-    call.console.note("the secret is not shown again: keep it now")
+    call.console.note("the secret is not shown again; store it now")
   }
 
   private func show<Record>(_ step: String, _ saved: Saved<Record>, _ what: String) {
@@ -86,12 +95,12 @@ struct FirstRecords {
     _ question: String, usual: String?, _ option: String, _ name: (String) -> Name?
   ) throws(CommandError) -> Name {
     try Prompt.answer(question, usual: usual, orGive: option, call) { text throws(CommandError) in
-      guard let name = name(text) else { throw Self.impossible(option) }
+      guard let name = name(text) else {
+        throw CommandError.usage(
+          "\(text) is not a valid name",
+          hint: "use 1 to 128 letters, digits, dots, dashes or underscores, without spaces")
+      }
       return name
     }
-  }
-
-  private static func impossible(_ option: String) -> CommandError {
-    .usage("that cannot be a name here", hint: "try again, or give \(option)")
   }
 }
