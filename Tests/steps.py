@@ -77,6 +77,7 @@ CHECK = (
     Step("engines", "the pages in three browser engines", ("Tests/acceptance/run", "engines"), 900),
     Step("box-kills", "a box that is killed at random moments", ("Tests/acceptance/box-kills.py", DEBUG, "24"), 600),
     Step("account", "apps that use the box's account, also killed and hostile ones", ("Tests/acceptance/account.py", DEBUG, "10"), 900),
+    Step("account-dialog", "getAuthentication of the SDK beside a real daemon and service", ("Tests/acceptance/account_dialog.py", DEBUG), 300),
     Step("oauth-kills", "OAuth clients while the service is killed", ("Tests/acceptance/oauth/kills.py", DEBUG, "24"), 600),
     # Every kind of failure once and some twice; `make long ONLY=nodes` runs a thousand rounds of all stories.
     Step("nodes-rounds", "several nodes and a database that are killed",

@@ -91,7 +91,7 @@ private func start(_ enabler: AccessEnabler, _ requestor: String, _ source: Sign
   return took
 }
 
-private func enabler(_ words: [String], _ place: PlatformAccountPlace, _ folder: String) throws -> AccessEnabler {
+func enabler(_ words: [String], _ place: PlatformAccountPlace, _ folder: String) throws -> AccessEnabler {
   var configuration = EnablerConfiguration(
     credentials: .keyPair(publicKey: words[2], secret: Secret(words[3])), services: [words[0]],
     storage: .folder(folder))

@@ -11,6 +11,7 @@ case "sign-in" where arguments.count == 6: try await signInOnce(Array(arguments.
 case "sign-ins" where arguments.count == 5: try await signInForEachLine(Array(arguments.dropFirst()))
 case "browser" where arguments.count >= 7: try await useNamedBrowser(Array(arguments.dropFirst()))
 case "start" where arguments.count == 7: try await startOnce(Array(arguments.dropFirst()))
+case "app" where arguments.count == 7: try await operateApp(Array(arguments.dropFirst()))
 case "account" where arguments.count == 7: try await startByAccount(Array(arguments.dropFirst()))
 case "logins":
   // logins REGENTD COUNT
@@ -19,6 +20,7 @@ case "logins":
 default:
   print("usage: SDKProbe exit-computing | exit-fetching | logins REGENTD COUNT")
   print("       SDKProbe account SERVICE REQUESTOR PUBLIC-KEY SECRET SOCKET COUNT")
+  print("       SDKProbe app FOLDER SERVICE REQUESTOR PUBLIC-KEY SECRET SOCKET")
   print("       SDKProbe start FOLDER SERVICE REQUESTOR PUBLIC-KEY SECRET SOCKET")
   print("       SDKProbe sign-in FOLDER SERVICE REQUESTOR PUBLIC-KEY SECRET")
   print("       SDKProbe sign-ins SERVICE REQUESTOR PUBLIC-KEY SECRET")

@@ -42,16 +42,16 @@ public let METADATA_RESOURCE_ID_KEY = MetadataArgument.resource
 @available(*, deprecated, renamed: "MetadataArgument.userKey")
 public let METADATA_USER_META_KEY = MetadataArgument.userKey
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@available(*, deprecated, renamed: "MetadataArgument.authentication")
+@available(*, deprecated, renamed: "MetadataOpcode.authentication")
 public let METADATA_AUTHENTICATION = MetadataOpcode.authentication
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@available(*, deprecated, renamed: "MetadataArgument.authorization")
+@available(*, deprecated, renamed: "MetadataOpcode.authorization")
 public let METADATA_AUTHORIZATION = MetadataOpcode.authorization
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@available(*, deprecated, renamed: "MetadataArgument.deviceID")
+@available(*, deprecated, renamed: "MetadataOpcode.deviceID")
 public let METADATA_DEVICE_ID = MetadataOpcode.deviceID
 // swift-format-ignore: AlwaysUseLowerCamelCase
-@available(*, deprecated, renamed: "MetadataArgument.userMetadata")
+@available(*, deprecated, renamed: "MetadataOpcode.userMetadata")
 public let METADATA_USER_META = MetadataOpcode.userMetadata
 
 // swift-format-ignore: AlwaysUseLowerCamelCase

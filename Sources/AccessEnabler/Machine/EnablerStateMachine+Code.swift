@@ -166,7 +166,7 @@ extension EnablerStateMachine {
     switch phase {
     case .browsing(let login, let choice, _):
       finish(request, .heard)
-      if url.refusesAccess { return end(login, .genericAuthentication, Self.denied) }
+      if let error = url.reportedError { return end(login, .genericAuthentication, Self.reported(error)) }
       fetch(login, choice, nil)
     case .leaving(let requests):
       finish(request, .heard)
@@ -176,10 +176,17 @@ extension EnablerStateMachine {
       guard let service = tokens.pending?.offer.service else { return fail(request, EntitlementError(.outOfOrder)) }
       // An earlier run of the app opened the browser and then ended, so no sign-in is running.
       let login = Login(waiters: [.authentication(request)])
-      if url.refusesAccess { return end(login, .genericAuthentication, Self.denied) }
+      if let error = url.reportedError { return end(login, .genericAuthentication, Self.reported(error)) }
       fetch(login, Choice(provider: nil, service: service, domain: nil), nil)
     default: fail(request, EntitlementError(.outOfOrder))
     }
+  }
+
+  /// The error for a sign-in whose redirect URL has `error=`, an OAuth error code.
+  private static func reported(_ code: String) -> EntitlementError {
+    guard code != "access_denied" else { return denied }
+    return EntitlementError(
+      .service, status: .authenticationFailed, message: "the sign-in page reported an error: \(code.prefix(64))")
   }
 }
 
@@ -211,10 +218,10 @@ extension String {
     return next == UInt8(ascii: "#") || next == UInt8(ascii: hasQuery ? "&" : "?")
   }
 
-  /// Whether the redirect URL reports that the sign-in failed, such as with `?error=access_denied`.
-  fileprivate var refusesAccess: Bool {
-    guard let question = firstIndex(of: "?") else { return false }
+  /// The error that the redirect URL reports, such as `access_denied`; nil if the sign-in did not fail.
+  fileprivate var reportedError: String? {
+    guard let question = firstIndex(of: "?") else { return nil }
     let query = self[question...].dropFirst().prefix { $0 != "#" }
-    return query.split(separator: "&").contains { $0.hasPrefix("error=") }
+    return query.split(separator: "&").first { $0.hasPrefix("error=") }.map { String($0.dropFirst(6)) }
   }
 }

@@ -160,7 +160,7 @@ extension EnablerStateMachine {
     case .cancel: fallBack(login, PlatformTrouble(id: .pickerCancelled))
     case .provider(let id):
       switch PlatformRules.choice(terms(of: id)) {
-      case .unsupported: fallBack(login, .unsupported)
+      case .unsupported: fallBack(login, .unsupported(id, terms(of: id)))
       case .thisApp:
         phase = .choosing(login)
         choose(login, .provider(id))

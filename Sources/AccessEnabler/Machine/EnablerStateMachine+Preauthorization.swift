@@ -132,7 +132,9 @@ extension EnablerStateMachine {
         .notAuthenticated
       } else {
         switch (failure.code, failure.kind) {
-        case (.tooManyResources?, _), (_, .status(400)), (_, .status(403)): .tooManyResources
+        // A service without enhanced errors sends no code with this 403.
+        case (.tooManyResources?, _), (nil, .status(403)): .tooManyResources
+        case (_, .status(400)): .malformedResource
         case (_, .status(429)): .throttled
         case (_, .unreachable): .unreachable
         case (_, .unsafeConnection): .unsafeConnection

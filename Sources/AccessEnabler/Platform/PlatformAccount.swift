@@ -63,7 +63,9 @@ public final class PlatformAccount: Sendable {
 
   private func status(from answer: PlatformAnswer) throws(EntitlementError) -> PlatformStatus? {
     switch answer {
-    case .status(let status): return status
+    case .status(var status):
+      status.failure = status.failure ?? status.refusal
+      return status
     case .absent: return nil
     case .silent(let why), .refused(_, let why): throw EntitlementError(.unreachable, message: why)
     default: throw EntitlementError(.service)

@@ -163,10 +163,12 @@ enum PlatformReader {
     guard let permission = document["permission"]?.string.flatMap(PlatformPermission.init),
       let isSignedIn = document["signedIn"]?.bool
     else { return nil }
-    return PlatformStatus(
+    var status = PlatformStatus(
       permission: permission, isSignedIn: isSignedIn, provider: document["provider"]?.string,
       viewer: document["viewer"]?.string,
       expires: document["expires"]?.int64.map { Instant(milliseconds: $0) }, failure: document["failure"]?.string)
+    status.refusal = document["refusal"]?.string
+    return status
   }
 
   private static func code(_ document: JSONObject) -> PlatformAnswer? {

@@ -11,6 +11,19 @@ struct PlatformTrouble: Hashable, Sendable {
   static let denied = PlatformTrouble(id: .permissionDenied)
   static let undetermined = PlatformTrouble(id: .permissionUndetermined)
   static let unsupported = PlatformTrouble(id: .unsupportedProvider)
+
+  /// The setting because of which this app cannot use a provider of the box.
+  static func unsupported(_ provider: String, _ terms: PlatformRules.Terms) -> PlatformTrouble {
+    let context =
+      if !terms.isIntegrated {
+        "this app has no integration with \(provider)"
+      } else if !terms.hasSSO {
+        "single sign-on with \(provider) is off for this app (regentctl integrate APP \(provider) --sso on)"
+      } else {
+        "\(provider) does not support single sign-on (regentctl provider set \(provider) --boarding supported)"
+      }
+    return PlatformTrouble(id: .unsupportedProvider, context: context)
+  }
 }
 
 /// What the daemon reports about this app and the box's account at the start of a step.
@@ -140,7 +153,8 @@ enum PlatformRules {
       guard status.isSignedIn else { return hasCapable ? .platformPicker : .ownPicker(nil) }
       if own == .platform, ownTerms.isIntegrated, ownTerms.hasSSO { return .signedIn }
       guard let provider = status.provider else { return .ownPicker(nil) }
-      return terms(provider).isSupported ? .exchange(provider: provider) : .ownPicker(.unsupported)
+      let terms = terms(provider)
+      return terms.isSupported ? .exchange(provider: provider) : .ownPicker(.unsupported(provider, terms))
     }
   }
 

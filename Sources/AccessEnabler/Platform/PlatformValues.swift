@@ -22,7 +22,13 @@ public struct PlatformStatus: Hashable, Sendable {
   /// When the box's sign-in ends; nil unless this app's permission is granted.
   public var expires: Instant?
   /// Why the account cannot be used although the box is signed in; nil if it can be used.
+  ///
+  /// In the responses of ``PlatformAccount`` this includes settings of the service that exclude this app alone.
   public var failure: String?
+  /// Why the service lets this app not use the account, as the box knows it.
+  ///
+  /// The enabler does not need it: it has the service's configuration.
+  var refusal: String?
 
   public init(
     permission: PlatformPermission, isSignedIn: Bool, provider: String? = nil, viewer: String? = nil,

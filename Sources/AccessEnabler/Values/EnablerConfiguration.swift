@@ -136,7 +136,7 @@ public struct EnablerTiming: Hashable, Sendable {
     case .status, .assertion, .picker, .leave: platform
     case .access(_, let wait), .signOut(let wait): platform + .seconds(wait)
     case .signIn: call
-    case .news: .seconds(PlatformLink.hold) + call
+    case .news: .seconds(PlatformLink.hold) + platform
     }
   }
 }

@@ -169,6 +169,10 @@ enum SsoCommand {
     let apps = status["apps"]?.array ?? []
     let granted = apps.filter { $0["permission"]?.string == "granted" }.count
     lines.append(apps.isEmpty ? "there are no apps in agent.conf" : "\(granted) of \(apps.count) apps may use it")
+    for app in apps {
+      guard let refusal = app["refusal"]?.string else { continue }
+      lines.append("\(app["app"]?.string ?? "") cannot use it: \(refusal)")
+    }
     for refusal in status["refused"]?.array ?? [] {
       let user = UInt32(exactly: refusal["user"]?.int64 ?? 0).map { Accounts.title(of: $0) } ?? ""
       lines.append("user \(user) asked for \(refusal["requestor"]?.string ?? ""), but is not an app in agent.conf")

@@ -27,6 +27,11 @@ enum AccountFindings {
     var findings = (status["refused"]?.array ?? []).map(refusal)
     guard !apps.isEmpty else { return findings }
     findings.insert(account(status, apps, now: now), at: 0)
+    for app in apps {
+      guard let refusal = app["refusal"]?.string, app["permission"]?.string == "granted" else { continue }
+      let sentence = "\(app["app"]?.string ?? "") cannot use the box's account: \(refusal)"
+      findings.append(Finding(subject: "apps", verdict: .bad, sentence: sentence, hint: nil, exit: .failed))
+    }
     let unnamed = apps.filter { $0["named"]?.bool == false }.compactMap { $0["app"]?.string }
     if let first = unnamed.first {
       findings.append(

@@ -28,6 +28,9 @@ struct AgentFailure: Error, Sendable, Equatable, CustomStringConvertible {
   let trouble: PairingObstacle
 
   var description: String { message }
+
+  /// Whether the service only asks the box to wait.
+  var isBusy: Bool { if case .busy = trouble { true } else { false } }
 }
 
 extension PairEvent {

@@ -45,4 +45,6 @@ struct AppStanding: Sendable, Equatable {
   var signIn: SignInFacts?
   /// Why apps cannot use the account, even if the box is signed in.
   var failure: String?
+  /// Why the service lets this app not use the account.
+  var refusal: String?
 }

@@ -69,6 +69,10 @@ actor BoxSignIn {
         case .failed(let failure):
           await leave(begun.id, who)
           throw CommandError(failure.message, hint: failure.hint, code: "account")
+        // The SDK reports an outage only after its silence period, so the app need not wait longer.
+        case .trouble(let failure) where !failure.isBusy:
+          await leave(begun.id, who)
+          throw CommandError(failure.message, hint: failure.hint, code: "account")
         default: break
         }
       }

@@ -71,16 +71,19 @@ extension DaemonServer {
     for rule in apps.rules {
       for requestor in rule.requestors { all.insert(AppRequestor(app: rule.name, requestor: requestor)) }
     }
+    var entries: [JSONValue] = []
+    for who in all.sorted() {
+      var entry: JSONObject = [
+        "app": .string(who.app), "requestor": .string(who.requestor),
+        "permission": .string((decisions[who] ?? .undetermined).rawValue),
+        "named": .bool(apps.rules.contains { $0.name == who.app && $0.requestors.contains(who.requestor) }),
+      ]
+      if let refusal = await host.refusal(of: who, at: account.signIn?.provider) { entry["refusal"] = .string(refusal) }
+      entries.append(.object(entry))
+    }
     var object: JSONObject = [
       "signedIn": .bool(account.signIn != nil),
-      "apps": .array(
-        all.sorted().map { who in
-          [
-            "app": .string(who.app), "requestor": .string(who.requestor),
-            "permission": .string((decisions[who] ?? .undetermined).rawValue),
-            "named": .bool(apps.rules.contains { $0.name == who.app && $0.requestors.contains(who.requestor) }),
-          ]
-        }),
+      "apps": .array(entries),
       "refused": .array(
         await host.refused.map { refusal in
           [

@@ -1,6 +1,7 @@
 import AccessEnabler
 import CommandKit
 import RegentJSON
+import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
@@ -31,6 +32,8 @@ actor DecisionSync {
   private var nextAsk: UInt64 = 0
   /// Why the service lets no app use the account, according to its latest response.
   private(set) var refusal: String?
+  /// Why the service lets single apps not use the account, according to its latest list.
+  private(set) var appRefusals: [AppRequestor: ExchangeRefusal] = [:]
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
   private var ended: (@Sendable () async -> Void)?
 
@@ -101,9 +104,13 @@ actor DecisionSync {
     }
   }
 
-  /// Asks the service whether the box is signed in after all, and waits for the answer.
+  /// Asks the service whether the box is signed in after all, or which apps it excludes, and waits for the answer.
   func lookAgain() async {
-    _ = try? await current()
+    if let signIn = try? await current() {
+      guard let news = try? await account.decisions(unless: nil, wait: .zero), signIn == known else { return }
+      appRefusals = news.refusals
+      return
+    }
     await asking?.value
   }
 
@@ -177,6 +184,7 @@ actor DecisionSync {
           continue
         }
         refusal = nil
+        appRefusals = news.refusals
         let changed = try permissions.takeOver(news.decisions, asOf: asOf)
         // The tag is stored only now. If decisions could not be written, the next request gets them again.
         tag = news.tag
@@ -241,6 +249,8 @@ struct BoxDecision: Sendable, Equatable {
 struct ServiceDecisions: Sendable, Equatable {
   let decisions: [AppRequestor: PlatformPermission]
   let tag: String
+  /// The apps that a setting of the service excludes.
+  var refusals: [AppRequestor: ExchangeRefusal] = [:]
 }
 
 extension ServiceDecisions {
@@ -251,12 +261,15 @@ extension ServiceDecisions {
     guard let tag, let entries = (try? JSONValue(reading: body, limits: Self.limits))?["permissions"]?.array
     else { return nil }
     var decisions: [AppRequestor: PlatformPermission] = [:]
+    var refusals: [AppRequestor: ExchangeRefusal] = [:]
     for entry in entries {
       guard let app = entry["app"]?.string, PlatformApp.isName(app), let requestor = entry["requestor"]?.string,
         let permission = entry["permission"]?.string.flatMap(PlatformPermission.init)
       else { return nil }
-      decisions[AppRequestor(app: app, requestor: requestor)] = permission
+      let who = AppRequestor(app: app, requestor: requestor)
+      decisions[who] = permission
+      refusals[who] = entry["refusal"]?.string.flatMap(ExchangeRefusal.init)
     }
-    self.init(decisions: decisions, tag: tag)
+    self.init(decisions: decisions, tag: tag, refusals: refusals)
   }
 }

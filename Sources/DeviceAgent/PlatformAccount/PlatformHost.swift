@@ -52,11 +52,10 @@ actor PlatformHost {
     return try await sync.current()
   }
 
-  /// Asks the service whether the box is signed in after all, if it seems signed out.
+  /// Asks the service whether the box is signed in after all, if it seems signed out, and which apps it excludes.
   ///
   /// Waits for `patience` at most.
   func lookAgain(within patience: Duration) async {
-    if (try? await current()) != nil { return }
     let (waiting, end) = AsyncStream.makeStream(of: Void.self)
     Task { [sync] in
       await sync.lookAgain()
@@ -72,6 +71,14 @@ actor PlatformHost {
 
   /// Why the service lets no app use the account, according to its latest response.
   var refusal: String? { get async { await sync.refusal } }
+
+  /// Why the service lets this app not use the account, with the command that the operator needs; nil if it does.
+  func refusal(of who: AppRequestor, at provider: String?) async -> String? {
+    guard let refusal = await sync.appRefusals[who] else { return nil }
+    guard case .singleSignOn = refusal, let provider else { return refusal.description }
+    return "single sign-on is off for \(who.requestor) with \(provider), which the service's operator switches on: "
+      + "regentctl integrate \(who.requestor) \(provider) --sso on"
+  }
 
   /// Stops the background work of the box's shared account.
   func stop() async { await sync.stop() }
@@ -91,7 +98,8 @@ actor PlatformHost {
   func standing(of who: AppRequestor) async -> AppStanding {
     let account = await account()
     return AppStanding(
-      who: who, permission: permissions.permission(of: who), signIn: account.signIn, failure: account.failure)
+      who: who, permission: permissions.permission(of: who), signIn: account.signIn, failure: account.failure,
+      refusal: await refusal(of: who, at: account.signIn?.provider))
   }
 
   /// Asks the viewer about an app if the viewer has not decided yet, and waits for the answer for `wait` at most.

@@ -106,6 +106,7 @@ struct PlatformRoutes: Sendable {
     // The viewer and the provider are shown only to apps with a permission.
     guard standing.permission == .granted else { return object }
     if let failure = standing.failure { object["failure"] = .string(failure) }
+    if let refusal = standing.refusal { object["refusal"] = .string(refusal) }
     if let signIn = standing.signIn {
       object["provider"] = .string(signIn.provider)
       object["providerName"] = .string(signIn.providerName)

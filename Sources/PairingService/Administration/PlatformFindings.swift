@@ -8,7 +8,7 @@ extension AdminCall {
     let records = core.provisioning.now.records
     let wanted = Set(
       records.integrations.values.joined().lazy.map(\.value).filter { $0.enabled && $0.singleSignOn }.map(\.provider))
-    guard !wanted.isEmpty else { return [] }
+    guard !wanted.isEmpty else { return switchedOffFindings() }
     var findings = wanted.sorted().compactMap { records.providers[$0] }.compactMap(Self.boardingFinding)
     if !records.requestors.values.contains(where: \.isPlatform) {
       findings.append(
@@ -16,7 +16,26 @@ extension AdminCall {
           "platform", .warning, "single sign-on is on, but no box can have an account: no requestor has --platform on",
           fix: "regentctl requestor add ID --name NAME --platform on"))
     }
-    return findings
+    return findings + switchedOffFindings()
+  }
+
+  /// Providers that are prepared for the accounts of boxes, and that no app may use that way.
+  private func switchedOffFindings() -> [Finding] {
+    let records = core.provisioning.now.records
+    let all = records.integrations.values.joined().map(\.value).filter(\.enabled)
+    func isBoxMaker(_ integration: Integration) -> Bool {
+      records.requestors[integration.requestor]?.isPlatform == true
+    }
+    let ofBoxes = Set(all.filter(isBoxMaker).map(\.provider))
+    return ofBoxes.sorted().compactMap { id -> Finding? in
+      let apps = all.filter { $0.provider == id && !isBoxMaker($0) }
+      guard records.providers[id]?.boarding == .supported, let first = apps.map(\.requestor).sorted().first,
+        !apps.contains(where: \.singleSignOn)
+      else { return nil }
+      return Finding(
+        "provider \(id)", .warning, "boxes can hold an account of it, and no app may use it: single sign-on is off",
+        fix: "regentctl integrate \(first) \(id) --sso on")
+    }
   }
 
   private static func boardingFinding(_ provider: Provider) -> Finding? {

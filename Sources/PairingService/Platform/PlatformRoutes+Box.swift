@@ -95,9 +95,9 @@ extension PlatformRoutes {
     let (hash, tags) = (device.hash, Array(call.request.headers(.ifNoneMatch)))
     let seconds = call.preferredWait ?? 0
     return .decide { [core] in
-      _ = try await core.boxSignIn(call, device)
+      let signIn = try await core.boxSignIn(call, device)
       let seen = core.boxDecisions.changeCount
-      let list = try await core.decisionList(of: hash)
+      let list = try await core.decisionList(of: hash, signIn)
       guard seconds > 0, list.isNamed(in: tags) else { return .reply(list.reply(to: tags)) }
       let granted = WaitPlan.granted(seconds)
       return .wait(
@@ -107,8 +107,8 @@ extension PlatformRoutes {
           answer: { _ in
             .later {
               // The sign-in is checked again, because its end may have ended the long poll.
-              _ = try await core.boxSignIn(call, device)
-              return try await core.decisionList(of: hash).reply(to: tags)
+              let signIn = try await core.boxSignIn(call, device)
+              return try await core.decisionList(of: hash, signIn).reply(to: tags)
             }
           }))
     }
@@ -120,13 +120,16 @@ private struct DecisionList {
   let body: [UInt8]
   let tag: String
 
-  init(_ records: [PlatformPermissionRecord]) {
+  /// `refusal` names the setting that excludes a requestor's apps from the box's account.
+  init(_ records: [PlatformPermissionRecord], refusal: (RequestorID) -> ExchangeRefusal?) {
     let entries = records.filter { $0.decided > PlatformPermissionRecord.neverDecided }.map { record -> JSONValue in
-      [
+      var entry: JSONObject = [
         "app": .string(record.app), "requestor": .string(record.requestor.text),
         "permission": .string(AppDecision(record.isGranted).rawValue),
         "decided": .integer(record.decided.milliseconds),
       ]
+      if let refusal = refusal(record.requestor) { entry["refusal"] = .string(refusal.rawValue) }
+      return .object(entry)
     }
     let document: JSONObject = ["permissions": .array(entries)]
     body = document.bytes()
@@ -166,8 +169,8 @@ extension V1Call {
 }
 
 extension ServiceCore {
-  fileprivate func decisionList(of device: DeviceHash) async throws(StoreError) -> DecisionList {
-    DecisionList(try await store.decisions(of: device))
+  fileprivate func decisionList(of device: DeviceHash, _ signIn: ValidSignIn) async throws(StoreError) -> DecisionList {
+    DecisionList(try await store.decisions(of: device)) { exchangeRefusal(signIn.provider.id, for: $0) }
   }
 
   /// The box's own valid sign-in, which must have been made with an account.

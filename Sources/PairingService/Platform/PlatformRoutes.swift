@@ -96,10 +96,15 @@ extension ServiceCore {
   ///
   /// The app thus learns the reason at once. The exchange in the store checks again.
   fileprivate func mayExchange(_ provider: ProviderID, for requestor: RequestorID) throws(CallError) {
-    guard let choice = provisioning.now.choice(provider, of: requestor) else { throw .exchange(.integration) }
-    guard choice.integration.singleSignOn else { throw CallError.exchange(.singleSignOn) }
-    guard choice.provider.boarding == .supported else { throw CallError.exchange(.boarding) }
-    guard choice.integration.degradation == nil else { throw CallError.exchange(.degraded) }
+    if let refusal = exchangeRefusal(provider, for: requestor) { throw .exchange(refusal) }
+  }
+
+  /// The setting that excludes a requestor's apps from the box's account; nil if none does.
+  func exchangeRefusal(_ provider: ProviderID, for requestor: RequestorID) -> ExchangeRefusal? {
+    guard let choice = provisioning.now.choice(provider, of: requestor) else { return .integration }
+    guard choice.integration.singleSignOn else { return .singleSignOn }
+    guard choice.provider.boarding == .supported else { return .boarding }
+    return choice.integration.degradation == nil ? nil : .degraded
   }
 
   fileprivate func refused(_ refusal: ExchangeRefusal, _ device: CallDevice, _ requestor: RequestorID) -> CallError {

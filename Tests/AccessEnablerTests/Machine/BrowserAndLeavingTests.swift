@@ -43,6 +43,16 @@ struct BrowserAndLeavingTests {
     #expect(bench.error(of: request)?.kind == .denied)
   }
 
+  @Test func `a browser that returns with another error than access_denied ends the sign-in as failed`() {
+    var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }
+    let request = bench.call(.getAuthentication(AuthenticationRequest(choice: .provider("CABLE"))))
+    bench.answer(.code(.offered))
+    bench.call(.handleExternalURL("app://done?x=1&error=server_error#error=access_denied"))
+    #expect(bench.error(of: request)?.kind == .service)
+    #expect(bench.error(of: request)?.message.contains("server_error") == true)
+    #expect(bench.told.contains(.setAuthenticationStatus(.notAuthenticated, .genericAuthentication)))
+  }
+
   @Test func `a browser that returns without a sign-in at the service fails the request and leaves the app signed out`()
   {
     var bench = Bench.ready { $0.login = .browser(redirectURL: "app://done") }

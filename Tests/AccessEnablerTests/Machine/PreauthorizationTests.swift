@@ -49,6 +49,21 @@ struct PreauthorizationTests {
     #expect(bench.told.last == .preauthorizedResources([]))
   }
 
+  @Test(
+    arguments: [
+      (400, nil, EntitlementError.Kind.malformedResource), (403, nil, .tooManyResources),
+      (403, .unknownIntegration, .service),
+    ] as [(Int, EnhancedCode?, EntitlementError.Kind)])
+  func `a preauthorization is refused as too long only if the service says so or gives no code`(
+    status: Int, code: EnhancedCode?, kind: EntitlementError.Kind
+  ) {
+    var bench = Bench.signedIn()
+    let request = bench.call(.preauthorize(["a"], usesCache: true))
+    bench.answer(.failed(ServiceFailure(kind: .status(status), code: code)))
+    #expect(bench.statuses == [.preauthorizationFailed])
+    #expect(bench.error(of: request)?.kind == kind)
+  }
+
   @Test func `a list longer than the service allows is sent in parts and answered once`() {
     var bench = Bench.signedIn()
     let request = bench.call(.preauthorize(["a", "b", "c", "d", "e"], usesCache: true))
