@@ -36,6 +36,9 @@ final class ServerClock: Sendable {
     self.uptime = uptime
   }
 
+  /// This device's own clock, in seconds since 1970, right or wrong.
+  var wallSeconds: Int64 { wall() / 1_000 }
+
   /// The time with which expiries are compared.
   var now: Instant { Instant(milliseconds: state.withLock { time($0.main) }) }
 

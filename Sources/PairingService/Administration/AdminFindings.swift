@@ -98,28 +98,6 @@ extension AdminCall {
   /// The age in days from which a backup is reported as old.
   private static let oldBackup: Int64 = 7
 
-  private func clockFindings() -> [Finding] {
-    switch core.clockTrouble {
-    case nil: []
-    case .ahead(let ahead, let left):
-      [
-        Finding(
-          "clock", .bad,
-          "the machine's clock is \(ahead.inWords) later than this service expects: nothing is deleted for its age by"
-            + " that time; it is believed in \(left.inWords)",
-          fix: "timedatectl, and set the clock if it is wrong; if it is right, nothing is to be done")
-      ]
-    case .setBack(let left):
-      [
-        Finding(
-          "clock", .bad,
-          "the machine's clock was set back to a time that it had before: signed calls are refused for"
-            + " \(left.inWords), as they could be repeated ones",
-          fix: "timedatectl, and set the clock if it is wrong; else wait")
-      ]
-    }
-  }
-
   private func codeFindings() async throws(AdminError) -> [Finding] {
     let (pending, most) = (try await liveCodes(), core.options.limits.liveCodes)
     guard pending * 10 >= most * 9 else { return [] }
@@ -245,7 +223,7 @@ extension HostName {
 
 extension Duration {
   /// The duration rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
-  fileprivate var inWords: String {
+  var inWords: String {
     let seconds = components.seconds
     return switch seconds {
     case 172_800...: "\(seconds / 86_400) days"
