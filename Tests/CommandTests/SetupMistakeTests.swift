@@ -38,8 +38,8 @@ import Testing
       for (line, count) in [
         ("nonsense is not an address of the web", 1), ("write it as http://192.168.1.2", 1),
         ("LAN-ADDRESS stands for an address of this machine", 1),
-        ("that cannot be a name here", 2), ("maybe is none of code, key and none", 1),
-        ("requestor (whose app runs on the boxes)", 2),
+        ("bad id is not a valid name", 2), ("maybe is none of code, key and none", 1),
+        ("requestor: a short id for the publisher of the apps", 2),
       ] {
         #expect(said.outputText.components(of: line) == count, "\(line): \(said.outputText)")
       }

@@ -43,12 +43,13 @@ extension AdminCall {
       ]
     }
     guard core.options.isPlainHTTP else { return [] }
-    if let host = (try? AbsoluteURL(parsing: url))?.host, host.isInsideAHome {
-      return [Finding("encryption", .good, "none, as is usual inside a home: whoever is in the network can listen")]
-    }
+    let isAtHome = (try? AbsoluteURL(parsing: url))?.host.isInsideAHome == true
     return [
       Finding(
-        "encryption", .warning, "phones open \(url): passwords travel in clear",
+        "encryption", .warning,
+        isAtHome
+          ? "no TLS: any device on this network can read passwords"
+          : "\(url) has no TLS: passwords cross the network unencrypted",
         fix: isOneOfSeveral
           ? "end TLS at the load balancer, and give every node --public-url with https"
           : "give --public-url with https, and --tls-certificate or a proxy in front")

@@ -24,6 +24,7 @@ enum AccountNoun {
         if let password { noteShortness(of: password, call) }
         call.show(saved, "account \(call[provider])/\(call[newName])")
       },
+      AccountImport.command,
       verb(
         "set", "change what is named of an account",
         details: """
@@ -207,7 +208,7 @@ enum AccountNoun {
   }
 
   /// Operators may have their reasons; viewers who choose one themselves need more.
-  private static func noteShortness(of password: String, _ call: Invocation) {
+  static func noteShortness(of password: String, _ call: Invocation) {
     guard password.unicodeScalars.count < PasswordRule.least else { return }
     call.console.note(
       "the password was accepted, but is short: viewers who choose one themselves need "

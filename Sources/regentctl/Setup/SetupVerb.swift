@@ -22,7 +22,8 @@ enum SetupVerb {
       With --json the answer is one document: a member for each step that something was done in, and what doctor says.
       """,
     inputs: [
-      publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, invite,
+      publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, requestorName, provider, providerName, account, allow,
+      invite,
       announce, settings, backups,
     ],
     rules: [.atMostOne([proxy, certificate]), .together([certificate, certificateKey])],
@@ -48,8 +49,8 @@ enum SetupVerb {
     try await AddressStep(report, admin).perform()
     if let isOn = call[announce] { try await Announcing.set(isOn, report, admin) }
     let records = FirstRecords(report, admin)
-    let requestor = try await records.addRequestor(call[requestor])
-    let provider = try await records.addProvider(call[provider], for: requestor)
+    let requestor = try await records.addRequestor(call[requestor], called: call[requestorName])
+    let provider = try await records.addProvider(call[provider], called: call[providerName], for: requestor)
     try await records.addRule(call[allow], at: provider)
     try await records.addAccount(call[account], at: provider)
     let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
@@ -98,6 +99,10 @@ enum SetupVerb {
     "requestor", identifier("ID", Names.Requestor.self), "whose app runs on the boxes; tv when nobody says")
   private static let provider = Input.option(
     "provider", identifier("ID", Names.Provider.self), "whom viewers sign in with; home when nobody says")
+  private static let requestorName = Input.option(
+    "requestor-name", .text("NAME"), "the requestor's name on phones and screens (default: its id)")
+  private static let providerName = Input.option(
+    "provider-name", .text("NAME"), "the provider's name on phones (default: its id)")
   private static let account = Input.option(
     "account", identifier("NAME", Names.Account.self),
     "the first viewer; the password comes from the terminal or from standard input")
