@@ -20,11 +20,11 @@ public enum AgentProgram {
     let context = AgentContext(
       version: version, buildTime: buildTime, processID: processID, held: held)
     return Program(
-      name: "regent", version: version, summary: "signs this box in with a phone",
+      name: "regent", version: version, summary: "sign this box in with a phone",
       details: """
-        The box shows a short code and a QR code; somebody opens it on a phone and signs in there. Afterwards local \
-        programs ask regent what may be watched and get short-lived media tokens. "regent pair" signs in, "regent \
-        daemon" keeps the tokens for other programs, "regent doctor" says what is wrong.
+        The box shows a short code and a QR code. The viewer opens it on a phone and signs in there. Local programs \
+        can then get short-lived media tokens for titles. Start with "regent setup" and "regent pair"; "regent \
+        doctor" finds problems.
         """,
       options: AgentOptions.all, rules: AgentOptions.rules, environmentPrefix: "REGENT_",
       offersJSON: true,

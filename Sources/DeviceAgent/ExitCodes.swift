@@ -21,7 +21,7 @@ extension ExitCode {
 
   static let agentMeanings: [(code: ExitCode, meaning: String)] =
     standardMeanings + [
-      (.notSignedIn, "nobody is signed in"), (.denied, "it was refused"),
+      (.notSignedIn, "the box is not signed in"), (.denied, "the request was refused"),
       (.expired, "the code expired"), (.unreachable, "the service cannot be reached"),
     ]
 }

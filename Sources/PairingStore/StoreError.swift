@@ -67,18 +67,20 @@ extension StoreError: CustomStringConvertible {
     case .notInForce(let reason): reason.description
     case .pass(.durationExceeded): "the temporary pass has run out: sign in with an account"
     case .pass(.resourcesExceeded): "the temporary pass opens no further titles"
-    case .pass(.identityMissing): "this temporary pass wants to know for whom it is"
+    case .pass(.identityMissing): "this temporary pass needs the viewer's identity"
     case .exchange(let refusal): refusal.description
     case .notFound(let what): "there is no such \(what)"
-    case .codeTaken: "the code is in use: draw another"
-    case .tooManyLiveCodes(let limit): "as many codes are waiting for an answer as may (\(limit)): try again later"
-    case .tooManyClients(let limit): "\(limit) clients registered themselves: remove those that nobody uses"
+    case .codeTaken: "the code is already in use: create another"
+    case .tooManyLiveCodes(let limit): "the limit of \(limit) waiting codes is reached: try again later"
+    case .tooManyClients(let limit):
+      "\(limit) clients have registered themselves, which is the limit: remove unused ones"
     case .sessionEnded: "the browser is signed out: sign in again"
-    case .changedMeanwhile(let what): "the \(what) was changed meanwhile: look at it and try again"
-    case .unkeepable(let what): "the database cannot keep \(what)"
-    case .diskFull: "the disk is full: make room, the service goes on by itself"
-    case .unavailable(let reason): "the store cannot be reached (\(reason)): try again"
-    case .unknownOutcome(let reason): "nobody knows yet whether it was written (\(reason)): look before you do it again"
+    case .changedMeanwhile(let what): "another command changed the \(what) meanwhile: check it and try again"
+    case .unkeepable(let what): "the database cannot store \(what)"
+    case .diskFull: "the disk is full: free space; the service then continues by itself"
+    case .unavailable(let reason): "the database cannot be reached (\(reason)): try again"
+    case .unknownOutcome(let reason):
+      "it is unknown whether the change was written (\(reason)): check before you repeat it"
     }
   }
 }

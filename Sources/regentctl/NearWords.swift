@@ -1,6 +1,8 @@
-/// Words that operators of other systems type, and the commands that they mean.
+/// Words from other systems, with the `regentctl` commands that they mean.
 enum NearWords {
-  /// Commands that a word may mean, the likeliest first; the command line takes the first one that it has there.
+  /// The commands that `word` may mean, the likeliest first.
+  ///
+  /// The parser proposes the first one that exists at that place.
   static func of(_ word: String) -> [String] {
     switch word {
     case "user", "users", "viewer", "viewers", "guest", "guests", "subscriber", "customer", "login", "household":

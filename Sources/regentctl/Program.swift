@@ -2,17 +2,15 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// The whole command line.
 let regentctl = Program(
   name: "regentctl", version: regentVersion,
-  summary: "run the service that signs screens in with a phone",
+  summary: "manage the service that signs TV screens in with a phone",
   details: """
-    A requestor is whose app runs on the box, a provider is whom the viewer signs in with, an integration lets the \
-    two work together. First steps: regentctl setup, or one by one: add a provider and an account there, add a requestor, issue it a key, integrate \
-    the two, entitle somebody to something.
+    A requestor is an app publisher. A provider is a directory of viewers' accounts. An integration lets a \
+    requestor's apps sign in with a provider. A new service needs one of each: "regentctl setup" asks for them.
 
-    Everything is asked of the running service over its admin socket, which root, the service's own user and the \
-    members of its --admin-group may use. No command opens the database of a running service.
+    Commands use the admin socket of the running service. Root, the service's own user and the members of its \
+    --admin-group may use it. No command opens the database of a running service.
     """,
   options: [Connection.socket], environmentPrefix: "REGENT_", offersJSON: true,
   commands: [

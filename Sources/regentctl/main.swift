@@ -1,7 +1,7 @@
-// regentctl: reads the command line and talks to the admin socket. No logic of the service.
-// What travels is decided by Administration, how commands look by CommandKit.
+// regentctl: parses the command line and calls the admin socket. It contains no logic of the service.
+// The Administration target defines the documents, CommandKit the form of the commands.
 //
-// Start with Nouns/: one file for each noun. Output/ holds how the service is found and how its answers are shown.
+// Start with Nouns/, which has one file for each noun. Output/ has the connection to the service and the output.
 
 import Administration
 import CommandKit

@@ -2,7 +2,9 @@ import HTTPServer
 import PairingService
 import RegentPlatform
 
-/// A server of its own for `regentctl`: nothing administrative listens on the network.
+/// The server for `regentctl`.
+///
+/// It is separate, so that no administrative call is reachable from the network.
 func adminServer(
   _ paths: ServicePaths, _ core: ServiceCore, _ upkeep: some AdminUpkeep,
   metrics: @escaping @Sendable () -> String
@@ -14,11 +16,12 @@ func adminServer(
   configuration.loops = 1
   configuration.connections = 128
   configuration.bodyBytes = 1 << 20
-  // Members of the group must not keep an operator out.
+  // Connections of root and the service's user take precedence, so that other members of the group cannot lock them
+  // out.
   configuration.favour(rootAnd: Accounts.effectiveUser)
-  // A large database takes its time to be copied and verified.
+  // Copying and verifying a large database takes minutes.
   configuration.deadlines.reply = .seconds(600)
-  // The mode decides who may connect at all; `AdminGuard` looks at the peer again.
+  // The socket's mode decides who may connect; `AdminGuard` checks the peer's credentials again.
   let address = ListenAddress.local(
     path: paths.adminSocket, mode: paths.adminGroup == nil ? 0o600 : 0o660,
     group: paths.adminGroup)

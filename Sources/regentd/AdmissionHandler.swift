@@ -3,10 +3,10 @@ import HTTPServer
 import PairingService
 import RegentPlatform
 
-/// Stands in for the service until it is ready.
+/// Answers requests until the service is ready.
 ///
-/// The port is taken first, so that a second service says so before it touches anything; whoever comes in the moment
-/// between is told to come again.
+/// The port is bound before the database is opened, so that a second service fails before it touches any file. Requests
+/// that arrive in between are told to retry.
 final class AdmissionHandler: Handler {
   private let next = Locked<(any Handler)?>(nil)
 

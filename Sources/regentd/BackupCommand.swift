@@ -7,18 +7,18 @@ import PostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// `regentd backup`: copies a database on a server into a file, beside the services that use it.
+/// `regentd backup`: copies a database on a server into a file while services use it.
 enum BackupCommand {
   static let command = Command(
-    "backup", "copy a database on a server into a file",
+    "backup", "back up a database on a PostgreSQL server to a file",
     details: """
-      Services go on meanwhile: the copy is the database as it is at one moment. It is a file like those of regentctl \
-      backup, and regentd restore puts it into an empty database on a server, or in the place of one in a file. Every \
-      row's signature is checked on both sides before the copy is called good. It needs the master key to be of use: \
-      keep that file too, and not beside it.
+      The services keep running; the backup is a snapshot of one moment, and the signature of every row is checked. \
+      The file has the same format as those of "regentctl backup": "regentd restore" restores it to an empty database \
+      on a server or to a file. It can only be restored with the master key: keep a copy of that file, too, in another \
+      place.
 
-      Until it is whole it lies in $TMPDIR, else in /var/tmp. Root does it as the user whose folder the master key is \
-      in, who must be able to write where FILE is to be.
+      A temporary copy is made in $TMPDIR, or in /var/tmp. As root, the command runs as the owner of the master key's \
+      folder; that user must be able to write FILE.
       """,
     inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey],
     environmentPrefix: "REGENT_",
@@ -29,10 +29,10 @@ enum BackupCommand {
     let paths = try ServicePaths(ofDatabase: call)
     guard let server = paths.server else {
       throw CommandError.usage(
-        "this copies a database on a server, and --database names none",
-        hint: "the service copies one in a file itself: regentctl backup \(shellQuoted(call[file]))")
+        "--database is not on a server",
+        hint: "for a database in a file, use regentctl backup \(shellQuoted(call[file]))")
     }
-    // First of all: a copy that has no place to go is not worth making.
+    // Checked first, so that no copy is made that cannot be stored.
     let target = try place(call[file])
     let draft = DatabaseCopy(call)
     defer { draft.remove() }
@@ -41,17 +41,18 @@ enum BackupCommand {
       try await backup(paths, into: draft, count)
     }
     try write(draft.path, into: target)
-    call.console.print("\(call[file]): \(made.size) bytes, \(counted(sent.rows, "row")), checked and good")
+    call.console.print("\(call[file]): \(made.size) bytes, \(counted(sent.rows, "row")), verified")
     for remark in gapRemark(sent.gaps) { call.console.print(remark) }
     do {
       try await note(on: server, paths, by: person)
     } catch {
-      // It is no worse for it.
-      call.console.print("that it was made could not be written down: \(explained(error)?.message ?? "\(error)")")
+      // The backup itself is complete.
+      call.console.print(
+        "warning: the backup could not be recorded in the audit log: \(explained(error)?.message ?? "\(error)")")
     }
   }
 
-  private static let file = Input.argument("FILE", .file, "the copy, which must not be there yet")
+  private static let file = Input.argument("FILE", .file, "the backup to create, a new file")
 
   private static func place(_ path: String) throws -> NewFile {
     do throws(FileError) {
@@ -59,10 +60,10 @@ enum BackupCommand {
     } catch {
       guard case .system(let reason) = error.kind else { throw error }
       switch reason.code {
-      case EEXIST: throw CommandError("\(path) is there already", hint: "choose another name")
+      case EEXIST: throw CommandError("\(path) already exists", hint: "choose another name")
       case EACCES:
         let name = (try? Accounts.user(id: Accounts.effectiveUser))??.name ?? "this user"
-        throw CommandError(error.description, hint: "name a place where \(name) may write")
+        throw CommandError(error.description, hint: "choose a folder where \(name) may write")
       default: throw error
       }
     }
@@ -78,7 +79,7 @@ enum BackupCommand {
     try target.finish()
   }
 
-  /// Writes down that there is a copy of everything, and when it was made.
+  /// Records in the audit log that a backup was made, and when.
   private static func note(on server: ConnectionSettings, _ paths: ServicePaths, by person: UInt32) async throws {
     let store = try await onThread("backup") {
       try MasterKeyFile(paths).look { key in

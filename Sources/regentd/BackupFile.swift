@@ -5,18 +5,19 @@ internal import RegentEncodings
 import PairingStoreSQLite
 import RegentPlatform
 
-/// A backup on disk: the database, and behind it one line with the SHA-256 of all of it and the service's seal on that.
+/// A backup file: the database, followed by one line with the SHA-256 of the database and the service's seal over that
+/// hash.
 ///
-/// SQLite's own check sees damage in what it uses, signatures see changes of rows; a flipped bit anywhere else shows in
-/// the hash, and rows that were taken out or exchanged for those of another day in the seal. SQLite ignores what lies
-/// behind its last page, so other programs still open the file.
+/// SQLite's own check finds damage in the pages that it uses, and row signatures find changed rows. The hash finds a
+/// flipped bit anywhere else, and the seal finds rows that were removed or replaced by older ones. SQLite ignores data
+/// after its last page, so other programs can open the file.
 struct BackupFile {
-  /// What the line behind the database says.
+  /// The content of the line after the database.
   struct Ending {
-    /// Where the database ends.
+    /// The offset at which the database ends.
     let end: Int64
     let hash: [UInt8]
-    /// None in backups of version 0.1.0.
+    /// Nil in backups of version 0.1.0.
     let seal: [UInt8]?
   }
 
@@ -29,11 +30,11 @@ struct BackupFile {
 
   let path: String
 
-  /// Writes the line behind a database that was just copied.
+  /// Appends the line to a database that was just copied.
   ///
   /// - Parameter seal: makes the seal of a hash.
   /// - Returns: the length and the hash of the whole file.
-  /// - Throws: `SystemError`, and what making the seal throws.
+  /// - Throws: `SystemError`, and the errors of `seal`.
   func complete(seal: ([UInt8]) throws -> [UInt8]) throws -> (size: Int64, hash: String) {
     let file = try FileDescriptor.open(path, O_RDWR | O_APPEND | O_NOFOLLOW)
     let (size, hash) = try Self.hash(of: file, path, upTo: .max)
@@ -46,7 +47,7 @@ struct BackupFile {
     return (size + Int64(line.count), Hex.encode(whole.finish()))
   }
 
-  /// Opens it for ``extract(from:to:)``: by whoever may read it, who may be another user than the one who writes.
+  /// Opens the file for ``extract(from:to:)``, while the process still has the user who may read it.
   func open() throws(CommandError) -> FileDescriptor {
     do throws(SystemError) {
       return try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -56,14 +57,14 @@ struct BackupFile {
       }
       throw CommandError(
         error.description,
-        hint: "type the same as root, who may read it: what is restored stays the service's own")
+        hint: "run the command as root; the restored files still belong to the service's user")
     }
   }
 
   /// Copies the database out of a backup into a new file.
   ///
-  /// - Returns: what stood behind it; whether the seal is right only the opened database can say.
-  /// - Throws: `CommandError` for what is no backup or was damaged; the new file is not there then.
+  /// - Returns: the line after the database. The seal can only be checked with the opened database.
+  /// - Throws: `CommandError` for a damaged file or one that is not a backup; the new file is then removed.
   func extract(from file: borrowing FileDescriptor, to target: String) throws -> Ending {
     let ending = try ending(of: file)
     let copy = try NewFile(target)
@@ -79,7 +80,7 @@ struct BackupFile {
 
   private var damaged: CommandError {
     CommandError(
-      "\(path) is damaged: its content is not what was written", hint: "take an older backup")
+      "\(path) is damaged: its content has changed", hint: "use an older backup")
   }
 
   private func ending(of file: borrowing FileDescriptor) throws -> Ending {
@@ -92,17 +93,17 @@ struct BackupFile {
     }
     if let texts = try line(of: file, Self.oldMark, Self.oldLineLength, size) {
       guard texts.count == 1, let hash = Self.decoded(texts[0]) else { throw damaged }
-      // Nobody gets rid of a seal by writing the line as it was before there were any.
+      // An attacker must not be able to drop the seal by writing the line in the format of version 0.1.0.
       guard try schemaVersion(of: file) <= SQLiteStore.newestUnsealedSchema else {
         throw CommandError(
-          "\(path) has no seal, and is newer than backups without one: somebody took it away",
-          hint: "take an older backup, and find out who can write this one")
+          "\(path) was changed: its seal is missing, although this version writes one",
+          hint: "use an older backup, and check who can write to this file")
       }
       return Ending(end: size - Int64(Self.oldLineLength), hash: hash, seal: nil)
     }
     throw CommandError(
-      "\(path) is no whole backup of regentctl: its last line is missing",
-      hint: "take a file that regentctl backup wrote, and all of it")
+      "\(path) is not a complete backup: its last line is missing",
+      hint: "use a complete file that regentctl backup wrote")
   }
 
   /// The words of the last line, if it begins with the mark.
@@ -122,7 +123,7 @@ struct BackupFile {
     return try? Hex.decode(String(text))
   }
 
-  /// The number of the newest step of the schema, from the database's header (60 bytes in, SQLite's user version).
+  /// The schema version, which SQLite stores at offset 60 of the header (user version).
   private func schemaVersion(of file: borrowing FileDescriptor) throws -> UInt32 {
     try file.read(atMost: 4, at: 60, from: path).reduce(0) { $0 << 8 | UInt32($1) }
   }

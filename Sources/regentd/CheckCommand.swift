@@ -9,21 +9,20 @@ import PostgreSQL
 import RegentPlatform
 import RegentSQL
 
-/// `regentd check`: what `serve` would find, without serving.
+/// `regentd check`: performs the checks of `serve` without serving.
 enum CheckCommand {
   static let command = Command(
-    "check", "see whether the service could start and its data is sound",
+    "check", "check the settings and the database before a start",
     details: """
-      Takes the options and the environment of "regentd serve" and looks at everything that they name: modes of files, \
-      the certificate, the pages, the master key. Then it opens a copy of the database (in $TMPDIR, else /var/tmp) as \
-      the service would, looks at its integrity and at the signature of every row. It listens nowhere and changes \
-      nothing. Root looks as the user whose folder the database is in.
+      Takes the options and environment variables of "regentd serve". Checks the modes of files, the certificate, the \
+      pages and the master key, then the integrity of the database and the signature of every row, on a copy in \
+      $TMPDIR or /var/tmp. It opens no port and changes nothing. As root, it runs as the owner of the database's folder.
 
-      While the service runs its database is its own: regentctl doctor checks it then. A database on a server is looked \
-      at as it is at one moment, also while services use it.
+      A database in a file is skipped while the service runs; use "regentctl doctor" then. A database on a server can \
+      be checked at any time.
 
-      With --settings-only it does not look at the database: the units do so before a reload, so that "systemctl reload" \
-      fails when the new certificate cannot be used.
+      With --settings-only it skips the database. The systemd units use this before a reload, so that "systemctl \
+      reload" fails if the new certificate is not usable.
       """,
     inputs: ServeCommand.inputs + [settingsOnly], sections: ServeCommand.sections, rules: ServeCommand.rules,
     environmentPrefix: "REGENT_",
@@ -51,7 +50,7 @@ enum CheckCommand {
     guard try PrivateDirectory.owner(of: folder(of: paths.database)) != nil,
       let found = try RestoredDatabase(of: paths.database).there()
     else {
-      console.print("database: there is none yet, the first start makes \(paths.database)")
+      console.print("database: does not exist yet; the first start creates \(paths.database)")
       return
     }
     let copy = DatabaseCopy(call)
@@ -60,14 +59,14 @@ enum CheckCommand {
       try copy.make(of: found, database: paths.database)
     } catch {
       guard case .held = error.kind else { throw error }
-      console.print("database: the service is running and has it, regentctl doctor checks it")
+      console.print("database: skipped, because the service is running; use regentctl doctor")
       return
     }
     try await checkDatabase(copy.path, paths, console)
   }
 
   private static let settingsOnly = Input.flag(
-    "settings-only", "look at settings, certificate and pages, and not at the database"
+    "settings-only", "check the settings, certificate and pages, but not the database"
   ).saidEachTime()
 }
 
@@ -76,7 +75,7 @@ private func note(_ message: String, _ hint: String, _ console: Console) {
   console.note("  hint: \(hint)")
 }
 
-/// Reads the certificate and its key as the service would; the port is any that is free, and is given back at once.
+/// Loads the certificate and its key as the service would; the listener uses any free port and is closed at once.
 private func load(_ tls: TLSFiles) throws {
   var engine = ServerConfiguration()
   engine.loops = 1
@@ -94,7 +93,7 @@ private func checkDatabase(
   }
   do {
     try await refuseDamage(of: store, paths)
-    console.print("database: \(paths.database) is sound")
+    console.print("database: \(paths.database) is intact")
     var found = StoreWalkResult()
     found.loose = try await store.looseRows()
     found.unverified = try await store.verifyRows()
@@ -111,43 +110,45 @@ private func close(_ store: SQLiteStore) async {
   try? await onThread("check") { store.close() }
 }
 
-/// Looks at a database on a server as it is at one moment: nothing is written, and services go on.
+/// Checks a snapshot of a database on a server.
+///
+/// Nothing is written, and services continue.
 private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ console: Console) async throws {
   let isMade = try await onThread("check") { try PostgreSQLStore.isMade(on: server) }
   try await onThread("check") { try refuseBeginning(on: server, paths) }
   guard isMade else {
-    console.print("database: there is none yet, the first start makes the tables in \(paths.shownDatabase)")
+    console.print("database: empty; the first start creates the tables in \(paths.shownDatabase)")
     return
   }
   let count = RowCount()
-  let found = try await console.progress("looking at \(counted(count.now, "row"))") {
+  let found = try await console.progress("checking \(counted(count.now, "row"))") {
     try await onThread("check") {
       let snapshot = try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
       defer { snapshot.close() }
       return try snapshot.survey(seen: count.note)
     }
   }
-  console.print("database: \(paths.shownDatabase) has the tables that it must have, \(counted(found.rows, "row"))")
+  console.print("database: \(paths.shownDatabase) has the expected tables, \(counted(found.rows, "row"))")
   try report(found, console)
 }
 
-/// Says what is good, up to the first thing that is not.
+/// Prints the results; throws at the first problem.
 private func report(_ found: StoreWalkResult, _ console: Console) throws {
   guard found.loose.isEmpty else {
     throw CommandError(
-      "rows were deleted from outside: \(found.loose.prefix(3).joined(separator: ", "))",
-      hint: "find out who can write the database; an earlier backup may hold what is missing")
+      "rows were deleted by another program: \(found.loose.prefix(3).joined(separator: ", "))",
+      hint: "check who can write to the database; an earlier backup may have what is missing")
   }
   guard found.unverified == 0 else {
     throw CommandError(
       changedRows(found.unverified),
-      hint: "the audit log says which (row.tampered): start the service and type regentctl audit tail")
+      hint: "the audit log names them (row.tampered): start the service, then run regentctl audit tail")
   }
-  console.print("rows: every row is signed as it must be")
+  console.print("rows: all signatures are valid")
   guard found.gaps.isEmpty else {
     throw CommandError(
-      "the audit log was changed from outside: \(found.gaps.prefix(3).joined(separator: ", "))",
-      hint: "find out who can write the database; an earlier backup may hold what is missing")
+      "the audit log was changed by another program: \(found.gaps.prefix(3).joined(separator: ", "))",
+      hint: "check who can write to the database; an earlier backup may have what is missing")
   }
-  console.print("audit: the log is whole")
+  console.print("audit: the log is complete")
 }

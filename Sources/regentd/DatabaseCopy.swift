@@ -4,42 +4,46 @@ import Glibc
 internal import RegentEncodings
 import RegentPlatform
 
-/// A copy of the database of a stopped service, or one on its way to or from a server: opening a database brings it to
-/// this program's schema, finishes what was cut short and tidies its log, and whoever only looks must do none of that.
+/// A temporary copy of a database.
+///
+/// Opening a database migrates it, completes interrupted changes and checkpoints its log. Commands that only read, and
+/// moves to and from a server, therefore work on a copy.
 struct DatabaseCopy {
   private let folder: String
   var path: String { "\(folder)/copy.db" }
 
   init(_ call: Invocation) { self.init(in: call.environment["TMPDIR"]) }
 
-  /// In a folder for what may go.
+  /// A copy in a folder for temporary files.
   init(in place: String?) { folder = "\(place ?? "/var/tmp")/regentd-copy-\(Hex.encode(Random.bytes(8)))" }
 
-  /// Makes the place alone, for who puts something else there.
+  /// Creates only the folder, for callers that write the file themselves.
   func makeRoom() throws(FileError) { try PrivateDirectory.ensure(folder) }
 
-  /// Copies a file, and the log beside it when the file is the database itself.
+  /// Copies a file, and the write-ahead log beside it if the file is the database itself.
   ///
-  /// - Throws: `FileError`, `.held` while a service has the database.
+  /// - Throws: `FileError`; `.held` while a service uses the database.
   func make(of file: String, database: String) throws(FileError) {
-    // Only a lock that is there can be held, and one that is not there must not be made.
+    // The lock file must not be created here; if it does not exist, no process can hold it.
     guard try PrivateFile.check("\(database).lock") else { return try makeHeld(of: file, database: database) }
     let lock = try FileLock(beside: database)
     try makeHeld(of: file, database: database)
     lock.release()
   }
 
-  /// Nothing depends on it: what cannot be removed is in a folder for what may go.
+  /// Removes the copy.
+  ///
+  /// A failure is ignored, because the folder is for temporary files.
   func remove() {
     removeCopy(path)
     try? PrivateDirectory.remove(folder)
   }
 
-  /// The same for who holds the lock.
+  /// Copies the file for a caller that holds the lock.
   func makeHeld(of file: String, database: String) throws(FileError) {
     try makeRoom()
     try copy(file, to: path)
-    // The log of a database that a decided restore replaces belongs to neither.
+    // While a decided restore is pending, the log on disk belongs to the old database, not to `file`.
     if file == database, try PrivateFile.check("\(file)-wal") {
       try copy("\(file)-wal", to: "\(path)-wal")
     }

@@ -10,7 +10,7 @@ import PairingStoreSQLite
 import RegentPlatform
 import SQLite
 
-/// What the admin socket does below the store: copies of the database, the master key, checks of files.
+/// Administrative work on a database in a file: backups, the master key, checks.
 actor DatabaseUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: SQLiteStore
@@ -22,13 +22,13 @@ actor DatabaseUpkeep: AdminUpkeep {
     self.paths = paths
     self.store = store
     self.nextStart = nextStart
-    // Of a service that was killed while it made one; nobody can fetch it any more.
+    // A copy that a killed service left; it can no longer be fetched.
     removeCopy(copyPath)
   }
 
   // MARK: - Copies
 
-  /// All copies are made in the same place, so that the next start finds and removes what a crash left.
+  /// All copies use the same path, so that the next start removes what a crash left.
   private nonisolated var copyPath: String { "\(paths.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {
@@ -92,12 +92,12 @@ actor DatabaseUpkeep: AdminUpkeep {
       let problems = try await store.integrityProblems()
       findings.append(
         problems.isEmpty
-          ? Finding("database", .good, "\(paths.database) is sound")
+          ? Finding("database", .good, "\(paths.database) is intact")
           : Finding(
             "database", .bad, "\(paths.database) is damaged: \(problems[0])",
-            fix: "stop the service and type: regentctl restore BACKUP"))
+            fix: "stop the service, then run regentctl restore BACKUP"))
       findings += try await rowFindings(
-        of: store, whoWrote: "find out who can write \(paths.database); an earlier backup may hold what is missing")
+        of: store, whoWrote: "check who can write to \(paths.database); an earlier backup may have what is missing")
     } catch {
       let said = AdminError(copying: error)
       findings.append(Finding("database", .bad, said.message, fix: said.hint))
@@ -107,27 +107,30 @@ actor DatabaseUpkeep: AdminUpkeep {
     return findings
   }
 
-  /// A backup is as large as the database, and a full disk ends all writing.
+  /// Checks the free disk space: a backup needs as much as the database, and no change is possible on a full disk.
   private func diskFinding() async -> Finding {
     let place = folder(of: paths.database)
     do throws(StoreError) {
       try await store.tryWriting()
     } catch {
       return Finding(
-        "disk", .bad, error == .diskFull ? "the disk of \(place) is full: nothing can be written" : "\(error)",
-        fix: "make room, writing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+        "disk", .bad, error == .diskFull ? "the disk of \(place) is full: the service can write nothing" : "\(error)",
+        fix:
+          "free space; the service then continues by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
     }
     do throws(SystemError) {
       let free = try DiskSpace.free(at: place)
       let said = "\(free >> 20) MiB are free in \(place)"
       if await store.isOnReserve {
         return Finding(
-          "disk", .bad, "\(said), which are kept for sign-outs and operators: nothing new is paired or permitted",
-          fix: "make room, pairing goes on by itself: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))")
+          "disk", .bad, "\(said), reserved for sign-outs and operators: no new sign-ins and permits",
+          fix:
+            "free space; sign-ins then continue by themselves: df -h \(shellQuoted(place)); du -xh \(shellQuoted(place))"
+        )
       }
       guard free < Self.scarce else { return Finding("disk", .good, said) }
       return Finding(
-        "disk", .warning, said, fix: "make room before writing ends: du -xh \(shellQuoted(place))")
+        "disk", .warning, said, fix: "free space before the disk is full: du -xh \(shellQuoted(place))")
     } catch {
       return Finding("disk", .warning, error.description, fix: error.hint)
     }
@@ -136,7 +139,7 @@ actor DatabaseUpkeep: AdminUpkeep {
   private static let scarce: Int64 = 256 << 20
 }
 
-/// Opens the copy as the service would and looks at the signature of every row.
+/// Opens the copy and verifies the signature of every row.
 private func verify(_ path: String, _ paths: ServicePaths) async throws {
   let store = try await onThread("backup") {
     var copied = paths
@@ -155,24 +158,25 @@ private func verify(_ path: String, _ paths: ServicePaths) async throws {
   guard bad == 0 else {
     throw StoreError.unavailable(
       reason:
-        "\(counted(bad, "row of the copy was", "rows of the copy were")) changed from outside: see regentctl doctor")
+        "\(counted(bad, "row of the copy was", "rows of the copy were")) changed by another program: run regentctl doctor"
+    )
   }
   guard try !PrivateFile.check("\(path)-wal") else {
     throw StoreError.unavailable(reason: "the copy was not closed cleanly")
   }
 }
 
-/// Removes a copy and whatever lies beside it.
+/// Removes a copy and the files beside it.
 func removeCopy(_ path: String) {
   for draft in ["", ".partial"] {
     for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
-      // Nothing depends on it: what is left is removed with the next copy, which fails when it cannot be.
+      // A failure is ignored here: the next copy removes the rest, or fails.
       try? DurableFile.remove(path + draft + suffix)
     }
   }
 }
 
-/// Runs what blocks on a thread of its own: the pool has only as many threads as cores.
+/// Runs blocking work on its own thread, because Swift's thread pool has only one thread per core.
 func onThread<Value: Sendable>(_ name: String, _ work: @escaping @Sendable () throws -> Value)
   async throws -> Value
 {

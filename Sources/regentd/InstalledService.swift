@@ -1,10 +1,10 @@
 import CommandKit
 import RegentPlatform
 
-/// The service that a package or `make install` has put on this machine, as its unit runs it.
+/// The service that a package or `make install` installed, with the settings of its unit.
 ///
-/// Root types `regentd restore FILE` and means that service: without its folder and settings the command would work on
-/// a database in root's home, end with 0, and change nothing of the service.
+/// When root runs `regentd restore FILE`, the installed service is meant. Without its data directory and settings, the
+/// command would restore a database in root's home, report success and not change the service.
 enum InstalledService {
   private static let settings = "/etc/regent/regentd.env"
   private static let state = "/var/lib/regentd"
@@ -14,9 +14,9 @@ enum InstalledService {
   }
   private static let commands: Set<String> = ["check", "backup", "restore", "move"]
 
-  /// Gives this process the unit's folder and settings when root types a command without any, and says so.
+  /// Takes over the unit's data directory and settings if root runs a command without any, and prints that.
   ///
-  /// Called before there are threads: it changes the environment.
+  /// Called before threads exist, because it changes the environment.
   static func adopt(_ arguments: [String]) {
     let words = arguments.dropFirst()
     guard Accounts.effectiveUser == 0, let command = words.first, commands.contains(command),
@@ -27,10 +27,10 @@ enum InstalledService {
     let own = "\(ProcessEnvironment.value("HOME") ?? "/root")/.local/state/regent"
     guard !isThere("\(own)/regent.db") else {
       return say(
-        "the database in \(own) is taken, and not the installed service's",
-        "for that one type: STATE_DIRECTORY=\(state) regentd \(command) …")
+        "this uses the database in \(own), not the installed service's",
+        "for the installed service, run STATE_DIRECTORY=\(state) regentd \(command) …")
     }
-    var said = "the installed service is taken: data in \(state)"
+    var said = "using the installed service: data in \(state)"
     if let bytes = try? DurableFile.read(settings, limit: 1 << 20, widest: nil) {
       for (name, value) in EnvironmentFile(bytes).variables where !name.hasPrefix("LD_") { give(name, value) }
       said += ", settings of \(settings)"
@@ -40,7 +40,7 @@ enum InstalledService {
     say(said, nil)
   }
 
-  /// What is set already stays: the caller said it for this call.
+  /// Variables that are already set take precedence.
   private static func give(_ name: String, _ value: String) { ProcessEnvironment.setMissing(name, value) }
 
   private static func isThere(_ path: String) -> Bool { SocketPlace.isThere(path) }

@@ -4,18 +4,18 @@ import RegentJSON
 import RegentPlatform
 import Synchronization
 
-/// How log lines look.
+/// The format of log lines.
 enum LogFormat: String, CaseIterable, Sendable {
   case text, json
 }
 
-/// Writes one line for each event with a single `write`, so that lines of several threads never mix.
+/// Writes each event as one line with a single `write`, so that lines of different threads do not mix.
 ///
-/// Values may come from strangers: whatever is in them, a line stays a line and a terminal obeys nothing. Secrets have
-/// no way in: values are texts and numbers that the caller names one by one.
+/// Values may come from outside: line breaks and control characters are escaped. Values are texts and numbers that the
+/// caller names explicitly, so that secrets cannot be logged by accident.
 struct Log: Sendable {
   enum Level: Int, Sendable {
-    // The numbers of syslog, which the journal reads at the start of a line.
+    // The severity numbers of syslog, which journald reads at the beginning of a line.
     case error = 3
     case warning = 4
     case info = 6
@@ -23,7 +23,7 @@ struct Log: Sendable {
 
   private let format: LogFormat
   private let stream: OutputStream
-  /// The journal has its own clock and wants the level in front.
+  /// Whether the reader is journald, which adds the time itself and expects the severity in front.
   private let isJournal: Bool
   private let now: @Sendable () -> Int64
   private let lost = LostLines()
@@ -46,7 +46,7 @@ struct Log: Sendable {
     write(.warning, event, fields)
   }
 
-  /// What says that something is wrong, and what to do about it, and when it is over.
+  /// Returns a function that logs the beginning of a problem with a hint, and its end.
   func trouble(_ event: StaticString, over end: StaticString, hint: String) -> @Sendable (_ isSo: Bool) -> Void {
     { isSo in if isSo { warning(event, ["hint": .text(hint)]) } else { info(end) } }
   }
@@ -55,7 +55,7 @@ struct Log: Sendable {
     write(.error, event, fields)
   }
 
-  /// A line whose fields were gathered elsewhere.
+  /// Writes a line with fields from another module.
   func line(_ level: Level, _ event: StaticString, _ fields: [(String, String)]) {
     write(level, event, fields.map { (key: $0.0, value: .text($0.1)) })
   }
@@ -74,7 +74,7 @@ struct Log: Sendable {
       case .text: textLine(level, event, fields)
       case .json: jsonLine(level, event, fields)
       }
-    // A log that cannot be written has nowhere to complain, until it can be written again.
+    // If the log cannot be written, the number of lost lines is logged when it can be written again.
     guard stream.write(Array((line + "\n").utf8)) == 0 else {
       lost.add(1)
       return
@@ -106,7 +106,7 @@ struct Log: Sendable {
   }
 }
 
-/// How many lines could not be written since the last one that could.
+/// The number of lines lost since the last successful write.
 private final class LostLines: Sendable {
   private let count = Atomic<Int>(0)
 
@@ -116,7 +116,6 @@ private final class LostLines: Sendable {
   }
 }
 
-/// A value in a log line.
 enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
   case text(String)
   case number(Int64)
@@ -131,14 +130,14 @@ enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
     }
   }
 
-  /// Quoted when a reader could not tell where it ends.
+  /// The value in quotes if its end would otherwise be ambiguous.
   fileprivate var asText: String {
     switch self {
     case .number(let number): return String(number)
     case .text(let text):
       if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-      // The text's own backslashes first: those that `harmless` adds are the only single ones then.
-      // By scalars, because a quote with an accent on it is another character and still a quote to a parser.
+      // Escapes the text's own backslashes first, so that a single backslash always comes from `harmless`.
+      // Compares scalars: a quote with a combining mark is another `Character`, but still a quote for a parser.
       let escaped = text.unicodeScalars.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }
         .joined()
       return "\"\(harmless(escaped))\""

@@ -6,10 +6,10 @@ import RegentHTTPCodec
 import PairingStoreSQLite
 import RegentPlatform
 
-/// The file of the master key: 32 bytes, or those as 64 hexadecimal digits, which is how the service writes it.
+/// The file of the master key: 32 bytes, or 64 hexadecimal digits, which is the format that the service writes.
 ///
-/// A change writes the new key beside the old one first, then seals the data keys with it, then gives it its name.
-/// Whoever is killed in between finds at the next start that one of the two opens the database, and goes on from there.
+/// A change writes the new key to a second file, encrypts the data keys with it, and then renames the file. If the
+/// service is killed in between, the next start tries both keys and completes or drops the change.
 struct MasterKeyFile {
   private let paths: ServicePaths
   private var next: String { "\(paths.masterKey).next" }
@@ -18,15 +18,15 @@ struct MasterKeyFile {
 
   init(_ paths: ServicePaths) { self.paths = paths }
 
-  /// Opens the database with its key; the first start makes both.
+  /// Opens the database with its key; the first start creates both.
   ///
-  /// `isSealed` says whether the database is there: then it must not be given a new key.
+  /// `isSealed` tells whether a database exists. In that case no new key must be created.
   func open<Opened>(isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
     guard let pending = try read(next) else { return try openCurrent(isSealed, open) }
     guard try read(paths.masterKey) != nil || !isSealed() else { return try openAfterLoss(pending, open) }
     do {
       let store = try openCurrent(isSealed, open)
-      // The change never reached the database: nothing is sealed with the new key.
+      // The change did not reach the database: no data key is encrypted with the new key.
       try DurableFile.remove(next)
       return store
     } catch StoreKeyFailure.wrongMasterKey {
@@ -36,7 +36,7 @@ struct MasterKeyFile {
     }
   }
 
-  /// A change that was cut short in a service whose key file was lost: only the new key can open the database.
+  /// Opens the database after an interrupted change whose old key file is lost: only the new key can fit.
   private func openAfterLoss<Opened>(_ pending: Secret, _ open: (Secret) throws -> Opened) throws -> Opened {
     do {
       let store = try open(pending)
@@ -49,7 +49,8 @@ struct MasterKeyFile {
 
   private func openCurrent<Opened>(_ isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
     guard try !isSealed() else { return try open(try current()) }
-    // A key that another first start has just made must not be taken away by that one while this one seals with it.
+    // The lock keeps two first starts apart: one must not remove the key file that the other has just created and is
+    // using.
     let lock = try? FileLock(beside: paths.masterKey, patience: Self.patience)
     let opened = Result { try openFirst(isSealed, open) }
     lock?.release()
@@ -58,15 +59,15 @@ struct MasterKeyFile {
 
   private func openFirst<Opened>(_ isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
     if let key = try read(paths.masterKey) { return try open(key) }
-    // A database without its key is of no use, and a new key would only hide that.
+    // A new key would only hide that the key of an existing database is lost.
     guard try !isSealed() else { throw missing }
     let key = Random.secret(32)
     try write(key, toNew: paths.masterKey)
     do {
       return try open(key)
     } catch {
-      // When nothing is sealed with it, the next start may be meant for a database that has another one. Where nobody
-      // knows it stays.
+      // Removes a new key that no database uses, because the next start may be for a database with another key. If that
+      // is unknown, the key stays.
       var isUseless = (try? isSealed()) == false
       if case StoreKeyFailure.wrongMasterKey = error { isUseless = true }
       if isUseless { try? DurableFile.remove(paths.masterKey) }
@@ -74,7 +75,9 @@ struct MasterKeyFile {
     }
   }
 
-  /// Opens a database with whichever of the two keys fits; nothing is settled, and no key is made.
+  /// Opens a database with whichever of the two keys fits.
+  ///
+  /// Neither completes a change nor creates a key.
   func look<Opened>(_ open: (Secret) throws -> Opened) throws -> Opened {
     guard let key = try read(paths.masterKey) else {
       guard let pending = try read(next) else { throw missing }
@@ -90,34 +93,32 @@ struct MasterKeyFile {
     }
   }
 
-  /// Refuses to go on while nobody knows which of two keys the database is sealed with.
+  /// Throws while it is unknown which of two keys the database is encrypted with.
   ///
-  /// Opening a backup instead of it would settle that question wrongly, and the database that is kept could lose its
-  /// key.
+  /// Opening a backup now would decide that wrongly, and the current database could lose its key.
   func refusePendingChange() throws {
     guard try PrivateFile.check(next, widest: paths.masterKeyMode) else { return }
     throw CommandError(
-      "a change of the master key was cut short: \(next) may be the key of the database that is there",
+      "a change of the master key was interrupted: \(next) may be the key of the current database",
       hint:
-        "settle it first: start the service and stop it; if that database is lost anyhow, move the file away"
+        "start the service once and stop it: that completes the change; if that database is lost, move the file away"
     )
   }
 
-  /// The key in the file; nil when there is none.
   func stored() throws -> Secret? { try read(paths.masterKey) }
 
-  /// Makes a new key and seals the data keys with it, also when the file of the old one is lost.
+  /// Creates a new key and encrypts the data keys with it; works even if the file of the old key is lost.
   ///
   /// - Parameters:
-  ///   - store: what is sealed.
+  ///   - store: the store whose data keys are encrypted anew.
   ///   - held: the key that the database was opened with.
-  /// - Returns: where the old key is kept, for the backups that it opens.
-  /// - Throws: `CommandError` when neither key opens the database, or when the new one cannot be written.
+  /// - Returns: the path where the old key is kept, for older backups.
+  /// - Throws: `CommandError` if neither key opens the database, or if the new key cannot be written.
   func change(of store: any OpenedStore, _ held: HeldMasterKey) async throws -> String {
     guard paths.masterKeyMode == 0o600 else {
       throw CommandError(
-        "the master key is a credential of the service manager, which the service cannot write",
-        hint: "give the service a file of its own with --master-key, then change it")
+        "the master key is a systemd credential, which the service cannot change",
+        hint: "start the service with a key file (--master-key FILE), then change the key")
     }
     let new = Random.secret(32)
     try write(new, to: next)
@@ -125,17 +126,17 @@ struct MasterKeyFile {
     do {
       old = try await reseal(store, with: new, held)
     } catch StoreKeyFailure.wrongMasterKey {
-      // Nothing was sealed with it.
+      // No data key was encrypted with it.
       try? DurableFile.remove(next)
       throw CommandError(
-        "\(paths.masterKey) is not the key of this database, and the service has not the one that is",
-        hint: "another service on this database changed it: put that one's key there")
+        "\(paths.masterKey) is not the key of this database, and the service does not have the right one",
+        hint: "another node changed the key: copy that node's key file here")
     }
     held.hold(new)
     return try adopt(new, old: old)
   }
 
-  /// Seals the data keys anew: from the key in the file, else from the one that the database was opened with.
+  /// Encrypts the data keys anew, with the key in the file or else the one that the database was opened with.
   private func reseal(_ store: any OpenedStore, with new: Secret, _ held: HeldMasterKey) async throws -> Secret {
     if let key = try? stored() {
       do {
@@ -148,15 +149,16 @@ struct MasterKeyFile {
     return key
   }
 
-  /// Gives a key its place; the old one, else the file that is there, keeps another name, because a lost key is lost
-  /// for every backup.
+  /// Moves a key to its final path.
+  ///
+  /// The old key, or else the existing file, is kept under another name, because older backups need it.
   @discardableResult
   private func adopt(_ key: Secret, old: Secret?) throws -> String {
     let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
     let kept = "\(paths.masterKey).until-\(stamp.filter { $0 != ":" })"
     let there = try? stored()
     if let old, there.map({ $0.exposedBytes() == old.exposedBytes() }) != true {
-      // The file was lost, or has another database's key: that one is kept, too.
+      // The file is missing or belongs to another database; the key in memory is kept as well.
       try write(old, to: kept)
       if there != nil { try DurableFile.keep(paths.masterKey, as: "\(kept).other") }
     } else if there != nil {
@@ -171,7 +173,7 @@ struct MasterKeyFile {
     try DurableFile.write(Array((Hex.encode(key.exposedBytes()) + "\n").utf8), to: path)
   }
 
-  /// Writes a key where none may be: one that was put there meanwhile stays.
+  /// Writes a key to a new file; an existing file is not overwritten.
   private func write(_ key: Secret, toNew path: String) throws {
     let draft = "\(path).first"
     try write(key, to: draft)
@@ -198,16 +200,16 @@ struct MasterKeyFile {
     guard let bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
       throw CommandError(
         "the master key \(path) is neither 32 bytes nor 64 hexadecimal digits",
-        hint: "give the file that the service made at its first start")
+        hint: "use the file that the service created at its first start")
     }
     return Secret(wiping: bytes)
   }
 
   private var missing: CommandError {
     CommandError(
-      "the master key \(paths.masterKey) is missing, and the database \(paths.shownDatabase) is sealed with it",
+      "the master key \(paths.masterKey) is missing; without it, the database \(paths.shownDatabase) cannot be opened",
       hint: paths.server == nil
-        ? "put the key back, or move the database away to begin anew"
-        : "put the key there that the other services on this database have, or name it: --master-key FILE")
+        ? "put the key file back; to start with an empty database, move the old one away"
+        : "copy the key file of another node there, or name it: --master-key FILE")
   }
 }

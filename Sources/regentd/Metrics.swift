@@ -7,9 +7,11 @@ import RegentPlatform
 import RegentSQL
 import SQLite
 
-/// A server of its own for numbers: what watches the service must not be open to whom it serves.
+/// The server for metrics.
 ///
-/// The name in `publicURL` is one that this machine is known by.
+/// It has its own listener, so that clients of the service cannot read them.
+///
+/// The host of `publicURL` is one of this machine's names.
 func metricsServer(
   on address: ListenAddress, publicURL: String, _ text: @escaping @Sendable () -> String
 ) throws -> Server {
@@ -18,7 +20,7 @@ func metricsServer(
   routes.get("/metrics") { request, _ in
     guard hosts.accept(request.authority) else {
       return .now(
-        .text(.misdirectedRequest, "metrics are read at an address or a name of this machine, not at another's name\n"))
+        .text(.misdirectedRequest, "wrong Host header: use an address or a name of this machine\n"))
     }
     var response = Response(
       .ok, type: "text/plain; version=0.0.4; charset=utf-8",
@@ -34,10 +36,10 @@ func metricsServer(
     configuration: configuration)
 }
 
-/// The hosts under which the metrics may be read.
+/// The values of the Host header that the metrics server accepts.
 ///
-/// Any page can point a name of its own at this listener (DNS rebinding), and the browser then lets the page read what
-/// it answers. An address and the machine's own names cannot be pointed at another machine by a stranger.
+/// Any web page can make its own name resolve to this listener (DNS rebinding), and the browser would then let the page
+/// read the answer. An attacker cannot do that with an IP address or with the machine's own names.
 struct MetricsHosts {
   private let address: ListenAddress
   private let names: Set<HostName>
@@ -45,16 +47,16 @@ struct MetricsHosts {
   init(_ address: ListenAddress, publicURL: String) {
     self.address = address
     let machine = machineName()
-    // `NAME.local` is what mDNS calls this machine.
+    // `NAME.local` is the mDNS name of this machine.
     let own = machine.map { [$0, "\($0.prefix { $0 != "." })", "\($0.prefix { $0 != "." }).local"] } ?? []
     names = Set(
       own.compactMap { HostName(parsing: $0) } + [.name("localhost")]
         + [(try? AbsoluteURL(parsing: publicURL))?.host].compactMap(\.self))
   }
 
-  /// Whether a request for this `Host` is answered; only HTTP/1.0, which no browser speaks, has none.
+  /// Whether a request with this Host header is answered; only HTTP/1.0, which browsers do not use, may omit it.
   func accept(_ authority: String?) -> Bool {
-    // Browsers reach neither a Unix socket nor one of the service manager's by another machine's name.
+    // Web pages cannot reach a Unix socket or a socket that systemd passed.
     guard case .network(let own, _) = address, let authority else { return true }
     guard let host = HostAndPort(parsing: authority)?.host else { return false }
     if names.contains(host) { return true }
@@ -63,7 +65,7 @@ struct MetricsHosts {
   }
 }
 
-/// The numbers as Prometheus reads them.
+/// The HTTP server's numbers in the Prometheus text format.
 func exposition(_ numbers: Statistics) -> String {
   let counters: [(name: String, help: String, value: Int)] = [
     ("http_connections_accepted_total", "Connections accepted.", numbers.accepted),
@@ -93,14 +95,16 @@ func exposition(_ numbers: Statistics) -> String {
     + "# TYPE regent_http_connections_open gauge\nregent_http_connections_open \(numbers.open)\n"
 }
 
-/// What the database has done, as Prometheus reads it.
+/// The numbers of a database in a file in the Prometheus text format.
 func exposition(_ numbers: DatabaseStatistics) -> String {
   commits(numbers.commitMicroseconds, of: numbers.batchSizes, failed: numbers.rollbacks, full: numbers.diskFull)
     + "# HELP regent_log_pages Pages in the write-ahead log.\n# TYPE regent_log_pages gauge\n"
     + "regent_log_pages \(numbers.logPages)\n"
 }
 
-/// What a database on a server has done, as Prometheus reads it; its log is the server's own.
+/// The numbers of a database on a server in the Prometheus text format.
+///
+/// The write-ahead log is the server's own.
 func exposition(_ numbers: WriteNumbers) -> String {
   commits(numbers.commitMicroseconds, of: numbers.batchSizes, failed: numbers.rollbacks, full: numbers.diskFull)
 }
@@ -108,7 +112,7 @@ func exposition(_ numbers: WriteNumbers) -> String {
 private func commits(_ microseconds: Histogram, of batches: Histogram, failed: Int, full: Int) -> String {
   microseconds.exposition(
     "commit_seconds", "How long a commit took until it was on the disk.",
-    // 64 µs to 8 s: from a fast disk to one that is about to fail.
+    // 64 µs to 8 s: from a fast disk to one that is failing.
     bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
     sum: seconds(microseconds: microseconds.sum))
     + batches.exposition(
@@ -124,7 +128,9 @@ private func commits(_ microseconds: Histogram, of batches: Histogram, failed: I
 }
 
 extension Histogram {
-  /// A histogram as Prometheus reads it; each bound counts what lies below the power of two with so many bits.
+  /// A histogram in the Prometheus text format.
+  ///
+  /// Each bound is a power of two.
   fileprivate func exposition(
     _ name: String, _ help: String, bounds: [(bits: Int, label: String)], sum: String
   ) -> String {
@@ -138,27 +144,27 @@ extension Histogram {
   }
 }
 
-/// Seconds with their six decimals: no rounding, and no exponent that a reader may not know.
+/// Seconds with six decimals, without rounding and without an exponent.
 private func seconds(microseconds: Int) -> String {
   let fraction = String(microseconds % 1_000_000)
   let zeros = String(repeating: "0", count: 6 - fraction.count)
   return "\(microseconds / 1_000_000).\(zeros)\(fraction)"
 }
 
-/// How long the database server has not answered, as Prometheus reads it.
+/// For how long the database server has not answered, in the Prometheus text format.
 func databaseAway(_ duration: Duration?) -> String {
   let seconds = (duration ?? .zero).components.seconds
   return "# HELP regent_database_away_seconds For how long the database server has not answered.\n"
     + "# TYPE regent_database_away_seconds gauge\nregent_database_away_seconds \(seconds)\n"
 }
 
-/// Whether a change waits for the standby, as Prometheus reads it.
+/// Whether a change waits for the standby, in the Prometheus text format.
 func standbyAwaited(_ isAwaited: Bool) -> String {
   "# HELP regent_standby_awaited Whether a change has waited for the standby for more than a second.\n"
     + "# TYPE regent_standby_awaited gauge\nregent_standby_awaited \(isAwaited ? 1 : 0)\n"
 }
 
-/// The numbers of one of several nodes: each with its name, so that one Prometheus tells them apart.
+/// Adds the node's name as a label, so that one Prometheus can distinguish several nodes.
 func labelled(_ text: String, node: NodeID) -> String {
   text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
     guard !line.isEmpty, line.first != "#", let end = line.firstIndex(where: { $0 == "{" || $0 == " " }) else {
@@ -170,7 +176,7 @@ func labelled(_ text: String, node: NodeID) -> String {
   }.joined(separator: "\n")
 }
 
-/// Whether other nodes' bell is not heard, as Prometheus reads it.
+/// Whether notifications of other nodes do not arrive, in the Prometheus text format.
 func bellUnheard(_ isDeaf: Bool) -> String {
   "# HELP regent_bell_unheard Whether the bell of other nodes is not heard: they are looked at every 20 ms then.\n"
     + "# TYPE regent_bell_unheard gauge\nregent_bell_unheard \(isDeaf ? 1 : 0)\n"

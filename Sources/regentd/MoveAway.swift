@@ -12,9 +12,9 @@ extension Move {
     CopyMark(action: "database.move", detail: "to a server (\(name))")
   }
 
-  /// Takes the file's database to the server.
+  /// Moves the database from the file to the server.
   ///
-  /// A copy of it is sent, from a place for what may go: the file itself stays as it is until everything has arrived.
+  /// Sends a temporary copy; the file itself is not changed until all rows have arrived.
   func away(_ copy: DatabaseCopy) async throws {
     try RestoredDatabase(of: paths.database).finish()
     let lock = try lock()
@@ -26,14 +26,14 @@ extension Move {
       try refuseOtherPlace(note)
       let (server, mark) = (server, Self.mark(note.name))
       if try await onThread("move", { try ServerFilling.isThere(mark, on: server) }) {
-        console.print("everything had reached the server before the move was cut short")
+        console.print("the interrupted move had already copied everything to the server")
         try finish()
         return lock.release()
       }
       try marker.forget()
     }
     guard try PrivateFile.check(paths.database) else {
-      throw CommandError("there is no database \(paths.database)", hint: "name it with --database FILE")
+      throw CommandError("there is no database \(paths.database)", hint: "name it: --database FILE")
     }
     try await refuseUnfit(server)
     defer { copy.remove() }
@@ -45,9 +45,9 @@ extension Move {
       let arrived = try await fill(server, from: copy.path, paths, mark: Self.mark(note.name), console) {
         try marker.beginLeaving(note)
       }
-      console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, each as it was")
+      console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, all verified")
     } catch let failure as CopyFailure {
-      // Nobody knows: the mark stays, and the next try asks the server.
+      // The outcome is unknown: the mark stays, and the next attempt asks the server.
       if case .unknown = failure { throw failure }
       try marker.forget()
       throw failure
@@ -60,7 +60,7 @@ extension Move {
     lock.release()
   }
 
-  /// Brings a copy to this version's form and checks it; writes down in it that it moves.
+  /// Migrates and checks the copy, and records the move in its audit log.
   private func prepare(_ path: String, _ mark: CopyMark) async throws -> [String] {
     let paths = paths
     let store = try await onThread("move") { try MasterKeyFile(paths).look { key in try openStore(at: path, key) } }
@@ -80,7 +80,7 @@ extension Move {
   }
 
   private func finish() throws {
-    if let kept = try marker.leave() { console.print("the file is \(kept) now, and of no use any more") }
+    if let kept = try marker.leave() { console.print("the old file is now \(kept); it is no longer used") }
     console.print("start the service with --database \(shellQuoted(place))")
   }
 }

@@ -2,20 +2,22 @@ import CommandKit
 import PostgreSQL
 import RegentPlatform
 
-/// `regentd move`: takes everything from a file to a server, or back, while no service runs.
+/// `regentd move`: moves the database from a file to a server, or back, while no service runs.
 enum MoveCommand {
   static let command = Command(
-    "move", "take the database from a file to a server, or back",
+    "move", "move the database from a file to a PostgreSQL server, or back",
     details: """
-      The service must be stopped. Every row goes along as it is: codes that wait, sign-ins, phone sessions, keys and \
-      the audit log; a box notices no more than a restart. Each row's signature is checked on both sides, and all rows \
-      are counted and compared, before the step that decides.
+      Stop the service first. The command moves every row: codes, sign-ins, phone sessions, keys and the audit log. \
+      Boxes notice only a restart. Before the old database is closed, all rows are compared and their signatures are \
+      checked on both sides.
 
-      --to: the database on the server must be empty, and gets everything in one transaction; the role makes the \
-      tables, and needs CREATE on the schema for that. The file keeps another name, and services refuse to start with it. --from: there must be no file yet, and the database on the server is \
-      closed to all services afterwards. Whoever is killed types the same again: it finds out how far it came.
+      --to: the database on the server must be empty. Everything is written in one transaction; the role creates the \
+      tables and needs CREATE on the schema. The file is renamed, and services refuse to start with it.
 
-      The master key stays where it is. A copy lies in $TMPDIR, else in /var/tmp, until the end of a move to a server.
+      --from: the file must not exist. Services refuse to start with the database on the server afterwards.
+
+      If the command is interrupted, run it again: it continues where it stopped. The master key is not moved. A move \
+      to a server keeps a temporary copy in $TMPDIR, or in /var/tmp.
       """,
     inputs: [
       to, from, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey,
@@ -29,29 +31,31 @@ enum MoveCommand {
     let paths = try ServicePaths(ofFile: call)
     guard let server = try ServicePaths.server(place, call) else {
       throw CommandError.usage(
-        "\(place) is no database on a server", hint: "write it as postgresql://USER@HOST/DATABASE")
+        "\(place) is not a database on a server", hint: "use the form postgresql://USER@HOST/DATABASE")
     }
     let move = Move(server: server, place: place, paths: paths, console: call.console, person: person)
     if call[to] != nil { try await move.away(DatabaseCopy(call)) } else { try await move.here() }
   }
 
   private static let to = Input.option(
-    "to", .text("URL"), "the database on a server that gets everything: postgresql://USER@HOST/DATABASE")
+    "to", .text("URL"), "the server's database to move to: postgresql://USER@HOST/DATABASE")
   private static let from = Input.option(
-    "from", .text("URL"), "the database on a server that gives everything")
+    "from", .text("URL"), "the server's database to move from")
 }
 
 /// One move, in either direction.
 struct Move {
   let server: ConnectionSettings
-  /// The server as it was given.
+  /// The server as the user typed it.
   let place: String
-  /// The file and the key to both.
+  /// The paths of the file and of the master key.
   let paths: ServicePaths
   let console: Console
   let person: UInt32
 
-  /// Keeps every service from the file; the server is kept from them by the copy itself.
+  /// Locks the file against services.
+  ///
+  /// The copy itself locks the database on the server.
   func lock() throws -> FileLock {
     do throws(FileError) {
       return try FileLock(beside: paths.database)
@@ -62,12 +66,12 @@ struct Move {
     }
   }
 
-  /// Refuses to finish a move that went elsewhere.
+  /// Rejects another server than that of an interrupted move.
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(
-        "a move of \(paths.database) was cut short, and the other place was \(note.place)",
-        hint: "finish that one first, with that address")
+        "an earlier move of \(paths.database) was interrupted; the other database was \(note.place)",
+        hint: "finish that move first, with that address")
     }
   }
 }

@@ -8,14 +8,14 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  /// What the server says of itself when everything is in the file: where that is, for whoever looks for it.
+  /// The text stored on the server when all rows are in the file; it names the new place.
   private func state(_ name: String) -> String {
     "moved to a file, \(paths.database)\(machineName().map { " on \($0)" } ?? "") \(Self.mark(name))"
   }
 
   private static func mark(_ name: String) -> String { "(\(name))" }
 
-  /// Takes the server's database into the file.
+  /// Moves the database from the server into the file.
   func here() async throws {
     let lock = try lock()
     try MasterKeyFile(paths).refusePendingChange()
@@ -23,18 +23,18 @@ extension Move {
     case .here, .left:
       guard try !PrivateFile.check(paths.database) else {
         throw CommandError(
-          "there is a database \(paths.database) already", hint: "move it away first, or name another with --database")
+          "the database \(paths.database) already exists", hint: "move it away, or name another: --database FILE")
       }
     case .leaving: try marker.refuseService()
     case .arriving(let note):
       try refuseOtherPlace(note)
       let server = server
       if try await onThread("move", { try ServerSnapshot.state(of: server) }).hasSuffix(Self.mark(note.name)) {
-        console.print("everything was in the file before the move was cut short")
+        console.print("the interrupted move had already copied everything to the file")
         try finish()
         return lock.release()
       }
-      // It is of a move that was not decided, and services may have gone on with the server since.
+      // The file is from a move that was not completed; services may have changed the server's database since.
       for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(paths.database + suffix) }
       try marker.forget()
     }
@@ -63,12 +63,12 @@ extension Move {
     } catch let failure as CopyFailure {
       throw failure
     } catch {
-      // Certainly it was not closed: the server's is the database still.
+      // The server's database was not closed, so it is still the valid one.
       try DurableFile.remove(paths.database)
       try marker.forget()
       throw error
     }
-    console.print("\(sent.rows) rows in \(sent.sums.count) tables are in \(paths.database), each as it was")
+    console.print("\(sent.rows) rows in \(sent.sums.count) tables are in \(paths.database), all verified")
     for remark in gapRemark(sent.gaps) { console.print(remark) }
     try finish()
     lock.release()
@@ -76,7 +76,7 @@ extension Move {
 
   private func finish() throws {
     try marker.arrive()
-    console.print("the database on the server is closed to services, and of no use any more")
+    console.print("services can no longer use the database on the server")
     console.print("start the service with --database \(shellQuoted(paths.database))")
   }
 }

@@ -2,11 +2,12 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// What lies beside the file of a database that moves to a server or comes from one, and keeps services from it.
+/// The marker file of a database that is moved to or from a server; it keeps services from opening the file.
 ///
-/// A move ends in two places, and no single step changes both. So a file is marked before the step that decides, which
-/// is a COMMIT of the server: whoever is killed around it leaves a mark, and the next move asks the server what became
-/// of it. Until then no service opens the file; so there are never two databases that both go on.
+/// A move ends in two places, and no single step changes both. The file is therefore marked before the deciding step,
+/// which is a COMMIT on the server. If the command is killed around that step, the mark stays and the next move asks
+/// the server for the outcome. Until then no service opens the file, so two databases are never in use at the same
+/// time.
 struct MovedDatabase {
   private let database: String
   private var moving: String { "\(database).moving" }
@@ -14,7 +15,7 @@ struct MovedDatabase {
 
   init(of database: String) { self.database = database }
 
-  /// One move: its name, and the other place as it was given.
+  /// One move: its name, and the other place as the user typed it.
   struct Note: Equatable {
     let name: String
     let place: String
@@ -22,11 +23,11 @@ struct MovedDatabase {
 
   enum State: Equatable {
     case here
-    /// Perhaps it is on the server already.
+    /// The rows may already be on the server.
     case leaving(Note)
-    /// Perhaps it is on the server still.
+    /// The rows may still be on the server.
     case arriving(Note)
-    /// It is on the server.
+    /// The rows are on the server.
     case left(Note)
   }
 
@@ -36,27 +37,28 @@ struct MovedDatabase {
     return .here
   }
 
-  /// Refuses to use the file while it is not certain that it is the one database.
+  /// Throws if the file may not be the current database.
   func refuseService() throws {
     switch try state() {
     case .here: return
     case .leaving(let note):
       throw CommandError(
-        "a move of \(database) to \(note.place) was cut short, and may have reached it",
+        "a move of \(database) to \(note.place) was interrupted, and may have finished copying",
         hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database))")
     case .arriving(let note):
       throw CommandError(
-        "a move to \(database) from \(note.place) was cut short",
+        "a move to \(database) from \(note.place) was interrupted",
         hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database))")
     case .left(let note):
       throw CommandError(
         "the database \(database) was moved to \(note.place)",
         hint: "start the service with --database \(shellQuoted(note.place)); "
-          + "regentd move --from brings it back, and to begin anew here remove \(shellQuoted(moved))")
+          + "to move it back, use regentd move --from; to start with an empty database here, remove \(shellQuoted(moved))"
+      )
     }
   }
 
-  /// The databases beside which something lies, in these folders.
+  /// The databases in these folders that have a marker file.
   static func marked(in folders: [String]) throws -> [MovedDatabase] {
     var found: Set<String> = []
     for folder in folders where try PrivateDirectory.owner(of: folder) != nil {
@@ -69,60 +71,60 @@ struct MovedDatabase {
     return found.sorted().map(MovedDatabase.init)
   }
 
-  /// Refuses to begin anew on a server that has nothing, as long as the one database is, or may be, in this file or on
-  /// its way.
+  /// Throws if an empty server would be initialised although the current database is, or may be, in this file or on its
+  /// way.
   func refuseBeginning(on server: String) throws {
-    let toBegin = "to begin anew on the server, remove"
+    let toBegin = "to start with an empty database on the server, remove"
     switch try state() {
     case .here: return
     case .leaving(let note):
       throw CommandError(
-        "a move of \(database) to \(note.place) was cut short, and \(server) has no rows",
+        "a move of \(database) to \(note.place) was interrupted, and \(server) has no rows",
         hint: "finish it: regentd move --to \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
           + "\(toBegin) \(shellQuoted(moving))")
     case .arriving(let note):
       throw CommandError(
-        "a move to \(database) from \(note.place) was cut short, and \(server) has no rows",
+        "a move to \(database) from \(note.place) was interrupted, and \(server) has no rows",
         hint: "finish it: regentd move --from \(shellQuoted(note.place)) --database \(shellQuoted(database)); "
-          + "where that server has lost its rows the file has them, once \(shellQuoted(moving)) is removed")
+          + "if that server has lost its rows, remove \(shellQuoted(moving)) to use the file's rows")
     case .left(let note):
       throw CommandError(
         "the database \(database) was moved to \(note.place), and \(server) has no rows",
-        hint: "see which server has them (a standby that was promoted, another name); "
-          + "a backup goes into it with regentd restore; \(toBegin) \(shellQuoted(moved))")
+        hint: "check which server has them (a promoted standby, another host name); "
+          + "to restore a backup there, use regentd restore; \(toBegin) \(shellQuoted(moved))")
     }
   }
 
-  /// Refuses to fill a server from elsewhere while a move was cut short, which may have reached it.
+  /// Throws if another source would fill the server after an interrupted move that may have reached it.
   func refuseFilling() throws {
     if case .left = try state() { return }
     try refuseService()
   }
 
-  /// Marks the file: the next step decides.
+  /// Marks the file before the deciding step of a move to a server.
   func beginLeaving(_ note: Note) throws { try write(Self.away, note) }
 
-  /// Marks the place: the next step decides.
+  /// Marks the place before the deciding step of a move from a server.
   func beginArriving(_ note: Note) throws { try write(Self.here, note) }
 
-  /// It was decided that nothing moves.
+  /// Removes the mark: nothing was moved.
   func forget() throws { try DurableFile.remove(moving) }
 
-  /// It was decided that the file is the database from here on.
+  /// Makes the file the current database.
   func arrive() throws {
     try DurableFile.remove(moved)
     try DurableFile.remove(moving)
   }
 
-  /// It was decided that the file is the database no more: it keeps another name.
+  /// Renames the file, which is no longer the current database.
   ///
-  /// - Returns: that name; `nil` when an earlier try has given it one already.
+  /// - Returns: the new name; `nil` if an earlier attempt already renamed it.
   func leave() throws -> String? {
     var kept: String?
     if try PrivateFile.check(database) {
       let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
       let name = "\(database).before-\(stamp.filter { $0 != ":" })"
-      // The log first: without its file it is nothing, and the file without its log is not all of it.
+      // The log is renamed first: a log without its file is harmless, but a file without its log is incomplete.
       if try PrivateFile.check("\(database)-wal") { try DurableFile.keep("\(database)-wal", as: "\(name)-wal") }
       try DurableFile.keep(database, as: name)
       for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(database + suffix) }
@@ -153,8 +155,8 @@ struct MovedDatabase {
     let lines = TextLines.texts(of: content).filter { !$0.isEmpty }
     guard lines.count == 4, lines[0] == Self.head, [Self.away, Self.here].contains(lines[1]) else {
       throw CommandError(
-        "\(path) says in no way we know where the database \(database) is",
-        hint: "a newer version may have written it: use that one")
+        "\(path) does not say in a known format where the database \(database) is",
+        hint: "a newer version may have written the file: use that version")
     }
     return (lines[1], Note(name: lines[2], place: lines[3]))
   }

@@ -7,9 +7,10 @@ import RegentCryptography
 import RegentHTTPCodec
 import RegentPlatform
 
-/// What the next start or reload of a running service would meet: its master key and its certificate.
+/// Checks what the next start or reload of a running service needs: the master key and the certificate.
 ///
-/// The running service needs neither file any more, so that without these checks the loss shows at the restart.
+/// The running service no longer reads these files, so without the checks their loss would be noticed only at a
+/// restart.
 final class NextStart: Sendable {
   private let settings: ServiceSettings
   private let remarks: [SettingRemark]
@@ -22,13 +23,13 @@ final class NextStart: Sendable {
     noteLoadedCertificate()
   }
 
-  /// The listeners use the certificate that the files have now.
+  /// Remembers the certificate that the listeners have loaded.
   func noteLoadedCertificate() {
     guard let tls = settings.tls, let facts = try? CertificateFacts(of: tls, host: nil) else { return }
     loaded.withLock { $0 = facts.fingerprint }
   }
 
-  /// What `regentctl doctor` says of it.
+  /// The findings for `regentctl doctor`.
   func findings(of store: any OpenedStore) async -> [Finding] {
     var findings = [await masterKeyFinding(settings.paths, of: store)]
     if let tls = settings.tls {
@@ -40,12 +41,12 @@ final class NextStart: Sendable {
     return findings + remarks.map { Finding("settings", .warning, $0.message, fix: $0.hint) }
   }
 
-  /// Looks once a minute, tells the log what is wrong, and has `/readyz` name it.
+  /// Checks once a minute, logs problems, and reports them in `/readyz`.
   func watch(_ store: any OpenedStore, _ core: ServiceCore, _ log: Log) async {
     var told: String?
     while !Task.isCancelled {
       let wrong = await findings(of: store).first { $0.status == .bad }
-      // Anyone can read `/readyz`: it names the check, and no path.
+      // Anyone can read `/readyz`, so it contains only the name of the check and no path.
       core.nextStartProblem.withLock { $0 = wrong?.check }
       if let wrong, wrong.detail != told {
         log.error("next-start", ["reason": .text(wrong.detail), "hint": .text(wrong.fix ?? "")])
@@ -57,11 +58,11 @@ final class NextStart: Sendable {
 }
 
 extension ServiceSettings {
-  /// The host that the certificate has to be for; nil behind a proxy, which shows phones another certificate.
+  /// The host that the certificate must be for; nil behind a proxy, because phones see the proxy's certificate.
   var certificateHost: String? { proxies.isEmpty ? publicURL?.host.description : nil }
 }
 
-/// The master key that the database was opened with, for a change when its file is lost.
+/// The master key that the database was opened with, for a key change after the key file was lost.
 final class HeldMasterKey: Sendable {
   private let key = Locked<Secret?>(nil)
 
@@ -70,14 +71,14 @@ final class HeldMasterKey: Sendable {
   func hold(_ new: Secret) { key.withLock { $0 = new } }
 }
 
-/// Whether the file of the master key is there, private, and opens this database.
+/// Checks that the master key file exists, is private, and opens this database.
 private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) async -> Finding {
   func bad(_ detail: String) -> Finding {
     Finding(
-      "master-key", .bad, "\(detail): the service does not start again with it",
+      "master-key", .bad, "\(detail): the next start of the service will fail",
       fix: paths.masterKeyMode == 0o600
-        ? "put the key back, or type: regentctl master-key change (the running service has the key, and writes a new one)"
-        : "give the unit the key again (LoadCredential=), before the next restart")
+        ? "put the key file back, or run regentctl master-key change while the service runs: it writes a new key file"
+        : "before the next restart, give the unit the key again (LoadCredential=)")
   }
   do {
     guard let key = try MasterKeyFile(paths).stored() else { return bad("\(paths.masterKey) is missing") }
@@ -90,22 +91,24 @@ private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) 
   } catch is StoreKeyFailure {
     return bad("\(paths.masterKey) is not the key of this database")
   } catch {
-    // Whether the database answers is another finding.
+    // Another finding reports a database that does not answer.
     return Finding("master-key", .good, "\(paths.masterKey) is private")
   }
 }
 
 extension TLSFiles {
-  /// In seconds: certificates that renew themselves do so earlier.
+  /// In seconds.
+  ///
+  /// Certificates that are renewed automatically are renewed earlier than this.
   private static let soon: Int64 = 14 * 86_400
 
-  /// How the certificate looks to a phone that opens a host.
+  /// Checks the certificate as a phone would.
   ///
   /// - Parameters:
-  ///   - host: of the public URL; nil when none is set.
+  ///   - host: the host of the public URL; nil if none is set.
   ///   - now: in seconds since 1970.
-  ///   - loaded: the fingerprint of the certificate in use; nil when the service does not run.
-  /// - Returns: the first thing that is wrong with it, else until when it is good.
+  ///   - loaded: the fingerprint of the certificate in use; nil if the service does not run.
+  /// - Returns: the first problem, or the date until which it is valid.
   func finding(for host: String?, at now: Int64, loaded: [UInt8]? = nil) -> Finding {
     func found(_ status: Finding.Status, _ detail: String, _ fix: String? = nil) -> Finding {
       Finding("certificate", status, detail, fix: fix)
@@ -121,32 +124,33 @@ extension TLSFiles {
         known?.hint ?? (error as? FileError)?.hint)
     }
     let ends = CivilDate.text(epochMilliseconds: facts.ends * 1000, fraction: false)
-    let renew = "renew it, then: systemctl reload regentd"
+    let renew = "renew it, then run systemctl reload regentd"
     if facts.ends <= now {
       return found(.bad, "\(certificate) has expired at \(ends): phones and boxes refuse it", renew)
     }
     if facts.begins > now {
       let begins = CivilDate.text(epochMilliseconds: facts.begins * 1000, fraction: false)
       return found(
-        .bad, "\(certificate) counts from \(begins) only: phones and boxes refuse it", "check the clock: timedatectl")
+        .bad, "\(certificate) is not valid before \(begins): phones and boxes refuse it", "check the clock: timedatectl"
+      )
     }
     if facts.isForHost == false, let host {
       let names = facts.names.prefix(5).joined(separator: ", ")
       return found(
-        .bad, "\(certificate) is for \(names.isEmpty ? "no host" : names), and phones open \(host)",
+        .bad, "\(certificate) is for \(names.isEmpty ? "no host" : names), but phones open \(host)",
         "get a certificate for \(host), or correct --public-url")
     }
     if let loaded, loaded != facts.fingerprint {
       return found(
-        .warning, "\(certificate) was replaced, and the service still uses the one before", "systemctl reload regentd")
+        .warning, "\(certificate) was replaced, but the service still uses the old one", "systemctl reload regentd")
     }
     if facts.ends - now < Self.soon {
       return found(.warning, "\(certificate) expires at \(ends)", renew)
     }
     if let problem = facts.chainProblem {
       return found(
-        .warning, "\(certificate): this machine's authorities do not lead to it (\(problem))",
-        "give the file with the whole chain (fullchain.pem); an authority of your own must be on each phone and box (ca-file)"
+        .warning, "\(certificate) is not trusted by this machine's certificate authorities (\(problem))",
+        "use the file with the whole chain (fullchain.pem); install an authority of your own on each phone and box (ca-file)"
       )
     }
     return found(.good, "\(certificate) is good until \(ends)")

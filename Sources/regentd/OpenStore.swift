@@ -9,7 +9,7 @@ import PostgreSQL
 import RegentPlatform
 import SQLite
 
-/// Opens the database with its master key; the first start makes both.
+/// Opens the database with its master key; the first start creates both.
 func openStore(
   _ paths: ServicePaths, holding held: HeldMasterKey? = nil,
   onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
@@ -24,7 +24,7 @@ func openStore(
   }
 }
 
-/// Opens a database with a key.
+/// Opens a database with a given key.
 func openStore(
   at path: String, _ key: Secret, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
   onFailStop: @escaping @Sendable (SQLiteError) -> Void = { _ in }
@@ -37,14 +37,14 @@ func openStore(
   return try SQLiteStore(options)
 }
 
-/// Refuses a file in which pages do not fit together.
+/// Throws if SQLite's integrity check fails.
 func refuseDamage(of store: SQLiteStore, _ paths: ServicePaths) async throws {
   guard let problem = try await store.integrityProblems().first else { return }
   throw CommandError(
     "the database \(paths.database) is damaged: \(problem)", hint: "restore the last backup: regentctl restore BACKUP")
 }
 
-/// What is wrong with the store's files, as a sentence and what to type.
+/// Messages and hints for the errors of the store.
 func storeSentence(_ error: any Error) -> CommandError? {
   switch error {
   case let error as StoreKeyFailure:
@@ -54,8 +54,8 @@ func storeSentence(_ error: any Error) -> CommandError? {
     return CommandError(
       "the database cannot be opened: \(error.description)",
       hint: error.code.primary == .full
-        ? "make room on the disk of the database, then start the service again"
-        : "see whether the disk is full or the file is damaged: regentd check")
+        ? "free space on the database's disk, then start the service again"
+        : "check for a full disk or a damaged file: regentd check")
   case let error as DatabaseFailure:
     return CommandError("the database cannot be used: \(error.description)")
   case let error as SchemaFailure: return CommandError(error.description, hint: error.hint)
@@ -71,5 +71,5 @@ func storeSentence(_ error: any Error) -> CommandError? {
 private func hint(about error: StoreKeyFailure) -> String? {
   guard case .wrongMasterKey = error else { return nil }
   return
-    "a key that was replaced lies beside the new one as master-key.until-TIME: --master-key names it, cp -p puts it back"
+    "a replaced key is kept as master-key.until-TIME: use it with --master-key, or put it back with cp -p"
 }

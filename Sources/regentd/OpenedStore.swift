@@ -7,34 +7,34 @@ import RegentCryptography
 import RegentPairing
 import RegentPlatform
 
-/// What the program does with a store besides serving from it, whatever the database is.
+/// What the program needs of a store besides serving from it, for both kinds of databases.
 protocol OpenedStore: Store {
-  /// Finishes what waits; blocks the caller.
+  /// Completes pending writes and closes the store; blocks the caller.
   func close()
-  /// Tells whoever waits for the database that there is no answer; what comes later waits as ever.
+  /// Fails all calls that wait for the database now; later calls wait as usual.
   func giveUp()
-  /// Seals the data keys with another master key.
+  /// Encrypts the data keys with another master key.
   func changeMasterKey(from old: Secret, to new: Secret) async throws
-  /// Sees whether a master key is the one of the database.
+  /// Throws if the key is not the master key of this database.
   func checkMasterKey(_ key: Secret) async throws
-  /// How many rows do not verify.
+  /// The number of rows with an invalid signature.
   func verifyRows(step: Int) async throws(StoreError) -> Int
-  /// What is missing from the audit log, in words.
+  /// Gaps in the audit log, as sentences.
   func auditProblems(step: Int) async throws(StoreError) -> [String]
 }
 
 extension SQLiteStore: OpenedStore {
-  /// Its disk answers, or nothing does.
+  /// A file has no server that could stop answering.
   func giveUp() {}
 }
 extension PostgreSQLStore: OpenedStore {}
 
-/// How many rows are looked at in one go.
+/// The number of rows that are verified in one transaction.
 let rowsInStep = 500
 
-/// Opens the store on a server with its master key; the first start makes tables and key.
+/// Opens the store on a server with its master key; the first start creates the tables and the key.
 ///
-/// Several services may use it, each under a name of its own.
+/// Several nodes may use one database, each with its own name.
 func openStore(
   on server: ConnectionSettings, _ paths: ServicePaths, as node: NodeID, holding held: HeldMasterKey,
   _ change: (inout PostgreSQLStoreOptions) -> Void
@@ -52,9 +52,9 @@ func openStore(
   }
 }
 
-/// Refuses to begin anew on a server while a file says that its database was to go there.
+/// Throws if the server is empty although a marker file says that a database was to be moved there.
 ///
-/// The server is asked only when there is such a file: no start takes longer for it.
+/// The server is asked only if there is such a file, so that normal starts are not slower.
 func refuseBeginning(on server: ConnectionSettings, _ paths: ServicePaths) throws {
   let marked = try MovedDatabase.marked(in: paths.stateFolders)
   guard !marked.isEmpty, try !PostgreSQLStore.isBegun(on: server) else { return }
@@ -62,14 +62,14 @@ func refuseBeginning(on server: ConnectionSettings, _ paths: ServicePaths) throw
 }
 
 extension ServicePaths {
-  /// The server that a URL names, with the place of its password; `nil` when it is a file.
+  /// The connection settings of a URL, with the place of the password; `nil` if the text is a file.
   static func server(_ database: String?, _ call: Invocation) throws -> ConnectionSettings? {
     let passwordFile = call[ServeCommand.databasePasswordFile]
     guard let database, isServer(database) else {
       guard passwordFile == nil else {
         throw CommandError.usage(
-          "--database-password-file is for a database on a server",
-          hint: "give --database postgresql://…, or leave it out")
+          "--database-password-file works only with a database on a server",
+          hint: "add --database postgresql://…, or remove the option")
       }
       return nil
     }
@@ -87,7 +87,7 @@ extension ServicePaths {
     }
   }
 
-  /// Whether a database is on a server and not in a file.
+  /// Whether the text is the URL of a server and not a file.
   static func isServer(_ database: String) -> Bool {
     database.hasPrefix("postgresql://") || database.hasPrefix("postgres://")
   }

@@ -8,25 +8,24 @@ import PairingStoreSQLite
 import PostgreSQL
 import RegentPlatform
 
-/// `regentd restore`: puts a backup in the place of the database while no service runs.
+/// `regentd restore`: replaces the database with a backup while no service runs.
 enum RestoreCommand {
   static let command = Command(
-    "restore", "put a backup in the place of the database",
+    "restore", "replace the database with a backup",
     details: """
-      The service must be stopped. The backup is checked first: whether it is whole, whether the master key opens it, \
-      and the signature of every row. What is there now is kept beside it under another name.
+      Stop the service first. The command checks that the backup is complete, that the master key opens it, and the \
+      signature of every row. If a database file exists, it asks first (or needs --yes) and keeps that file under \
+      another name.
 
-      Codes and phone sessions of the backup are not taken over, so that what was used or ended since stays so; boxes \
-      stay signed in. Whoever was signed out or disabled after the backup was made is in it as before: look at the \
-      audit log that is kept. The numbers of regentctl stats go back to those of the backup, too, when it is of today.
+      Codes and phone sessions are not restored, so a used or ended one cannot be used again. Boxes stay signed in. \
+      Sign-outs and disabled accounts since the backup are undone: check the audit log in the file that was kept. The \
+      numbers of "regentctl stats" are those of the backup if it is from today.
 
-      Where there is a database in a file it asks first, or needs --yes.
+      With --database postgresql://…, that database must be empty. Everything is written in one transaction; the role \
+      creates the tables and needs CREATE on the schema.
 
-      With --database postgresql://… everything goes into that database, which must be empty, in one transaction: all of \
-      it is there afterwards, or nothing. The role makes the tables, and needs CREATE on the schema for that.
-
-      Root may do it, too: it reads FILE and then goes on as the user whose folder the database is in, so that \
-      everything there stays that user's.
+      As root, the command reads FILE and then runs as the owner of the database's folder, so that the files belong to \
+      that user.
       """,
     inputs: [file, ServeCommand.database, ServeCommand.databasePasswordFile, ServeCommand.masterKey, yes],
     environmentPrefix: "REGENT_",
@@ -44,17 +43,17 @@ enum RestoreCommand {
     } else {
       if try RestoredDatabase(of: paths.database).there() != nil {
         try Prompt.confirm(
-          "put \(call[file]) in the place of the database; what was done since is kept aside", unless: yes, call)
+          "replace the database with \(call[file]); the current one is kept under another name", unless: yes, call)
       }
       restored = try await restore(backup, paths, by: person)
     }
-    call.console.print("\(paths.shownDatabase) is \(call[file]) now")
-    if let kept = restored.kept { call.console.print("what was there before is \(kept)") }
+    call.console.print("\(paths.shownDatabase) is restored from \(call[file])")
+    if let kept = restored.kept { call.console.print("the previous database is kept as \(kept)") }
     call.console.print(restored.numbers)
     for remark in restored.remarks { call.console.print(remark) }
     if paths.server == nil, call.source(of: ServeCommand.masterKey) == "--master-key" {
       call.console.print(
-        "the service needs the same key: start it with --master-key, or put it in the usual place:")
+        "the service needs the same key: start it with --master-key, or copy the key to the default place:")
       call.console.print(
         "  cp -p \(shellQuoted(paths.masterKey)) \(shellQuoted("\(folder(of: paths.database))/master-key"))"
       )
@@ -63,10 +62,10 @@ enum RestoreCommand {
   }
 
   private static let file = Input.argument("FILE", .file, "a file that regentctl backup wrote")
-  private static let yes = Input.flag("yes", "do it without being asked").saidEachTime()
+  private static let yes = Input.flag("yes", "do not ask for confirmation").saidEachTime()
 }
 
-/// A backup that was opened before this process became another user.
+/// A backup that was opened before this process changed its user.
 private final class OpenBackup: Sendable {
   let file: FileDescriptor
   let path: String
@@ -77,16 +76,16 @@ private final class OpenBackup: Sendable {
   }
 }
 
-/// What is to be said of a restore.
+/// The result of a restore.
 private struct RestoreReport {
-  /// Where the database that was there is kept.
+  /// The path where the previous database is kept.
   var kept: String?
-  /// What became of the day's numbers.
+  /// A sentence about today's numbers.
   let numbers: String
   let remarks: [String]
 }
 
-/// Puts a backup into an empty database on a server.
+/// Restores a backup to an empty database on a server.
 private func restore(
   _ backup: OpenBackup, to server: ConnectionSettings, _ room: DatabaseCopy, _ paths: ServicePaths,
   _ console: Console, by person: UInt32
@@ -107,7 +106,7 @@ private func restored(_ numbers: String?, _ gaps: [String], _ ending: BackupFile
   var remarks = gapRemark(gaps)
   if ending.seal == nil {
     remarks.append(
-      "it was made by version 0.1.0, whose backups have no seal: every row in it is signed, but nobody can say whether all are there; make a new one soon: regentctl backup FILE"
+      "warning: version 0.1.0 made this backup without a seal, so missing rows cannot be detected; make a new one soon: regentctl backup FILE"
     )
   }
   return RestoreReport(
@@ -143,7 +142,7 @@ private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UIn
   }
 }
 
-/// What somebody else would make in the folder of the service's own user the service could not open.
+/// Throws if the folder belongs to another user, because the service could not open files that this user creates there.
 private func checkOwner(of folder: String) throws {
   do throws(FileError) {
     try PrivateDirectory.ensure(folder, widest: 0o7777)
@@ -152,30 +151,30 @@ private func checkOwner(of folder: String) throws {
     let name = Accounts.title(of: owner, numberedBy: "#")
     throw CommandError(
       "\(folder) belongs to \(name), and so must everything in it",
-      hint: "type the same as that user: sudo -u \(shellQuoted(name)) …")
+      hint: "run the command as that user: sudo -u \(shellQuoted(name)) …")
   }
 }
 
-/// A copy beside the database, so that a backup on another disk is read once and the exchange is one step.
+/// Copies the backup beside the database, so that a backup on another disk is read once and the exchange is a rename.
 private func prepare(_ draft: String, of backup: OpenBackup) throws -> BackupFile.Ending {
   for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(draft + suffix) }
   return try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
 }
 
-/// What `regentctl stats` shows of today when the service runs again.
+/// A sentence about today's numbers in `regentctl stats` after the restore.
 private func fate(of numbers: String?, at now: Instant) -> String {
   let taken = numbers.flatMap(DayNumbers.keptTime).map {
     ", taken at \(CivilDate.text(epochMilliseconds: $0.milliseconds, fraction: false))"
   }
   guard let numbers, DayNumbers(keptAs: numbers, at: now) != nil else {
-    return "today's numbers begin anew: the backup\(taken.map { "\($0)," } ?? "") has none of today"
+    return "today's numbers start from zero: the backup\(taken.map { "\($0)," } ?? "") has none of today"
   }
-  return "today's numbers go back to those of the backup\(taken ?? "")"
+  return "today's numbers are those of the backup\(taken ?? "")"
 }
 
-/// Refuses a backup that is damaged, sealed with another key or changed by anybody; marks the new epoch in it.
+/// Rejects a backup that is damaged, sealed with another key or changed, and starts a new epoch in it.
 ///
-/// - Returns: the day's numbers in it, and what is missing in its audit log.
+/// - Returns: today's numbers in it, and the gaps in its audit log.
 private func check(
   _ draft: String, _ backup: String, _ ending: BackupFile.Ending, _ paths: ServicePaths, _ entry: AuditEntry,
   isForFile: Bool
@@ -193,39 +192,42 @@ private func check(
     throw CommandError(
       "\(backup) was made with another master key than \(paths.masterKey)",
       hint:
-        "name the key of that time with --master-key; what a change replaced is \(paths.masterKey).until-TIME"
+        "add --master-key with the key of that time; a replaced key is kept as \(paths.masterKey).until-TIME"
     )
+  } catch let error as FileError {
+    throw CommandError("the backup is not the problem: \(error.description)", hint: error.hint)
   } catch {
     throw CommandError(
-      "\(backup) cannot be used: \(explained(error)?.message ?? "\(error)")",
-      hint: "take an older backup")
+      "\(backup) cannot be opened: \(explained(error)?.message ?? "\(error)")",
+      hint: "use an older backup")
   }
   do {
-    // Here, because the key for it is in the database, sealed with the master key.
+    // Checked here, because the seal's key is in the database, encrypted with the master key.
     if let seal = ending.seal, try !store.isSeal(seal, ofBackup: ending.hash) {
       throw CommandError(
-        "\(backup) is damaged: its content is not what was written, or its seal not the service's own",
-        hint: "take an older backup, and find out who can write this one")
+        "\(backup) is damaged: its content has changed, or another service made its seal",
+        hint: "use an older backup, and check who can write to this file")
     }
     let problems = try await store.integrityProblems()
     guard problems.isEmpty else {
-      throw CommandError("\(backup) is damaged: \(problems[0])", hint: "take an older backup")
+      throw CommandError("\(backup) is damaged: \(problems[0])", hint: "use an older backup")
     }
     let bad = try await store.verifyRows()
     guard bad == 0 else {
       throw CommandError(
-        "\(backup) was changed: \(counted(bad, "row is", "rows are")) wrongly signed",
-        hint: "take an older backup")
+        "\(backup) was changed: \(counted(bad, "row has", "rows have")) an invalid signature",
+        hint: "use an older backup")
     }
     gaps = try await store.auditProblems()
     numbers = try await dayNumbers(in: store)
     try await store.beginEpoch(audit: entry)
-    // One of a server has in it when it was made. One of a file cannot: its numbers were written down just before.
+    // A backup of a server contains the time when it was made. For one of a file, the time of its day numbers is used,
+    // which are stored just before.
     let noted = try await store.keptNumbers(.backup).flatMap(Int64.init).map(Instant.init(milliseconds:))
     if let made = [noted, numbers.flatMap(DayNumbers.keptTime)].compactMap(\.self).filter({ $0 <= now }).max() {
       try await store.keepNumbers(String(made.milliseconds), as: .backup)
     }
-    // Nodes have their own on a server; whoever goes on with a file has those of the whole service.
+    // On a server each node has its own numbers; a file gets the sum of all nodes.
     if isForFile, let numbers { try await keepDayNumbers(numbers, in: store) }
     try await onThread("restore") { store.close() }
   } catch {

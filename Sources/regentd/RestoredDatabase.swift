@@ -1,29 +1,30 @@
 import RegentHTTPCodec
 import RegentPlatform
 
-/// A checked backup that is to take the place of the database.
+/// A checked backup that replaces the database.
 ///
-/// A database is two files while it was not closed cleanly, and no single step exchanges both: the log of the old one
-/// would be played into the new one, or be missing from the old one. So the new one first gets a name that says that it
-/// is decided; whoever opens the database next, after a crash too, finishes what this name stands for.
+/// A database that was not closed cleanly consists of two files, and no single step replaces both: the old log could be
+/// applied to the new database, or be missing from the old one. Therefore the new file is first renamed to a name that
+/// marks the decision. The next process that opens the database, also after a crash, completes the exchange.
 struct RestoredDatabase {
   private let database: String
   private var decided: String { "\(database).restored" }
 
   init(of database: String) { self.database = database }
 
-  /// The file that the next start opens: the backup when a restore was cut short after it was decided; nil before the
-  /// first start.
+  /// The file that the next start opens: the backup, if a restore was interrupted after the decision.
+  ///
+  /// Nil before the first start.
   func there() throws -> String? {
     for path in [decided, database] where try PrivateFile.check(path) { return path }
     return nil
   }
 
-  /// Keeps the database that is there under another name and puts the draft in its place.
+  /// Keeps the existing database under another name and moves the draft to its place.
   ///
   /// The caller holds the lock of the database.
   ///
-  /// - Returns: where the old one is kept, when there was one.
+  /// - Returns: the path where the old database is kept, if there was one.
   func exchange(for draft: String) throws -> String? {
     var kept: String?
     if try PrivateFile.check(database) {
@@ -40,11 +41,11 @@ struct RestoredDatabase {
     return kept
   }
 
-  /// Finishes a restore that a crash cut short after it was decided; without one nothing happens.
+  /// Completes a restore that was interrupted after the decision; otherwise does nothing.
   func finish() throws {
     guard try PrivateFile.check(decided) else { return }
     let lock = try FileLock(beside: database)
-    // Whoever held the lock may have finished it.
+    // The previous holder of the lock may have completed it.
     if try PrivateFile.check(decided) { try putInPlace() }
     lock.release()
   }

@@ -9,26 +9,26 @@ import RegentPairing
 import RegentPlatform
 import SQLite
 
-/// The service with its database, and the two servers beside it: the admin socket and the metrics.
+/// The service with its database, and the servers for the admin socket and the metrics.
 struct RunningService {
-  /// What answers on the network.
+  /// Answers requests from the network.
   let handler: any Handler
-  /// Where numbers are offered, when somebody wants them.
+  /// The metrics server, if one is configured.
   let metrics: Server?
-  /// Where `regentctl` is answered.
+  /// The server of the admin socket.
   let admin: Server
   private let core: ServiceCore
   private let store: any OpenedStore
   private let upkeep: Task<Void, Never>
 
-  /// Opens the database and starts everything that is not the network.
+  /// Opens the database and starts everything except the network listeners.
   ///
-  /// `onMigration` is told while a database of an earlier version is brought to this one.
+  /// `onMigration` reports the progress while an older database is migrated.
   init(
     _ settings: ServiceSettings, publicURL: String, of server: Server, _ nextStart: NextStart, _ log: Log,
     onMigration: @escaping @Sendable (MigrationProgress) -> Void
   ) async throws {
-    // First, because nothing is to be created for pages that cannot be shown.
+    // First, so that nothing is created if the pages cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
     let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, nextStart, log, onMigration: onMigration)
@@ -47,7 +47,7 @@ struct RunningService {
         ClockGuard(
           core, page: phone.unavailable,
           before: RememberedPolls(core, before: try Router(ServiceRoutes.all(core, phone), refuse: phone.refuse))))
-      // What one service alone says stays as it is, for the dashboards that there are.
+      // A single service without a name exports metrics without a node label, as existing dashboards expect.
       let node = settings.paths.server != nil || settings.isNodeNamed ? settings.node : nil
       let numbers: @Sendable () -> String = {
         let text = exposition(server.statistics) + numbersOfStore() + core.metricsText()
@@ -78,7 +78,7 @@ struct RunningService {
     }
   }
 
-  /// Answers everybody who waits, so that no reply is cut.
+  /// Ends all long polls, so that no reply is cut.
   func letGo() {
     core.waiters.stop()
     upkeep.cancel()
@@ -89,21 +89,23 @@ struct RunningService {
   /// In microseconds.
   private static let patience: UInt32 = 500_000
 
-  /// Tells whoever waits for the database still that there will be no answer.
+  /// Fails the calls that still wait for the database.
   func giveUp() { store.giveUp() }
 
-  /// Keeps what was counted and finishes what is being written; nothing may be answered any more.
+  /// Stores the counters and completes pending writes.
   ///
-  /// - Parameter end: on the monotonic clock; a database that does not answer is left then.
-  /// - Returns: whether it was closed.
+  /// No request may be answered afterwards.
+  ///
+  /// - Parameter end: the deadline on the monotonic clock; a database that does not answer by then is abandoned.
+  /// - Returns: whether the database was closed.
   func close(by end: UInt64) async -> Bool {
     let (kept, ended) = AsyncStream<Never>.makeStream()
     Task { [core] in
       await Upkeep(core).stop()
       ended.finish()
     }
-    // A disk that hangs, or another program that holds the database, must not keep the service from ending. A thread
-    // that sleeps for so long, not a timer that is due then: that one never comes when a clock changes under it.
+    // A blocked disk or another program that locks the database must not keep the service from ending. A sleeping
+    // thread is used instead of a timer, because a timer may never fire if the clock is changed.
     let sleeper = try? DedicatedThread.start(named: "closing") {
       usleep(Self.patience)
       ended.finish()
@@ -123,7 +125,7 @@ struct RunningService {
       return true
     }
     _ = try? DedicatedThread.start(named: "closing") {
-      // Sleeps, as above: a wait until a moment comes back at once when a clock has changed under it.
+      // Sleeps as above: waiting for a point in time returns early if the clock is changed.
       while Clocks.monotonicNanoseconds() < end { usleep(Self.patience / 10) }
       tell(false)
     }
@@ -138,7 +140,7 @@ extension ListenAddress {
   }
 }
 
-/// Opens the database that was named, with what the admin socket does below it and its numbers.
+/// Opens the configured database, with its administrative work and its metrics.
 private func openDatabase(
   _ settings: ServiceSettings, _ nextStart: NextStart, _ log: Log,
   onMigration: @escaping @Sendable (MigrationProgress) -> Void
@@ -148,27 +150,28 @@ private func openDatabase(
     let store = try openStore(on: server, paths, as: settings.node, holding: nextStart.key) { options in
       options.wakeups = settings.wakeups
       options.onDisplaced = { error in
-        // Two of one name would hide each other's work: the service manager starts us again.
+        // Two nodes with the same name would hide each other's changes. The process exits, and systemd restarts it.
         log.error("node-displaced", ["reason": .text(error.description), "hint": .text(error.hint ?? "")])
         Glibc._exit(70)
       }
       options.onStandby = log.trouble(
         "standby-awaited", over: "standby-back",
-        hint: "no change is acknowledged until the standby has it; never cancel them: "
+        hint: "no change is acknowledged until the standby has it; never cancel waiting commits: "
           + "bring it back, or empty synchronous_standby_names")
       options.onHearing = log.trouble(
         "bell-unheard", over: "bell-heard",
-        hint: "what other nodes write is looked for every 20 ms; behind a pooler: session mode, or the "
-          + "port of the server itself; where LISTEN cannot work: --wakeups poll")
+        hint: "polling for other nodes' changes every 20 ms; behind a pooler use session mode or the "
+          + "server's own port; if LISTEN cannot work, use --wakeups poll")
       options.onFlood = log.trouble(
         "bell-flooded", over: "bell-heard",
-        hint: "somebody rings the nodes' bell (NOTIFY) more often than nodes do; for a minute what other nodes write "
-          + "is looked for every 20 ms, then it is listened to again: let nobody else connect to the database")
+        hint:
+          "another program sends NOTIFY on the nodes' channel; for a minute this node polls for other nodes' changes "
+          + "every 20 ms, then it listens again: allow only the service to connect to the database")
       options.onMuteness = log.trouble(
         "bell-unrung", over: "bell-rung",
         hint:
-          "the server's queue for NOTIFY is full; what other nodes write is looked for every 20 ms: end the session "
-          + "that listens and is in a transaction for hours (pg_stat_activity, xact_start)")
+          "the server's NOTIFY queue is full; polling for other nodes' changes every 20 ms: end the session "
+          + "whose transaction is hours old (pg_stat_activity, xact_start)")
     }
     return (
       store, ServerUpkeep(paths, store, nextStart),
@@ -180,37 +183,37 @@ private func openDatabase(
     )
   }
   let store = try openStore(paths, holding: nextStart.key, onMigration: onMigration) { error in
-    // Nobody knows what is on the disk: the service manager starts us again, and reopening tells.
+    // It is unknown what is on the disk. The process exits, and the restart reads the disk again.
     log.error("store-stopped", ["reason": .text(error.description)])
     Glibc._exit(70)
   }
   return (store, DatabaseUpkeep(paths, store, nextStart), { exposition(store.statistics) })
 }
 
-/// The phone's pages, with every mistake in them found now and not when somebody opens one.
+/// Loads all pages, so that mistakes are found at the start and not at the first request.
 func pages(in folder: String, base: String = "") throws -> PhonePages {
   do {
     return try PhonePages(WebFiles(readingFolder: folder), base: base)
   } catch let error as WebFileError {
     throw CommandError(
       error.description,
-      hint: "mend the file, or give the folder that came with this version: --web")
+      hint: "repair the file, or use the folder of this version: --web FOLDER")
   }
 }
 
-/// What was changed behind the service's back while it was stopped.
+/// Logs rows and audit lines that another program changed while the service was stopped.
 private func reportTamperedRows(_ store: any OpenedStore, _ log: Log) async {
   if let bad = try? await store.verifyRows(step: rowsInStep), bad > 0 {
     log.error(
       "rows-changed",
-      ["count": .number(Int64(bad)), "hint": "rows were changed from outside: see the audit log"])
+      ["count": .number(Int64(bad)), "hint": "another program changed rows: see the audit log"])
   }
   if let gaps = try? await store.auditProblems(step: rowsInStep), let first = gaps.first {
     log.error(
       "audit-broken",
       [
         "reason": .text(first), "count": .number(Int64(gaps.count)),
-        "hint": "lines were removed from outside: compare with the last backup",
+        "hint": "another program removed lines: compare with the last backup",
       ])
   }
 }

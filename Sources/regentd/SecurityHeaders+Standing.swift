@@ -2,7 +2,7 @@ import HTTPServer
 import PairingService
 import RegentHTTPCodec
 
-/// What every reply carries.
+/// The headers of every reply.
 func standingHeaders(isHTTPS: Bool) -> CommonHeaders {
   var headers = CommonHeaders()
   for (name, value) in SecurityHeaders(https: isHTTPS).list {

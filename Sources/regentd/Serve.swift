@@ -26,7 +26,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   var engine = engineConfiguration(settings, log)
   let isHTTPS = settings.publicURL.map { $0.scheme == "https" } ?? (settings.tls != nil)
   engine.standingHeaders = standingHeaders(isHTTPS: isHTTPS)
-  // The ports first: a second service says that they are taken before it touches the first one's files.
+  // Binds the ports first, so that a second service fails before it touches the files of the first.
   let server = try Server(listeners, configuration: engine)
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
   log.info(
@@ -37,7 +37,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     ])
   let publicURL = settings.publicURL?.description ?? addresses[0]
   if settings.isPlainOnTheNetwork {
-    log.warning("plain-http", ["url": .text(publicURL), "hint": "sign-in is not encrypted"])
+    log.warning("plain-http", ["url": .text(publicURL), "hint": "passwords are not encrypted on the network"])
   }
   let remarks = settings.remarks(variables: variables.keys)
   for remark in remarks { log.warning("setting", ["reason": .text(remark.message), "hint": .text(remark.hint)]) }
@@ -62,7 +62,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   do throws(ConsoleFailure) {
     try console.finish()
   } catch {
-    // Nobody hears that the service is ready; that is no reason not to serve.
+    // Standard output is closed; that is no reason not to serve.
     log.warning("output", ["reason": .text(error.description)])
   }
   manager.ready("listening on \(addresses.joined(separator: ", "))")
@@ -76,31 +76,31 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     manager.reloading()
     var status = "listening on \(addresses.joined(separator: ", "))"
     do {
-      // Looked at again: what was a file may be a pipe by now, and reading it would never end.
+      // Checked again: the path may be a pipe by now, and reading it would block forever.
       try settings.tls?.check()
       try server.reloadCertificates()
       nextStart.noteLoadedCertificate()
       log.info("reloaded")
     } catch {
-      // The old certificates go on; ending the service would help nobody.
+      // The old certificate stays in use; ending the service would not help.
       let reason = explained(error)?.message ?? "\(error)"
       log.error(
-        "not-reloaded", ["reason": .text(reason), "hint": "the certificate that was loaded before stays in use"])
-      status += "; reload failed, the certificate before stays in use: \(reason)"
+        "not-reloaded", ["reason": .text(reason), "hint": "the old certificate stays in use"])
+      status += "; reload failed, the old certificate stays in use: \(reason)"
     }
     manager.ready(status)
   }
   await end(service, of: server, manager, log)
 }
 
-/// Ends everything, a little sooner than in the five seconds that were promised: the last line takes time, too.
+/// Shuts down within the promised five seconds, minus a margin for the last log lines.
 private func end(_ service: RunningService, of server: Server, _ manager: ServiceManager, _ log: Log) async {
   let began = Clocks.monotonicNanoseconds()
   @Sendable func after(_ milliseconds: UInt64) -> UInt64 { began + milliseconds * 1_000_000 }
   manager.stopping()
   service.letGo()
   let isDrained = Monitor(false)
-  // Whoever waits for a database that does not answer is told so, while there is somebody to tell.
+  // Calls that wait for an unresponsive database are failed while their connections are still open.
   _ = try? DedicatedThread.start(named: "giving up") {
     if !isDrained.rest(until: after(3_200)) { service.giveUp() }
   }
@@ -113,19 +113,22 @@ private func end(_ service: RunningService, of server: Server, _ manager: Servic
       "stopped",
       [
         "requests": requests,
-        "hint": "the database did not answer and was left: what was acknowledged is there, and the name is free in 5 s",
+        "hint":
+          "the database did not answer and was abandoned: acknowledged changes are stored, the name is free in 5 s",
       ])
-    // Its threads wait for it in a library that must not be taken down under them.
+    // Threads still wait in the database library, so its destructors must not run.
     Glibc._exit(0)
   }
   log.info("stopped", ["requests": requests])
 }
 
-/// Each connection is an open file; the usual soft limit of 1,024 is there for programs that use `select`.
+/// Each connection needs a descriptor.
+///
+/// The usual soft limit of 1,024 exists for programs that use `select`.
 private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
   var engine = settings.engine
   engine.refusalAtPath = ServiceRoutes.engineRefusal
-  // The database, the sockets that listen, the log.
+  // Descriptors for the database, the listening sockets and the log.
   let others = 128
   let limit = OpenFiles.raiseLimit(to: engine.connections + others)
   guard limit < engine.connections + others else { return engine }
@@ -134,16 +137,18 @@ private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> Ser
       "open-files",
       [
         "limit": .number(Int64(limit)), "connections": .number(Int64(engine.connections)),
-        "hint": "raise LimitNOFILE= of the unit or ulimit -n, or lower --connections",
+        "hint": "raise LimitNOFILE= in the unit or ulimit -n, or lower --connections",
       ])
   } else {
-    // Below that reserve a share: with as many connections as files, the first idle ones would take the last file.
+    // With a very low limit, a quarter of it: otherwise idle connections could take the last descriptor.
     engine.connections = max(limit - others, limit / 4)
   }
   return engine
 }
 
-/// What the service manager is told; that it cannot be told is worth a line in the log and nothing more.
+/// Reports to systemd.
+///
+/// Failures are only logged.
 private struct ServiceManager: Sendable {
   private let notification: ServiceNotification?
   private let log: Log
@@ -156,27 +161,27 @@ private struct ServiceManager: Sendable {
   func ready(_ status: String) { tell { n throws(SystemError) in try n.ready(status: status) } }
   func reloading() { tell { n throws(SystemError) in try n.reloading() } }
 
-  /// A step through many rows takes longer than a start may: five minutes from here on.
+  /// Extends the start timeout by five minutes, because migrating many rows takes longer than a start may.
   func migrating(_ progress: MigrationProgress) {
-    // A part is some hundred rows: told of each, a million would fill the log.
+    // One part is several hundred rows; reporting each would fill the log.
     if progress.parts % 100 == 0 {
       log.info(
         "migrating",
         [
           "step": .text(progress.step), "parts": .number(Int64(progress.parts)),
-          "hint": "the database of an earlier version is brought to this one",
+          "hint": "migrating the database of an earlier version",
         ])
     }
     tell { n throws(SystemError) in
       try n.extendTimeout(by: .seconds(300))
-      try n.status("bringing the database to this version: \(progress.step)")
+      try n.status("migrating the database: \(progress.step)")
     }
   }
 
   func stopping() { tell { n throws(SystemError) in try n.stopping() } }
 
-  /// Says that we are alive as often as the manager wants to hear it, as long as every event loop answers: a service
-  /// whose loop is stuck serves nobody, and is started again.
+  /// Sends systemd's watchdog signal as long as every event loop answers, so that a service with a blocked loop is
+  /// restarted.
   func watch(_ server: Server) {
     guard let notification, let interval = notification.watchdogInterval else { return }
     Task {
@@ -198,7 +203,7 @@ private struct ServiceManager: Sendable {
 }
 
 extension ServiceSettings {
-  /// Whether passwords travel where others could read them.
+  /// Whether passwords cross the network unencrypted.
   fileprivate var isPlainOnTheNetwork: Bool {
     if let publicURL { return publicURL.scheme == "http" && !publicURL.host.isLoopback }
     guard tls == nil, case .network(let address, _) = listen[0] else { return false }
@@ -211,7 +216,7 @@ extension ListenAddress {
     if case .local = self { true } else { false }
   }
 
-  /// As a browser would open it; a Unix socket as it was given.
+  /// The address as a browser opens it; a Unix socket as it was given.
   fileprivate func url(isEncrypted: Bool) -> String {
     isLocal ? description : "\(isEncrypted ? "https" : "http")://\(self)"
   }

@@ -5,106 +5,106 @@ import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// The options of `regentd serve`, each also `REGENT_…` in the environment.
+/// The options of `regentd serve`; each is also an environment variable `REGENT_…`.
 enum ServeCommand {
   static let listen = Input.repeated(
     "listen", .listenAddress, default: [.network(.loopback, port: 8787)],
-    "where to listen; port 0 picks a free one, *:PORT is every address")
+    "an address to listen on; *:PORT is every address, port 0 any free port")
   static let publicURL = Input.option(
     "public-url", .webAddress,
-    "the address that phones open; by default the first address listened on")
+    "the address that phones open (default: the first address of --listen)")
   static let database = Input.option(
     "database", .file,
-    "the database: a file, or postgresql://USER@HOST/DATABASE; by default regent.db in the data directory")
+    "the database: a file, or postgresql://USER@HOST/DATABASE (default: regent.db in the data directory)")
   static let databasePasswordFile = Input.option(
     "database-password-file", .file,
-    "a private file with the password for the database server; else the credential database-password, else ~/.pgpass")
+    "a file with the database password (default: the credential database-password, or ~/.pgpass)")
   static let node = Input.option(
-    "node", .node, "what other services on the same database call this one; by default the name of the machine")
+    "node", .node, "the name of this node among those on the same database (default: the host name)")
   static let wakeups = Input.option(
     "wakeups", ValueKind<Wakeups>.cases,
-    "how it hears what they write: bell (LISTEN), or poll where there is no LISTEN; by default bell")
+    "how this node learns of other nodes' changes: bell (LISTEN) or poll (default: bell)")
   static let adminSocket = Input.option(
-    "admin-socket", .file, "the socket for regentctl; by default admin.sock in the data directory")
+    "admin-socket", .file, "the socket for regentctl (default: admin.sock in the data directory)")
   static let adminGroup = Input.option(
-    "admin-group", .text("GROUP"), "a group whose members may use regentctl, too")
+    "admin-group", .text("GROUP"), "a group whose members may also use regentctl")
   static let metricsListen = Input.option(
-    "metrics-listen", .listenAddress, "where to offer metrics for Prometheus; by default nowhere")
+    "metrics-listen", .listenAddress, "an address for Prometheus metrics (default: none)")
   static let masterKey = Input.option(
     "master-key", .file,
-    "the key that seals all others; by default master-key in the data directory")
+    "the file with the master key (default: master-key in the data directory)")
   static let web = Input.option(
     "web", .folder,
-    "templates, styles and scripts of the phone's pages; by default share/regent/web beside the program's bin, else ./web"
+    "the folder with the phone's pages (default: share/regent/web beside the program's bin, or ./web)"
   )
   static let log = Input.option(
-    "log", ValueKind<LogFormat>.cases, default: .text, "how log lines on standard error look")
+    "log", ValueKind<LogFormat>.cases, default: .text, "the format of log lines on standard error")
 
   static let certificate = Input.option(
-    "tls-certificate", .file, "a certificate with its chain, in PEM")
+    "tls-certificate", .file, "the certificate with its chain, in PEM")
   static let key = Input.option("tls-key", .file, "the certificate's private key, in PEM")
   static let trustProxy = Input.repeated(
     "trust-proxy", .trustedPeer,
-    "proxies whose word on a client's address counts: networks, or unix for the Unix sockets of --listen")
+    "a proxy whose X-Forwarded-For is trusted: a network, or unix for the sockets of --listen")
 
   static let deviceRate = Input.option(
-    "device-rate", .integer(1...100_000), default: 20, "requests a second from one device")
+    "device-rate", .integer(1...100_000), default: 20, "requests per second from one device")
   static let deviceBurst = Input.option(
     "device-burst", .integer(1...1_000_000), default: 100,
-    "requests that one device may make at once")
+    "requests in a burst from one device")
   static let sourceRate = Input.option(
-    "source-rate", .rate, default: .unlimited, "requests a second from one network address")
+    "source-rate", .rate, default: .unlimited, "requests per second from one network address")
   static let newcomerRate = Input.option(
     "newcomer-rate", .integer(1...100_000), default: 1,
-    "new guests and apps a second from one network address, for each requestor; a hundred times as many at once"
+    "new guests and apps per second from one network address and requestor; bursts of 100 times that"
   )
   static let permitRate = Input.option(
     "permit-rate", .integer(1...100_000), default: 1,
-    "new permits a second of one account; 300 times as many at once")
+    "new permits per second for one account; bursts of 300 times that")
   static let signInsPerAccount = Input.option(
     "sign-ins-per-account", .integer(1...1_000_000), default: 100,
-    "devices that one account keeps signed in; beyond that the one unused for longest is signed out")
+    "boxes that one account may have signed in; one more signs out the least recently used")
   static let codeRate = Input.option(
     "code-rate", .rate, default: .unlimited,
-    "new codes a second from one network address, for each requestor; a hundred times as many at once"
+    "new codes per second from one network address and requestor; bursts of 100 times that"
   )
   static let wrongCodes = Input.option(
     "wrong-codes", .integer(1...1_000_000), default: 5,
-    "wrong codes from one network address, and of one account, in the window")
+    "wrong codes allowed per network address, and per account, in the window")
   static let wrongCodesWindow = Input.option(
     "wrong-codes-window", .duration(.seconds(1)...(.seconds(86_400))), default: .seconds(600),
-    "how long a wrong code counts")
+    "the time for which a wrong code counts")
   static let wrongCodesTotal = Input.option(
-    "wrong-codes-total", .integer(1...1_000_000), default: 60, "wrong codes a minute from everybody"
+    "wrong-codes-total", .integer(1...1_000_000), default: 60, "wrong codes allowed per minute in total"
   )
   static let liveCodes = Input.option(
     "live-codes", .integer(1...100_000_000), default: 100_000,
-    "codes that wait for a phone at a time")
+    "codes that may wait for a phone at the same time")
   static let auditDays = Input.option(
     "audit-days", .integer(1...36_500), default: 400,
-    "how long lines of the audit log are kept; the newest 10000 always, and never more than a million")
+    "days to keep audit log lines; at least the newest 10000, at most a million lines")
 
   static let connections = Input.option(
     "connections", .integer(1...1_000_000),
-    "open connections; by default 20000, or what the limit of open files allows")
+    "open connections (default: 20000, or what the limit of open files allows)")
   static let connectionsPerSource = Input.option(
     "connections-per-source", .integer(1...1_000_000), default: 512,
-    "connections from one address that have not sent a valid request yet")
+    "connections from one address that have not yet sent a valid request")
   static let requestSize = Input.option(
-    "request-size", .bytes(1_024...(64 << 20)), default: 256 << 10, "the largest body of a request")
+    "request-size", .bytes(1_024...(64 << 20)), default: 256 << 10, "the largest request body")
   static let headerDeadline = Input.option(
-    "header-deadline", deadline, default: .seconds(10), "time for the header of a request to arrive"
+    "header-deadline", deadline, default: .seconds(10), "the time in which a request's header must arrive"
   )
   static let bodyDeadline = Input.option(
-    "body-deadline", deadline, default: .seconds(30), "time for the body of a request to arrive")
+    "body-deadline", deadline, default: .seconds(30), "the time in which a request's body must arrive")
   static let idleDeadline = Input.option(
-    "idle-deadline", deadline, default: .seconds(75), "time that an unused connection stays open")
+    "idle-deadline", deadline, default: .seconds(75), "the time after which an idle connection is closed")
   static let loops = Input.option(
-    "loops", .integer(1...256), "threads that serve connections; by default one for each core")
+    "loops", .integer(1...256), "threads that serve connections (default: one per core)")
 
   private static let deadline = ValueKind.duration(.milliseconds(100)...(.seconds(3_600)))
 
-  /// What `regentd check` reads as well.
+  /// All inputs, which `regentd check` has, too.
   static var inputs: [any InputDeclaration] {
     [
       listen, publicURL, database, databasePasswordFile, node, wakeups, adminSocket, adminGroup,
@@ -134,12 +134,11 @@ enum ServeCommand {
     Command(
       "serve", "run the service",
       details: """
-        The data directory is $STATE_DIRECTORY, else $XDG_STATE_HOME/regent, else ~/.local/state/regent. What is \
-        missing there is created at the first start, for this user alone. Under systemd the admin socket lies in \
-        $RUNTIME_DIRECTORY, and a credential named master-key is used when there is one.
+        The data directory is $STATE_DIRECTORY, or $XDG_STATE_HOME/regent, or ~/.local/state/regent. The first start \
+        creates the database and the master key there, readable by this user only. Under systemd the admin socket is \
+        in $RUNTIME_DIRECTORY, and the credential master-key is used if there is one.
 
-        SIGTERM ends the service within five seconds and lets running requests finish. SIGHUP reads the certificate \
-        again.
+        SIGTERM stops the service within five seconds, after running requests. SIGHUP reloads the certificate.
         """,
       inputs: inputs, sections: sections, rules: rules, environmentPrefix: "REGENT_",
       example: "regentd serve --listen 127.0.0.1:8787 --public-url https://tv.example.org"
@@ -155,7 +154,7 @@ extension ValueKind where Value == NodeID {
     ValueKind("NAME", show: { $0.text }) { text throws(ValueProblem) in
       guard let name = NodeID(text) else {
         throw ValueProblem(
-          "is not a name for a node", hint: "take letters, digits, dots, dashes and underscores of ASCII, at most 128")
+          "is not a valid node name", hint: "use 1 to 128 ASCII letters, digits, dots, dashes or underscores")
       }
       return name
     }
@@ -168,7 +167,7 @@ extension ValueKind where Value == ListenAddress {
       guard let address = ListenAddress(text) else {
         throw ValueProblem(
           "is not an address to listen on",
-          hint: "write it as 127.0.0.1:8787, [::1]:8787, *:8787 or unix:/run/regent.sock")
+          hint: "use a form such as 127.0.0.1:8787, [::1]:8787, *:8787 or unix:/run/regent.sock")
       }
       return address
     }

@@ -6,7 +6,7 @@ import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// What the admin socket does below a store on a server: copies of everything in it, the master key, checks.
+/// Administrative work on a database on a server: backups, the master key, checks.
 actor ServerUpkeep: AdminUpkeep {
   private let paths: ServicePaths
   private let store: PostgreSQLStore
@@ -77,33 +77,33 @@ actor ServerUpkeep: AdminUpkeep {
       findings += hearingFindings()
       findings += try await writingFindings()
       findings += try await rowFindings(
-        of: store, whoWrote: "find out which roles can write the database; an earlier backup may hold what is missing")
+        of: store, whoWrote: "check which roles can write to the database; an earlier backup may have what is missing")
     } catch {
       findings.append(
         Finding(
-          "database", .bad, "\(error)", fix: "see whether the server runs and lets this role in: pg_isready, psql"))
+          "database", .bad, "\(error)", fix: "check that the server runs and admits this role: pg_isready, psql"))
     }
     findings += await nextStart.findings(of: store)
     return findings
   }
 
-  /// Whether anything can be written, and how long that takes.
+  /// Whether changes can be written, and how long that takes.
   private func writingFindings() async throws(StoreError) -> [Finding] {
     do throws(StoreError) {
       try await store.lookForRoom()
-      // A trial would wait as well, and be told after seconds that nobody knows.
+      // A trial write would also wait for the standby, and time out with an unknown outcome.
       guard !store.awaitsStandby, let span = try await trial() else { return standbyFindings() }
       return Self.findings(ofWritingIn: span)
     } catch .diskFull {
       return [
         Finding(
-          "disk", .bad, "the disk of the database's server is full: nothing can be written",
-          fix: "make room there, writing goes on by itself: df -h")
+          "disk", .bad, "the database server's disk is full: the service can write nothing",
+          fix: "free space there; the service then continues by itself: df -h")
       ]
     }
   }
 
-  /// How long a change takes; nothing when it waits for the standby.
+  /// The duration of a trial write; nil if it waits for the standby.
   private func trial() async throws(StoreError) -> Duration? {
     let outcome = Locked<Result<Duration, StoreError>?>(nil)
     Task { [store] in
@@ -122,119 +122,120 @@ actor ServerUpkeep: AdminUpkeep {
     }
   }
 
-  /// Whether changes get through to the standby.
+  /// Findings about changes that wait for the standby.
   private func standbyFindings() -> [Finding] {
     guard store.awaitsStandby else { return [] }
     return [
       Finding(
-        "standby", .bad, "changes wait for the standby: none is acknowledged until it has them",
-        fix: "bring it back, or empty synchronous_standby_names on the primary; never cancel what waits")
+        "standby", .bad, "changes wait for the synchronous standby, which does not answer",
+        fix: "start the standby, or empty synchronous_standby_names on the primary; never cancel waiting commits")
     ]
   }
 
-  /// What is to be said of how long a change took.
+  /// Findings about the duration of a trial write.
   static func findings(ofWritingIn span: Duration) -> [Finding] {
     guard span >= slow else { return [] }
     return [
       Finding(
         "database-speed", .warning,
-        "a change took \(span.wholeMilliseconds) ms until it was safe, and nodes take turns",
-        fix: "see the server's disk, its standby and the way there: pg_stat_activity names what waits")
+        "a commit took \(span.wholeMilliseconds) ms, and the nodes commit one after the other",
+        fix: "check the server's disk, its standby and the network; pg_stat_activity shows what waits")
     ]
   }
 
-  /// What a disk is slow from on, too: every new code, approval and permit waits for so long.
+  /// A slow write: every new code, approval and permit waits as long.
   private static let slow: Duration = .milliseconds(250)
-  /// A service's transactions are over in milliseconds, and given up after ten seconds.
+  /// Transactions of the service take milliseconds and are abandoned after ten seconds.
   private static let standing: Duration = .seconds(10)
 
-  /// Whether this node hears the others in time.
+  /// Findings about notifications from other nodes.
   private func hearingFindings() -> [Finding] {
     guard !store.isFlooded else {
       return [
         Finding(
           "wakeups", .warning,
-          "somebody rings the nodes' bell (NOTIFY) more often than nodes do; they are looked at every 20 ms",
-          fix: "let nobody else connect to the database; pg_stat_activity names who is connected")
+          "another program sends NOTIFY on the nodes' channel; nodes poll every 20 ms instead",
+          fix: "allow only the service to connect to the database; pg_stat_activity lists the sessions")
       ]
     }
     guard !store.isMute else {
       return [
         Finding(
           "wakeups", .warning,
-          "the server's queue for the nodes' bell (NOTIFY) is full; they are looked at every 20 ms",
-          fix: "end the session that listens and is in a transaction for hours: SELECT pid, usename, xact_start FROM "
+          "the server's NOTIFY queue is full; nodes poll every 20 ms instead",
+          fix: "end the session whose transaction is hours old: SELECT pid, usename, xact_start FROM "
             + "pg_stat_activity ORDER BY xact_start LIMIT 1, then pg_terminate_backend")
       ]
     }
     guard store.isDeaf else { return [] }
     return [
       Finding(
-        "wakeups", .warning, "the bell that nodes ring for each other is not heard; they are looked at every 20 ms",
-        fix: "behind a pooler: session mode, or the port of the server itself; where LISTEN cannot work: --wakeups poll"
+        "wakeups", .warning, "LISTEN does not receive other nodes' notifications; nodes poll every 20 ms instead",
+        fix: "behind a pooler, use session mode or the server's own port; if LISTEN cannot work, use --wakeups poll"
       )
     ]
   }
 
-  /// What is to be said of the server.
+  /// Findings about the server.
   static func findings(of server: ServerFacts) -> [Finding] {
     var found = [Finding("database", .good, "PostgreSQL \(server.version) answers")]
     if !server.isDurable {
       found.append(
         Finding(
           "durability", .bad,
-          "the server may lose what it has acknowledged: fsync, full_page_writes or "
-            + "synchronous_commit is off", fix: "set all three on, in postgresql.conf and for this role"))
+          "the server may lose acknowledged changes: fsync, full_page_writes or "
+            + "synchronous_commit is off", fix: "switch all three on, in postgresql.conf and for this role"))
     }
     found += standbyFindings(of: server)
     if let fix = server.revocation {
       found.append(
         Finding(
           "database-rights", .warning,
-          "every role of the server may connect to the database: whoever does can ring the nodes' bell and take locks",
+          "every role of the server may connect to the database, send NOTIFY and take locks",
           fix: fix))
     }
     if let ending = server.ending {
       found.append(
         Finding(
           "database-locks", .bad,
-          "\(server.strangers.joined(separator: ", ")) may not write here and holds a lock of services and copies: services "
-            + "go on without it, and no copy that needs the database alone is made",
-          fix: "\(ending); then let nobody else connect to the database"))
+          "\(server.strangers.joined(separator: ", ")) has no write access, but holds a lock of this service: nodes "
+            + "continue without it, and copies that need the database alone are refused",
+          fix: "\(ending); then allow only the service to connect to the database"))
     }
     if server.isPooled {
       found.append(
         Finding(
-          "pooler", .warning, "a pooler stands between this service and the server",
-          fix: "let it give each client a connection of its own (session mode), or name the port of the server itself"))
+          "pooler", .warning, "there is a connection pooler between this service and the server",
+          fix: "use the pooler's session mode, or connect to the server's own port"))
     }
     if server.oldestTransaction > standing {
       found.append(
         Finding(
           "lanes", .bad,
-          "a transaction has been open for \(server.oldestTransaction.components.seconds) s: every other change waits "
+          "a transaction has been open for \(server.oldestTransaction.components.seconds) s: all other changes wait "
             + "for it",
-          fix: "see what it waits for, in pg_stat_activity: SyncRep is the standby"))
+          fix: "pg_stat_activity shows what it waits for; SyncRep means the standby"))
     }
     if server.clockAhead > apart || server.clockAhead < .zero - apart {
       let seconds = abs(server.clockAhead.components.seconds)
       found.append(
         Finding(
           "database-clock", Duration.seconds(seconds) > NodeClocks.bound ? .bad : .warning,
-          "the clocks of this machine and the server are \(seconds) s apart",
-          fix: "let both follow the same time server: timedatectl timesync-status"))
+          "the clocks of this machine and the database server differ by \(seconds) s",
+          fix: "use the same time server on both machines: timedatectl timesync-status"))
     }
     return found
   }
 
-  /// Signatures are good for minutes, and codes, leases and permits end by the clock of whoever looks.
+  /// Signed calls are valid for minutes, and codes, leases and permits expire by the clock of the node that checks
+  /// them.
   private static let apart: Duration = .seconds(1)
 
-  /// Whether another server has what is acknowledged, as far as this role may see.
+  /// Whether a standby has all acknowledged changes, as far as this role may see.
   private static func standbyFindings(of server: ServerFacts) -> [Finding] {
     let name = "standby"
     func names(_ standbys: [ServerFacts.Standby]) -> String {
-      standbys.map { $0.name.isEmpty ? "one without a name" : $0.name }.joined(separator: ", ")
+      standbys.map { $0.name.isEmpty ? "a standby without a name" : $0.name }.joined(separator: ", ")
     }
     let asynchronous = server.standbys.filter { $0.streams && $0.sync == "async" }
     let others = asynchronous.isEmpty ? "" : "; not synchronous: \(names(asynchronous))"
@@ -242,71 +243,71 @@ actor ServerUpkeep: AdminUpkeep {
       return [
         Finding(
           name, .warning,
-          "there is no synchronous standby: when the server is lost, so is what it acknowledged last\(others)",
+          "there is no synchronous standby: if the server is lost, its latest changes are lost, too\(others)",
           fix: "set synchronous_standby_names to a standby: see postgresql.md (package regent-doc)")
       ]
     }
     guard !server.standbys.isEmpty else {
       return [
         Finding(
-          name, .bad, "synchronous_standby_names is set, and no standby is connected: changes wait for it",
-          fix: "bring it back, or empty synchronous_standby_names on the primary; never cancel what waits")
+          name, .bad, "synchronous_standby_names is set, but no standby is connected: all changes wait",
+          fix: "start the standby, or empty synchronous_standby_names on the primary; never cancel waiting commits")
       ]
     }
     guard server.standbys.contains(where: { $0.state != nil }) else {
       return [
         Finding(
-          name, .good, "changes wait for a standby; whether \(names(server.standbys)) streams, this role may not see",
-          fix: "GRANT pg_read_all_stats to the role of the service")
+          name, .good, "commits wait for a standby; this role may not see whether \(names(server.standbys)) streams",
+          fix: "to see it, GRANT pg_read_all_stats to the service's role")
       ]
     }
     let lagging = server.standbys.filter { !$0.streams }.map { standby in
       Finding(
         name, .warning, "\(names([standby])) does not stream: it is in the state “\(standby.state ?? "unknown")”",
-        fix: "see its log and the way to it; pg_stat_replication says how far it is")
+        fix: "check its log and the network; pg_stat_replication shows its position")
     }
     let safe = server.standbys.filter { $0.streams && $0.isSynchronous }
     guard !safe.isEmpty else {
       return [
         Finding(
-          name, .bad, "no standby that changes wait for streams\(others)",
-          fix: "name one that streams in synchronous_standby_names (its application_name), or bring it back")
+          name, .bad, "no synchronous standby is streaming\(others)",
+          fix: "put a streaming standby's application_name into synchronous_standby_names, or start the standby")
       ] + lagging
     }
-    return [Finding(name, .good, "\(names(safe)) has what is acknowledged\(others)")] + lagging
+    return [Finding(name, .good, "\(names(safe)) has all acknowledged changes\(others)")] + lagging
   }
 }
 
-/// What is said of rows whose signature is not theirs.
+/// A sentence about rows with invalid signatures.
 func changedRows(_ count: Int) -> String {
   count == 1
-    ? "1 row was changed from outside and does not count"
-    : "\(count) rows were changed from outside and do not count"
+    ? "1 row was changed by another program and is ignored"
+    : "\(count) rows were changed by another program and are ignored"
 }
 
-/// What is to be said of rows and log, whatever the database is.
+/// Findings about rows and the audit log, for both kinds of databases.
 func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(StoreError) -> [Finding] {
   let bad = try await store.verifyRows(step: rowsInStep)
   let gaps = try await store.auditProblems(step: rowsInStep)
   return [
     bad == 0
-      ? Finding("rows", .good, "every row is signed as it must be")
+      ? Finding("rows", .good, "all signatures are valid")
       : Finding(
         "rows", .bad, changedRows(bad),
-        fix: "regentctl audit export | grep row.tampered says which; restore a backup"),
+        fix: "list them: regentctl audit export | grep row.tampered; then restore a backup"),
     gaps.isEmpty
-      ? Finding("audit", .good, "the audit log is whole")
+      ? Finding("audit", .good, "the audit log is complete")
       : Finding(
-        "audit", .bad, "the audit log was changed from outside: \(gaps.prefix(3).joined(separator: ", "))",
+        "audit", .bad, "the audit log was changed by another program: \(gaps.prefix(3).joined(separator: ", "))",
         fix: whoWrote),
   ]
 }
 
-/// What is said after a change of the master key.
+/// The finding after a change of the master key.
 func masterKeyChanged(_ paths: ServicePaths, kept: String) -> Finding {
   Finding(
     "master-key", .good,
-    "the master key was changed: \(paths.masterKey) holds the new one, \(kept) the old one, which older backups need")
+    "the master key was changed: \(paths.masterKey) is the new one, \(kept) the old one, which older backups need")
 }
 
 extension BackupEntry {

@@ -1,7 +1,7 @@
 import PairingService
 
 extension ServiceLog {
-  /// The service's lines in the program's log.
+  /// Writes the service's events to the program's log.
   init(_ log: Log) {
     self.init { level, event, fields in
       switch level {

@@ -4,16 +4,16 @@ import PostgreSQL
 import RegentPlatform
 
 extension ServicePaths {
-  /// Finds each place, as it was given or in the data directory, and refuses what others could read or write.
+  /// Determines each path from the options or the data directory, and rejects files that other users may read or write.
   ///
-  /// The data directory is made when it is missing, if that is wanted; nothing else is.
+  /// Creates the data directory if `makesFolder` is true, and nothing else.
   init(_ call: Invocation, makesFolder: Bool) throws {
     let environment = call.environment
     let home = DataDirectory(environment)
     adminGroup = try call[ServeCommand.adminGroup].map(groupNumber)
     web = try webFolder(call[ServeCommand.web])
 
-    // What was given is looked at before anything is created.
+    // Given paths are checked before anything is created.
     server = try Self.server(call[ServeCommand.database], call)
     let givenDatabase = server == nil ? call[ServeCommand.database] : nil
     let givenKey = try call[ServeCommand.masterKey] ?? credential(environment)
@@ -37,7 +37,8 @@ extension ServicePaths {
     if makesFolder {
       try PrivateDirectory.ensure(try home.folder())
     } else {
-      // For the socket alone it is of no interest: it may be in the home of root, who goes on as somebody else.
+      // For the socket alone the check is skipped: the folder may be root's home, while the process continues as
+      // another user.
       guard givenDatabase == nil || givenKey == nil, try PrivateDirectory.check(home.folder())
       else { return }
     }
@@ -48,7 +49,7 @@ extension ServicePaths {
 }
 
 extension ServicePaths {
-  /// Where the database is, before anything is looked at; one on a server has no place of ours.
+  /// The path of the database, without checks; empty for one on a server.
   static func database(_ call: Invocation) throws -> String {
     guard let given = call[ServeCommand.database] else {
       return try DataDirectory(call.environment).path(of: "regent.db")
@@ -56,26 +57,26 @@ extension ServicePaths {
     return isServer(given) ? "" : given
   }
 
-  /// A file in the folder that is the service's own: the database, or the key to the one on a server.
+  /// A file in the service's own folder: the database, or the master key if the database is on a server.
   static func ownFile(_ call: Invocation) throws -> String {
     let database = try database(call)
     guard database.isEmpty else { return database }
     return try call[ServeCommand.masterKey] ?? DataDirectory(call.environment).path(of: "master-key")
   }
 
-  /// The database as it is named to people.
+  /// The database as messages name it.
   var shownDatabase: String { server.map { "“\($0.database)” of the server" } ?? database }
 
-  /// The same for what needs a file: a server is refused.
+  /// The paths for a command that needs a database in a file; throws for a server.
   init(ofFile call: Invocation) throws {
     guard try !Self.database(call).isEmpty else {
       throw CommandError.usage(
-        "--database names a server, and is the file here", hint: "leave it out, or name the file: --database FILE")
+        "--database must be a file for this command", hint: "remove the option, or use --database FILE")
     }
     try self.init(ofDatabase: call, server: nil)
   }
 
-  /// The database and its key alone, for what is done beside a service or while none runs.
+  /// Only the database and the key, for commands that run beside a service or while none runs.
   init(ofDatabase call: Invocation) throws {
     try self.init(ofDatabase: call, server: Self.server(call[ServeCommand.database], call))
   }
@@ -95,13 +96,14 @@ extension ServicePaths {
     else {
       throw CommandError(
         "the master key \(masterKey) is missing",
-        hint: "put the key there that belongs to the backup, or name it with --master-key")
+        hint: "copy the master key there, or add --master-key FILE; for the installed service set "
+          + "STATE_DIRECTORY=/var/lib/regentd")
     }
   }
 }
 
 private func checkSocketPath(_ path: String) throws {
-  // A kernel address holds 107 bytes; a longer path would be cut there.
+  // The address of a Unix socket has at most 107 bytes; a longer path would be cut.
   _ = try SocketAddress(unixPath: path)
   let isFile = (try? PrivateFile.check(path, widest: 0o7777)) == true
   if isFile || isFolder(path) {
@@ -112,14 +114,14 @@ private func checkSocketPath(_ path: String) throws {
   try checkFolder(of: path, "--admin-socket")
 }
 
-/// The folder that holds a file.
+/// The folder of a file.
 func folder(of path: String) -> String {
   let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
     separator: "/")
   return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
 }
 
-/// A file that does not exist yet is made at the first start; its folder is not.
+/// The first start creates a missing file, but not its folder.
 private func checkFolder(of path: String, _ option: String) throws {
   let folder = folder(of: path)
   do throws(SystemError) {
@@ -130,11 +132,11 @@ private func checkFolder(of path: String, _ option: String) throws {
     }
     throw CommandError(
       "\(option): there is no folder \(folder)",
-      hint: "type: mkdir -m 700 \(shellQuoted(folder))")
+      hint: "run mkdir -m 700 \(shellQuoted(folder))")
   }
 }
 
-/// Has a refused file say which option named it.
+/// Adds the option's name to an error about a file.
 func naming(_ option: String, _ check: () throws(FileError) -> Void) throws(CommandError) {
   do throws(FileError) {
     try check()
@@ -147,13 +149,13 @@ private func checkKey(_ path: String, _ environment: Environment) throws(FileErr
   try PrivateFile.check(path, widest: widestMode(ofKey: path, environment))
 }
 
-/// A credential of systemd that was granted through an access list shows as 0440.
+/// A systemd credential that is granted by an access list has mode 0440.
 private func widestMode(ofKey path: String, _ environment: Environment) -> UInt32 {
   let isCredential = environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
   return isCredential ? 0o640 : 0o600
 }
 
-/// The folder for every file that no option gives another place.
+/// The data directory: the folder for files that no option places elsewhere.
 private struct DataDirectory {
   let environment: Environment
 
@@ -163,16 +165,16 @@ private struct DataDirectory {
 
   func folder() throws -> String {
     let folder = try found()
-    // A name that is not UTF-8 was repaired on its way here, and would be another folder than the one that was meant.
+    // The variable was not valid UTF-8 and was repaired, so the path would name another folder.
     guard !folder.unicodeScalars.contains("\u{fffd}") else {
       throw CommandError(
         "the path of the data directory is not valid UTF-8",
-        hint: "set STATE_DIRECTORY to a folder with an ordinary name")
+        hint: "set STATE_DIRECTORY to a path in UTF-8")
     }
     return folder
   }
 
-  /// This one, if there is any, and the one of the master key: where a file is, or was, that moved to a server.
+  /// The existing folders in which a move may have left a marker file: the data directory and that of the master key.
   func folders(_ masterKey: String) -> [String] {
     let other = regentd.folder(of: masterKey)
     guard let own = try? folder(), own != other else { return [other] }
@@ -180,11 +182,11 @@ private struct DataDirectory {
   }
 
   private func found() throws -> String {
-    // systemd gives several folders with colons between them; the first one is ours.
+    // systemd separates several folders with colons; the first one is the data directory.
     if let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
       return String(given)
     }
-    // The standard says that a path that is not absolute is to be ignored.
+    // The XDG specification requires to ignore relative paths.
     if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") { return "\(base)/regent" }
     if let home = try environment["HOME"] ?? Accounts.user(id: Accounts.effectiveUser)?.home,
       home.hasPrefix("/")
@@ -192,12 +194,12 @@ private struct DataDirectory {
       return "\(home)/.local/state/regent"
     }
     throw CommandError(
-      "there is no place for the data: this user has no home directory",
-      hint: "set STATE_DIRECTORY, or give --database, --master-key and --admin-socket")
+      "there is no data directory: this user has no home directory",
+      hint: "set STATE_DIRECTORY, or add --database, --master-key and --admin-socket")
   }
 }
 
-/// The master key that the service manager hands over.
+/// The master key that systemd passes as a credential.
 private func credential(_ environment: Environment) throws -> String? {
   guard let folder = environment["CREDENTIALS_DIRECTORY"] else { return nil }
   let path = "\(folder)/master-key"
@@ -212,18 +214,18 @@ private func groupNumber(_ name: String) throws -> UInt32 {
   guard let number = try Accounts.group(named: name) else {
     throw CommandError(
       "--admin-group: there is no group \(name)",
-      hint: "type: groupadd --system \(shellQuoted(name))")
+      hint: "run groupadd --system \(shellQuoted(name))")
   }
   return number
 }
 
-/// The folder given, else the one that was installed, else the one of the source tree.
+/// The given folder, or the installed one, or that of the source tree.
 private func webFolder(_ given: String?) throws -> String {
   if let given {
     guard isFolder(given) else {
       throw CommandError(
-        "--web: \(given) is not a folder that can be read",
-        hint: "see what is there: ls -ld \(shellQuoted(given))")
+        "--web: \(given) is not a readable folder",
+        hint: "check it: ls -ld \(shellQuoted(given))")
     }
     return given
   }
@@ -231,8 +233,8 @@ private func webFolder(_ given: String?) throws -> String {
   let paths = [installed, "./web"].compactMap(\.self)
   guard let found = paths.first(where: isFolder) else {
     throw CommandError(
-      "there is no folder with the phone's pages in \(paths.joined(separator: " or "))",
-      hint: "say where it is: --web FOLDER, or REGENT_WEB in the environment")
+      "the folder with the phone's pages was not found in \(paths.joined(separator: " or "))",
+      hint: "add --web FOLDER, or set REGENT_WEB")
   }
   return found
 }

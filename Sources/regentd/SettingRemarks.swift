@@ -2,27 +2,27 @@ import CommandKit
 import HTTPServer
 import RegentHTTPCodec
 
-/// A setting that can be used and is most likely not what the operator meant.
+/// A warning about a setting that is valid, but probably a mistake.
 struct SettingRemark: Sendable {
   let message: String
   let hint: String
 }
 
 extension ServiceSettings {
-  /// What is odd about the settings together, and about the names of environment variables.
+  /// Warnings about combinations of settings and about unknown environment variables.
   func remarks(variables: some Sequence<String>) -> [SettingRemark] {
     [unencrypted].compactMap(\.self) + VariableNames.remarks(about: variables)
   }
 
-  /// An https address for phones, and nothing that speaks TLS.
+  /// A public https address without a certificate and without a proxy.
   private var unencrypted: SettingRemark? {
     guard let publicURL, publicURL.scheme == "https", tls == nil, proxies.isEmpty,
       let open = listen.first(where: \.isOnTheNetwork)
     else { return nil }
     return SettingRemark(
-      message: "--public-url says https, and the service speaks plain http on \(open) with no proxy named",
-      hint: "give --tls-certificate and --tls-key, or name the proxy in front: --trust-proxy ADDRESS; "
-        + "without TLS write --public-url http://…")
+      message: "--public-url has https, but the service has no certificate on \(open) and no proxy is named",
+      hint: "add --tls-certificate and --tls-key, or name the proxy: --trust-proxy ADDRESS; "
+        + "without TLS use --public-url http://…")
   }
 }
 
@@ -33,7 +33,7 @@ extension ListenAddress {
   }
 }
 
-/// Names of environment variables that nothing reads: a misspelt setting has no effect, and no other message.
+/// Finds environment variables that no program reads: a misspelt setting would be ignored silently.
 enum VariableNames {
   private static let prefix = "REGENT_"
 
@@ -49,25 +49,25 @@ enum VariableNames {
       let near = nearest(to: parts[1], among: words).map { "did you mean \(prefix)\($0)?" }
       if name.hasPrefix(prefix) {
         return SettingRemark(
-          message: "regentd has no setting \(name): it has no effect",
-          hint: near ?? "regentd serve --help lists the settings")
+          message: "there is no setting \(name): it has no effect",
+          hint: near ?? "list the settings: regentd serve --help")
       }
-      // Without a setting that is like it, it is another program's.
+      // Without a similar setting, the variable belongs to another program.
       guard let near else { return nil }
-      return SettingRemark(message: "regentd has no setting \(name): it has no effect", hint: near)
+      return SettingRemark(message: "there is no setting \(name): it has no effect", hint: near)
     }
   }
 
-  /// `REGNT_LISTEN`, `regent_listen`.
+  /// Whether the prefix is misspelt, as in `REGNT_LISTEN` or `regent_listen`.
   private static func isMisspelt(_ name: String) -> Bool {
     name.split(separator: "_", maxSplits: 1).first.map { nearest(to: String($0), among: ["regent"]) != nil } ?? false
   }
 
-  /// Read by the other programs and by the build; they may be in the shell of an operator.
+  /// Variables of the other programs and of the build, which may be set in an operator's shell.
   private static let others: Set<String> = ["REGENT_SOCKET", "REGENT_AGENT_SOCKET", "REGENT_TESTS"]
 }
 
 extension Command {
-  /// The environment variables of its options.
+  /// The environment variables of the options.
   fileprivate var variables: [String] { inputs.compactMap(\.specification.environment) }
 }

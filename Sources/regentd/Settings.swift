@@ -10,44 +10,46 @@ import RegentPlatform
 /// The settings of `regentd serve`, checked against this machine.
 struct ServiceSettings: Sendable {
   let listen: [ListenAddress]
-  /// Nil when it is to be made of the address listened on, whose port may not be known yet.
+  /// Nil if it is derived from the listening address, whose port may not be known yet.
   let publicURL: AbsoluteURL?
   let tls: TLSFiles?
   let metricsListen: ListenAddress?
   let proxies: TrustedProxies
   let paths: ServicePaths
-  /// What others that use the database call this one.
+  /// The name of this node.
   let node: NodeID
-  /// Whether somebody gave it that name.
+  /// Whether the name was set by an option.
   let isNodeNamed: Bool
   let wakeups: Wakeups
   let log: LogFormat
   let limits: ServiceLimits
   let auditRetention: AuditRetention
   let engine: ServerConfiguration
-  /// Whether somebody said how many connections there may be.
+  /// Whether the number of connections was set by an option.
   let choseConnections: Bool
 }
 
-/// Where the service keeps its files; what does not exist is created when it is first needed, for this user alone.
+/// The paths of the service's files.
+///
+/// Missing files are created when they are first needed, readable by this user only.
 struct ServicePaths: Sendable, Equatable {
-  /// The file, when the database is in one.
+  /// The database file; empty if the database is on a server.
   var database: String
-  /// The server that has the database instead.
+  /// The database server, if the database is on one.
   let server: ConnectionSettings?
-  /// Where what a move left beside its file is looked for, when the database is on a server.
+  /// The folders in which a move may have left a marker file, if the database is on a server.
   let stateFolders: [String]
   let adminSocket: String
-  /// The group that may use the admin socket beside this user and root.
+  /// The group that may use the admin socket, besides root and this user.
   let adminGroup: UInt32?
   let masterKey: String
-  /// The widest mode that its file may have.
+  /// The widest mode that the file may have.
   let masterKeyMode: UInt32
-  /// Templates, styles and scripts of the phone's pages.
+  /// The folder with the templates, styles and scripts of the phone's pages.
   let web: String
 }
 
-/// How many requests a second are let through.
+/// A limit of requests per second.
 enum RequestRate: Sendable, Equatable, CustomStringConvertible {
   case unlimited
   case perSecond(Int)
@@ -60,10 +62,10 @@ enum RequestRate: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Whose forwarding headers are believed.
+/// A peer whose forwarding headers are trusted.
 enum TrustedPeer: Sendable, Equatable {
   case network(IPNetwork)
-  /// Whoever may open a Unix socket of `--listen`: its file and folder say who that is.
+  /// Every peer that can open the Unix socket of `--listen`; the modes of its file and folder decide who can.
   case localSocket
 
   var network: IPNetwork? { if case .network(let network) = self { network } else { nil } }
@@ -79,7 +81,9 @@ extension ValueKind where Value == TrustedPeer {
 }
 
 extension ServiceSettings {
-  /// Reads the options and looks at every file and folder they name; nothing is created for settings that are wrong.
+  /// Reads the options and checks every file and folder that they name.
+  ///
+  /// Creates nothing if a setting is wrong.
   init(_ call: Invocation, makesFolder: Bool = true) throws {
     listen = call[ServeCommand.listen]
     publicURL = call[ServeCommand.publicURL]
@@ -92,7 +96,7 @@ extension ServiceSettings {
       trustsLocalSocket: call[ServeCommand.trustProxy].contains { $0.network == nil })
     engine = ServerConfiguration(call, proxies: proxies)
     choseConnections = call[ServeCommand.connections] != nil
-    // The two come together or not at all: the command says so.
+    // The command's rules guarantee that both or none are given.
     if let certificate = call[ServeCommand.certificate], let key = call[ServeCommand.key] {
       tls = TLSFiles(certificate: certificate, key: key)
     } else {
@@ -108,14 +112,14 @@ extension ServiceSettings {
   }
 }
 
-/// The name that was given, else this machine's.
+/// The given name, or the host name.
 private func nodeName(_ call: Invocation) throws(CommandError) -> NodeID {
   if let given = call[ServeCommand.node] { return given }
-  // Its first part, as people call it.
+  // Only the part before the first dot.
   let name = machineName()?.prefix { $0 != "." }
   guard let name, let node = NodeID(String(name)) else {
     throw CommandError(
-      "this machine has no name that can be a node's", hint: "give one: regentd serve --node NAME")
+      "this machine's host name is not a valid node name", hint: "choose one: regentd serve --node NAME")
   }
   return node
 }
@@ -125,7 +129,7 @@ extension ServiceSettings {
     guard let wakeups = call[ServeCommand.wakeups] else { return .bell }
     guard let database = call[ServeCommand.database], ServicePaths.isServer(database) else {
       throw .usage(
-        "--wakeups is for a database on a server", hint: "give --database postgresql://…, or leave it out")
+        "--wakeups works only with a database on a server", hint: "add --database postgresql://…, or remove it")
     }
     return wakeups
   }
@@ -137,7 +141,7 @@ extension ServiceLimits {
     device = RateLimit(
       perSecond: call[ServeCommand.deviceRate], burst: call[ServeCommand.deviceBurst])
     if case .perSecond(let number) = call[ServeCommand.sourceRate] {
-      // Five seconds' worth at once: a page and its files are a burst of their own.
+      // The burst is five seconds' worth, because one page loads several files at once.
       source = RateLimit(perSecond: number, burst: number * 5)
     }
     let newcomerRate = call[ServeCommand.newcomerRate]
@@ -173,8 +177,8 @@ private func checkAddresses(_ listen: [ListenAddress], _ metrics: ListenAddress?
   let fixed = (listen + [metrics].compactMap(\.self)).filter { !$0.picksPort }
   for (index, address) in fixed.enumerated() where fixed[..<index].contains(address) {
     throw CommandError.usage(
-      "\(address) is to be listened on twice",
-      hint: "give each --listen and --metrics-listen an address of its own")
+      "\(address) is given twice",
+      hint: "use a different address for each --listen and --metrics-listen")
   }
 }
 
@@ -182,32 +186,33 @@ private func checkPublicURL(
   _ url: AbsoluteURL?, _ listen: [ListenAddress], isEncrypted: Bool
 ) throws {
   guard let url else {
-    // Nobody can open "http://0.0.0.0": it is the name of all addresses and of none.
+    // Browsers cannot open "http://0.0.0.0", which stands for every address.
     guard listen[0].isOpenable else {
       throw CommandError.usage(
-        "--public-url is missing, and \(listen[0]) is not an address that a phone can open",
-        hint: "write --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
+        "--public-url is missing, and phones cannot open \(listen[0])",
+        hint: "add --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
     }
     return
   }
   guard url.query == nil, url.fragment == nil else {
     throw CommandError.usage(
-      "--public-url \"\(url)\" has more than a path", hint: "leave out what begins with ? or #")
+      "--public-url \"\(url)\" has a query or a fragment", hint: "remove the part after ? or #")
   }
   guard url.path.isPlainPath else {
     throw CommandError.usage(
       "--public-url \"\(url)\" has a path that browsers or proxies could change",
-      hint: "use steps of letters, digits, - . _ and ~, like https://\(url.host)/tv")
+      hint: "use only letters, digits, - . _ and ~ between slashes, such as https://\(url.host)/tv")
   }
   if url.scheme == "http", isEncrypted {
     throw CommandError.usage(
-      "--public-url says http, and with --tls-certificate it is https",
-      hint: "write --public-url https://\(url.host)")
+      "--public-url has http, but the service uses TLS (--tls-certificate)",
+      hint: "use --public-url https://\(url.host)")
   }
 }
 
 extension String {
-  /// Whether every step of a path is written the one way it can be; a slash at the end is nothing.
+  /// Whether each step of the path has only unreserved characters, so that it has one spelling; a final slash is
+  /// allowed.
   fileprivate var isPlainPath: Bool {
     let steps = split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     return steps.enumerated().allSatisfy { place, step in
@@ -227,14 +232,14 @@ extension String {
 }
 
 extension TLSFiles {
-  /// Refuses what is no file, and a key that everybody can read.
+  /// Rejects paths that are not files, and a key that other users can read.
   ///
-  /// The paths may be links, which is how certificate tools point to the newest.
+  /// Links are allowed, because certificate tools use links to the newest file.
   func check() throws {
     try naming("--tls-certificate") { () throws(FileError) in
       try PrivateFile.checkTarget(of: certificate, widest: 0o666)
     }
-    // The key may be readable by a group, which is how certificate tools share it.
+    // The key may be readable by a group, because certificate tools share it that way.
     try naming("--tls-key") { () throws(FileError) in
       try PrivateFile.checkTarget(of: key, widest: 0o640)
     }
@@ -242,12 +247,12 @@ extension TLSFiles {
 }
 
 extension ListenAddress {
-  /// Whether the system picks the port.
+  /// Whether the system chooses the port.
   fileprivate var picksPort: Bool {
     if case .network(_, 0) = self { true } else { false }
   }
 
-  /// Whether a phone or a browser can open it as it is written.
+  /// Whether a phone or a browser can open the address as it is written.
   fileprivate var isOpenable: Bool {
     if case .network(let address, _) = self { !address.isUnspecified } else { false }
   }

@@ -1,11 +1,12 @@
 import CommandKit
 import RegentPlatform
 
-/// The user who owns the data directory; a root process becomes that user before it writes there.
+/// The owner of the data directory; a root process switches to that user before it writes there.
 enum StateOwner {
-  /// Root goes on as the user whose folder a database is in: a file of root's there would keep the service out.
+  /// Switches from root to the owner of the database's folder, because files of root there would keep the service from
+  /// starting.
   ///
-  /// Nothing happens for anybody but root, in root's own folder, and where there is no folder.
+  /// Does nothing for other users, in a folder that belongs to root, or if the folder does not exist.
   static func become(ofDatabase path: String) throws {
     guard Accounts.effectiveUser == 0,
       let owner = try PrivateDirectory.owner(of: folder(of: path)), owner != 0

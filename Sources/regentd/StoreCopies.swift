@@ -10,7 +10,7 @@ import RegentPairing
 import RegentPlatform
 import RegentSQL
 
-/// How many rows were looked at, for whoever waits at a terminal.
+/// The number of rows processed so far, for the progress line.
 final class RowCount: Sendable {
   private let count = Locked(0)
 
@@ -19,9 +19,9 @@ final class RowCount: Sendable {
   func note(_ rows: Int) { count.withLock { $0 = rows } }
 }
 
-/// Copies everything from a server into a new file, and opens that as the service would: it must hold what was sent.
+/// Copies everything from a server into a new file and opens it as the service would; the content must be the same.
 ///
-/// `finish` is what is done to the copy before it is closed; its store is given back, closed, with what was sent.
+/// `finish` runs before the copy is closed. Returns the closed store with the number of rows that were sent.
 func copy(
   _ snapshot: ServerSnapshot, to path: String, _ paths: ServicePaths, _ count: RowCount = RowCount(),
   finish: @escaping @Sendable (SQLiteStore) async throws -> Void = { _ in }
@@ -51,17 +51,17 @@ func copy(
   return (store, sent)
 }
 
-/// Makes a backup of everything on a server, beside the services that use it, and says what was found in it.
+/// Makes a backup of a database on a server while services use it, and returns what was found in it.
 func backup(
   _ paths: ServicePaths, into room: DatabaseCopy, _ count: RowCount = RowCount()
 ) async throws -> (file: (size: Int64, hash: String), sent: StoreWalkResult) {
-  guard let server = paths.server else { throw CommandError("the database is on no server") }
+  guard let server = paths.server else { throw CommandError("the database is not on a server") }
   try room.makeRoom()
   let snapshot = try await onThread("backup") {
     try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
   }
   defer { snapshot.close() }
-  // Whoever restores it has nothing else that says so: nodes note what they count when they like.
+  // The time is stored in the backup, because the nodes store their counters at other times.
   let made = String(Clocks.wallMilliseconds())
   let (store, sent) = try await copy(snapshot, to: room.path, paths, count) { store in
     try await store.keepNumbers(made, as: .backup)
@@ -70,23 +70,23 @@ func backup(
   return (file, sent)
 }
 
-/// The day's numbers in a copy that is to be used in a file: those of all nodes, where it comes from a server.
+/// Today's numbers for a copy in a file; those of a server are the sum of all nodes.
 func dayNumbers(in store: SQLiteStore) async throws -> String? {
   DayNumbers.gathered(
     try await store.keptNumbers(.day), ofNodes: try await store.keptNumbersOfNodes(.day).values,
     at: Instant(milliseconds: Clocks.wallMilliseconds()))
 }
 
-/// Makes these the numbers of a copy that is to be used in a file; its nodes have none any more, so that a server to
-/// which the file goes on the same day counts nothing twice.
+/// Stores today's numbers in a copy for a file and removes those of the nodes, so that a later move to a server on the
+/// same day counts nothing twice.
 func keepDayNumbers(_ numbers: String, in store: SQLiteStore) async throws {
   try await store.keepNumbers(numbers, as: .day)
   for node in try await store.keptNumbersOfNodes(.day).keys { try await store.keepNumbers("", as: .day, of: node) }
 }
 
-/// Puts everything that a file holds into an empty database on a server, in one transaction, and says what arrived.
+/// Writes all rows of a file into an empty database on a server, in one transaction, and returns what arrived.
 ///
-/// `mark` is a line of the audit log in the file that no other copy has; `decide` is the last thing before the COMMIT.
+/// `mark` is an audit line that only this copy has; `decide` runs directly before the COMMIT.
 func fill(
   _ server: ConnectionSettings, from path: String, _ paths: ServicePaths, mark: CopyMark, _ console: Console,
   decide: @escaping @Sendable () throws -> Void = {}
@@ -110,17 +110,17 @@ func fill(
   }
 }
 
-/// Refuses a server that has rows already or a service that runs, before anything takes long.
+/// Rejects a server that has rows or a running service, before the long copy.
 func refuseUnfit(_ server: ConnectionSettings) async throws {
   try await onThread("copy") { try ServerFilling(server).close() }
 }
 
-/// Refuses what somebody changed: a copy would make it look like something that was checked.
+/// Rejects a database with changed rows: a copy would make them look verified.
 func refuseChanged(_ found: StoreWalkResult) throws {
   guard found.unverified == 0 else {
     throw CommandError(
-      "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed from outside, and nothing was copied",
-      hint: "regentd check and regentctl doctor look at it; the audit log says which (row.tampered)")
+      "\(counted(found.unverified, "row of the database was", "rows of the database were")) changed by another program; nothing was copied",
+      hint: "the audit log names them (row.tampered); run regentd check or regentctl doctor")
   }
 }
 
@@ -128,20 +128,20 @@ private func compare(_ arrived: StoreWalkResult, with sent: StoreWalkResult) thr
   let different = arrived.differences(from: sent)
   guard different.isEmpty, arrived.unverified == 0, arrived.gaps == sent.gaps else {
     throw CommandError(
-      "what arrived is not what was sent: \(different.isEmpty ? "rows do not verify" : different.joined(separator: ", "))",
-      hint: "nothing was changed: see that nobody else writes there, then try again")
+      "the copy differs from the original: \(different.isEmpty ? "invalid signatures" : different.joined(separator: ", "))",
+      hint: "nothing was changed; make sure that no other program writes there, then try again")
   }
 }
 
-/// What is said of a log that was not whole before it was copied.
+/// A warning about gaps that the audit log had before it was copied.
 func gapRemark(_ gaps: [String]) -> [String] {
   gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
 }
 
-/// The name of one copy, which nobody else has.
+/// A unique name of one copy.
 func newCopyName() -> String { Hex.encode(Random.bytes(8)) }
 
-/// A line that says who copied what.
+/// The audit line about a copy and the user who made it.
 func copyEntry(_ mark: CopyMark, by person: UInt32) -> AuditEntry {
   let name = (try? Accounts.user(id: person))??.name
   let actor = name.flatMap(OperatorName.init).map(AuditEntry.Actor.operator) ?? .service

@@ -6,12 +6,12 @@ import PairingStore
 import RegentPlatform
 import SQLite
 
-/// A copy of the database that waits to be fetched through the admin socket.
+/// A copy of the database that waits to be downloaded over the admin socket.
 struct WaitingCopy {
   let entry: BackupEntry
   let path: String
 
-  /// A part of it, at most so many bytes; empty behind its end.
+  /// A part of the copy, at most `limit` bytes; empty after the end.
   func part(from offset: Int64, limit: Int) throws(AdminError) -> [UInt8] {
     do throws(SystemError) {
       let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
@@ -23,22 +23,22 @@ struct WaitingCopy {
 }
 
 extension WaitingCopy? {
-  /// The copy, if it is the one that is asked for.
+  /// The copy, if it has this id.
   func named(_ id: String) throws(AdminError) -> WaitingCopy {
     guard let copy = self, copy.entry.id == id else {
       throw AdminError(
-        .notFound, "there is no copy \(id) any more",
-        hint: "a newer one has taken its place, or the service was restarted: make one again")
+        .notFound, "the copy \(id) no longer exists",
+        hint: "a newer copy replaced it, or the service restarted; run the backup again")
     }
     return copy
   }
 }
 
-/// One copy or one new key at a time: two copies at once would fight over the disk, two new keys over the file.
+/// Allows one copy or one key change at a time: two copies would compete for the disk, two key changes for the file.
 final class MaintenanceLock: Sendable {
   private let isTaken = Locked(false)
 
-  /// Works, unless somebody else does; actors let others in while they wait.
+  /// Runs `work` unless another call is running: an actor admits other calls while it awaits.
   func take<Value>(
     isolation: isolated (any Actor)? = #isolation, _ work: () async throws(AdminError) -> Value
   ) async throws(AdminError) -> Value {
@@ -49,7 +49,7 @@ final class MaintenanceLock: Sendable {
     guard isOurs else {
       throw AdminError(
         .unavailable, "a copy is being made or the master key is being changed",
-        hint: "try again when that has ended")
+        hint: "try again when it has ended")
     }
     defer { isTaken.withLock { $0 = false } }
     return try await work()
@@ -57,18 +57,18 @@ final class MaintenanceLock: Sendable {
 }
 
 extension AdminError {
-  /// Why a copy was not made.
+  /// Explains why a copy failed.
   init(copying error: any Error) { self.init(.failed, copySentence(error), hint: copyHint(error)) }
 }
 
 private func copySentence(_ error: any Error) -> String {
-  if isFull(error) { return "the disk is full: there is no room for a copy, and none was kept" }
+  if isFull(error) { return "the disk is full: there is no space for the copy, and none was kept" }
   return explained(error)?.message ?? (error as? FileError)?.description
     ?? (error as? BackupFailure)?.description ?? "\(error)"
 }
 
 private func copyHint(_ error: any Error) -> String? {
-  if isFull(error) { return "make room for a file as large as the database, which is copied beside it" }
+  if isFull(error) { return "free as much space as the database uses; it is copied beside the original" }
   return explained(error)?.hint ?? (error as? FileError)?.hint ?? (error as? BackupFailure)?.hint
 }
 

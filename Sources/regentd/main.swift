@@ -1,6 +1,6 @@
-// regentd: reads the settings, builds the service and runs it, and does what an operator wants of a database: copies,
-// moves, checks, restores it, changes its master key. Decides nothing about codes or tokens.
-// What is served is decided by the service targets, how commands look by CommandKit.
+// regentd: reads the settings and runs the service, and copies, moves, checks and restores its database and changes its
+// master key. It decides nothing about codes or tokens.
+// The service targets decide what is served, CommandKit how commands look.
 
 import CommandKit
 import RegentCryptography
@@ -8,7 +8,7 @@ import RegentPairing
 import RegentPlatform
 
 StandardStreams.fill()
-// Before any thread exists: a thread that started without the mask would take the signal and end the program.
+// Before any thread exists: a thread without this signal mask would receive the signal and end the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
 Random.serveOpenSSL()
@@ -17,11 +17,11 @@ TaskThreads.takeOver(threads: TaskThreads.oneForEachCore)
 
 Program(
   name: "regentd", version: regentVersion,
-  summary: "the service that signs screens in with a phone",
+  summary: "the service that signs TV screens in with a phone",
   details: """
-    A box without a keyboard shows a short code and a QR code; somebody opens it on a phone, signs in, and the box \
-    is in. regentd is the service behind that: it keeps the codes, serves the pages for the phone and gives the box \
-    its tokens. Nothing else has to be installed; everything is in one SQLite database.
+    A box without a keyboard shows a short code and a QR code. The viewer opens it on a phone and signs in there; the \
+    box is then signed in, too. regentd is the service behind this: it stores the codes, serves the phone's pages and \
+    issues the tokens. It needs no other server: all data is in one SQLite database, or in PostgreSQL for several nodes.
     """,
   commands: [
     CommandOffer("serve", ServeCommand.command(heldSignals)), CommandOffer("check", CheckCommand.command),
@@ -31,7 +31,7 @@ Program(
   exitCodes: ExitCode.standardMeanings + [
     (
       ExitCode(rawValue: 70),
-      "writing failed in a way that leaves the outcome unknown; started again, the service reads it from the disk"
+      "a write to the database failed with an unknown outcome; the next start reads what was written"
     )
   ],
   seeAlso: ["regentctl(8)", "regent(1)"],

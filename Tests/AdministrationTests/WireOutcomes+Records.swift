@@ -26,7 +26,7 @@ extension WireRecord {
       #"""
       none null: is left out
       -1 true [1] {}: must be a string
-      "" "x y": must be an address of the web such as https://tv.example.org/logo.png
+      "" "x y": must be a web address such as https://tv.example.org/logo.png
       """#),
     WireOutcome(
       "Requestor color",
@@ -194,17 +194,17 @@ extension WireRecord {
     WireOutcome(
       "Entitlement deny",
       #"""
-      none null: member "allow" must be there, or "deny", and not both
+      none null: member "allow" must be given if "deny" is not, and only then
       -1 true [1] {}: must be a string
-      "": must be a pattern of 1 to 256 bytes; * stands for anything
+      "": must be a pattern of 1 to 256 bytes; * matches any text
       "x y": is kept
       """#),
     WireOutcome(
       "EntitlementRequest allow",
       #"""
-      none null: must be there, or "deny", and not both
+      none null: must be given if "deny" is not, and only then
       -1 true [1] {}: must be a string
-      "": must be a pattern of 1 to 256 bytes; * stands for anything
+      "": must be a pattern of 1 to 256 bytes; * matches any text
       "x y": is kept
       """#),
     WireOutcome(

@@ -92,7 +92,7 @@ extension WireRecord {
       #"""
       none null: is missing
       -1 true [1] {}: must be a string
-      "" "x y": must be 1 to 128 letters, digits, dots, dashes and underscores
+      "" "x y": must be 1 to 128 letters, digits, dots, dashes or underscores, without spaces
       """#),
     WireOutcome(
       """
@@ -116,7 +116,7 @@ extension WireRecord {
       #"""
       none null: is left out
       -1 true [1] {}: must be a string
-      "" "x y": must be 1 to 128 letters, digits, dots, dashes and underscores
+      "" "x y": must be 1 to 128 letters, digits, dots, dashes or underscores, without spaces
       """#),
     WireOutcome(
       """

@@ -16,7 +16,7 @@ import Testing
     more["nmae"] = 1
     if kind.refusesUnknown {
       #expect { try kind.reread(more) } throws: {
-        "\($0)" == "member \"nmae\" must be left out: there is no such member"
+        "\($0)" == "member \"nmae\" must be removed: this member is unknown"
       }
     } else {
       #expect(try kind.reread(more).description == kind.text)

@@ -16,16 +16,21 @@ import Testing
       commands:
         book          the books
         open          open the doors
-        completion    print a script that completes commands in your shell
-        version       show the version
+        completion    print a shell completion script
+        version       print the version
 
       options:
         --shelf TEXT  where to look (environment: LIBRARY_PLACE)
         --json        print one JSON document instead of text
-        --help        show this help, also as -h
-        --version     show the version
+        --help        show this help (also -h)
+        --version     print the version
 
-      "library COMMAND --help" says more about one command.
+      Run "library COMMAND --help" for more about a command.
+
+      examples:
+        library book add dune --title Dune --author "Frank Herbert"
+        library open --port 8080
+        library completion bash > ~/.local/share/bash-completion/completions/library
 
       """
     for line in ["--help", "-h", "help", "--help --zebra"] {
@@ -47,9 +52,9 @@ import Testing
       options:
         --title TEXT                    the title
         --author NAME                   who wrote it (may be repeated)
-        --genre novel|poetry|technical  what it is (default novel)
+        --genre novel|poetry|technical  what it is (default: novel)
         --lent on|off                   whether it may be lent
-        --period DURATION               how long it may be kept (default 28d)
+        --period DURATION               how long it may be kept (default: 28d)
         --cover FILE                    a picture of the cover
 
       Common options: --shelf, --json, --help; see "library --help".
@@ -65,8 +70,8 @@ import Testing
 
   @Test func `help has section headings and a note on the environment, and fits the terminal`() async {
     let answer = await library("open --help", columns: 50)
-    #expect(answer.output.contains("\nlimits:\n  --upload SIZE        largest upload (default\n"))
-    #expect(answer.output.contains("\n--port as LIBRARY_PORT, several values with spaces\n"))
+    #expect(answer.output.contains("\nlimits:\n  --upload SIZE        largest upload (default:\n"))
+    #expect(answer.output.contains("\nvariable, for example --port by LIBRARY_PORT;\n"))
     #expect(answer.output.split(separator: "\n").allSatisfy { displayWidth(String($0)) <= 50 })
   }
 

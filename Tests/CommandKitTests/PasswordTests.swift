@@ -73,7 +73,7 @@ import Testing
       await remove()
         == Answer(
           errors:
-            "p: this would remove \\e[2J and its keys\n  hint: add --yes to do it without being asked\n",
+            "p: this would remove \\e[2J and its keys\n  hint: add --yes to confirm\n",
           code: 2))
   }
 }

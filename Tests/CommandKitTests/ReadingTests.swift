@@ -45,29 +45,29 @@ import Testing
 
   @Test(arguments: [
     ("bok list", "library has no command \"bok\"", "did you mean \"library book\"?"),
-    ("zebra", "library has no command \"zebra\"", "library --help lists what it has"),
+    ("zebra", "library has no command \"zebra\"", "list the commands: library --help"),
     ("book lsit", "library book has no command \"lsit\"", "did you mean \"library book list\"?"),
     ("book add x --titel y", "library book add has no option --titel", "did you mean --title?"),
     (
       "book add x --zebra", "library book add has no option --zebra",
-      "library book add --help lists what it has"
+      "list the options: library book add --help"
     ),
     (
       "book add x -v", "library book add has no option -v",
-      "library book add --help lists what it has"
+      "list the options: library book add --help"
     ),
     (
-      "--title y book add x", "--title belongs to a command",
-      "write it behind the command: library … --title"
+      "--title y book add x", "--title is an option of a command",
+      "put it after the command: library … --title"
     ),
-    ("book add", "ID is missing", "write library book add ID [options]"),
-    ("book add a b", "\"b\" is one word too many", "write library book add ID [options]"),
-    ("book add a --title", "--title needs a value", "write --title TEXT"),
+    ("book add", "ID is missing", "run library book add ID [options]"),
+    ("book add a b", "unexpected argument: \"b\"", "run library book add ID [options]"),
+    ("book add a --title", "--title needs a value", "use --title TEXT"),
     (
       "book add a --title --lent", "--title needs a value",
-      "a value that begins with a dash is written --title=--lent"
+      "for a value that begins with a dash, use --title=--lent"
     ),
-    ("book add a --title x --title y", "--title is given twice", "give it once"),
+    ("book add a --title x --title y", "--title is given twice", "remove one of the two"),
     ("book add a --title=", "--title \"\" is empty", nil),
     (
       "book add a --genre poerty", "--genre \"poerty\" is not one of novel, poetry, technical",
@@ -76,33 +76,33 @@ import Testing
     ("book add a --lent maybe", "--lent \"maybe\" is neither on nor off", nil),
     (
       "book add a --period 5", "--period \"5\" is not a duration",
-      "write it as 250ms, 90s, 10m, 24h or 30d"
+      "use a form such as 250ms, 90s, 10m, 24h or 30d"
     ),
     ("book add a --period 500d", "--period \"500d\" is not between 1s and 365d", nil),
     (
       "book lend a", "one of --member or --guest is missing",
-      "write library book lend ID (--member TEXT | --guest TEXT) [options]"
+      "run library book lend ID (--member TEXT | --guest TEXT) [options]"
     ),
     (
-      "book lend a --member x --guest y", "--member and --guest contradict each other",
-      "give one of --member or --guest"
+      "book lend a --member x --guest y", "--member and --guest cannot be combined",
+      "use one of --member or --guest"
     ),
-    ("book lend a --guest x --force=yes", "--force takes no value", "write --force alone"),
-    ("open --key k", "--key needs --certificate", "give both or none"),
+    ("book lend a --guest x --force=yes", "--force takes no value", "use --force without a value"),
+    ("open --key k", "--key needs --certificate", "use both or none"),
     ("open --port 0", "--port \"0\" is not between 1 and 65535", nil),
     (
-      "open --port +5", "--port \"+5\" is not a whole number", "write a number from 1 to 65535"
+      "open --port +5", "--port \"+5\" is not a whole number", "use a number from 1 to 65535"
     ),
     (
       "open --port 99999999999999999999", "--port \"99999999999999999999\" is not a whole number",
-      "write a number from 1 to 65535"
+      "use a number from 1 to 65535"
     ),
-    ("open --upload 5T", "--upload \"5T\" is not a size", "write it as 512, 64k, 10M or 1G"),
+    ("open --upload 5T", "--upload \"5T\" is not a size", "use a form such as 512, 64k, 10M or 1G"),
     (
       "open --allow 10.0.0.0/8 --allow x", "--allow \"x\" is not a network",
-      "write it as 10.0.0.0/8, fd00::/8 or 192.0.2.7"
+      "use a form such as 10.0.0.0/8, fd00::/8 or 192.0.2.7"
     ),
-    ("book find", "WORD is missing", "write library book find WORD …"),
+    ("book find", "WORD is missing", "run library book find WORD …"),
   ])
   func `a wrong command line is refused with a hint`(line: String, sentence: String, hint: String?)
     async
@@ -132,7 +132,7 @@ import Testing
     #expect(
       await library("open", environment: ["LIBRARY_PORT": "many"]).errors
         == "library: LIBRARY_PORT \"many\" is not a whole number\n"
-        + "  hint: write a number from 1 to 65535\n")
+        + "  hint: use a number from 1 to 65535\n")
     #expect(
       await library("open --key k", environment: ["LIBRARY_QUIET": "perhaps"]).errors
         == "library: LIBRARY_QUIET \"perhaps\" is neither on nor off\n")
@@ -157,7 +157,7 @@ import Testing
     #expect(await program.run(["--other", "go", "--one"], console: console) == .usage)
     #expect(
       text.text
-        == "p: --one and --other contradict each other\n  hint: give one of --one or --other\n")
+        == "p: --one and --other cannot be combined\n  hint: use one of --one or --other\n")
     #expect(program.declarationProblems == [])
   }
 

@@ -15,9 +15,9 @@ import Testing
       let said = try typed(shell, ["7K3M", "", ":// #\(code)", code, "a b", service])
       #expect(said.outputText.contains("this box is enrolled for acme"), "\(said.outputText)")
       for (line, count) in [
-        ("that is no enrolment code", 1), ("enrolment code is missing", 1),
-        ("what stands before the # is no address", 1),
-        ("that is no address", 1),
+        ("this is not an enrolment code", 1), ("no answer to: enrolment code", 1),
+        ("the text before # is not a web address", 1),
+        ("this is not a web address", 1),
       ] {
         #expect(
           said.outputText.split(separator: line, omittingEmptySubsequences: false).count == count + 1,
@@ -35,7 +35,7 @@ import Testing
     try withInvitation { shell, service, code in
       let setup = "regent setup --config box/agent.conf --state state --code -"
       for (typed, said) in [
-        ("", "enrolment code is missing"), ("ABC", "that is no enrolment code"),
+        ("", "enrolment code is missing"), ("ABC", "this is not an enrolment code"),
         ("\(service)#\(code)", "this box is enrolled for acme"),
       ] {
         let heard = try shell.type("printf '\(typed)' | \(setup) 2>&1").outputText
@@ -103,7 +103,7 @@ import Testing
       let end = try #require(text.split(separator: "end ").last).split(separator: " ")
       #expect(end.first == "6", "\(text)")
       #expect(try #require(Int(end[1].prefix { $0.isNumber })) < 15, "\(text)")
-      #expect(text.contains("check the address and its port, and that no firewall is between"), "\(text)")
+      #expect(text.contains("check the address and its port, and for a firewall in between"), "\(text)")
 
       // Other commands report it in the same way.
       try shell.get("printf 'a-secret\\n' > secret && chmod 600 secret")
@@ -121,7 +121,7 @@ import Testing
       let said = try shell.type("regent doctor")
       #expect(said.status == 1)
       #expect(said.outputText.contains("BAD   settings: this box is not set up yet"), "\(said.outputText)")
-      #expect(said.outputText.contains("hint: regent setup"), "\(said.outputText)")
+      #expect(said.outputText.contains("hint: run regent setup"), "\(said.outputText)")
       #expect(said.outputText.contains("regentctl requestor invite"), "\(said.outputText)")
       for command in ["pair", "status", "providers"] {
         let refused = try shell.refusal("regent \(command)")

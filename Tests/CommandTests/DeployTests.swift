@@ -202,7 +202,7 @@ import Testing
       }
       let typed = "sh -c 'set -a; . \(folder)/regentd.env; STATE_DIRECTORY=\(shell.state) exec regentd check'"
       let checked = try shell.get(typed)
-      #expect(checked.contains("database: \(shell.state)/regent.db is sound"))
+      #expect(checked.contains("database: \(shell.state)/regent.db is intact"))
       let wrong = "sed -i 's|^REGENT_LISTEN=.*|REGENT_LISTEN=nonsense|' regentd.env"
       try shell.get(wrong)
       let refused = try shell.refusal(typed)

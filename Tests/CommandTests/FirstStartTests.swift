@@ -19,7 +19,7 @@ import Testing
     try withTemporaryFolder { folder in
       let shell = Operator(folder: folder)
       let poor = server.socketURL.replacing("regent@", with: "poor@")
-      let others = "put the key there that the other services on this database have"
+      let others = "copy the key file of another node there"
       _ = try shell.ask(server, "CREATE ROLE poor LOGIN")
       let first = try refused(shell, poor)
       #expect(first.contains("GRANT USAGE, CREATE ON SCHEMA public TO poor"), "\(first)")

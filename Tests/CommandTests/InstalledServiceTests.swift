@@ -9,14 +9,14 @@ struct `root's commands beside an installed service` {
     try withMachine { shell in
       let said = try onMachine(shell, "regentctl restore copy.db --yes && regentd check")
       #expect(said.status == 0, "\(said.errorText)")
-      #expect(said.outputText.contains("/var/lib/regentd/regent.db is copy.db now"), "\(said.outputText)")
-      #expect(said.outputText.contains("database: /var/lib/regentd/regent.db is sound"), "\(said.outputText)")
+      #expect(said.outputText.contains("/var/lib/regentd/regent.db is restored from copy.db"), "\(said.outputText)")
+      #expect(said.outputText.contains("database: /var/lib/regentd/regent.db is intact"), "\(said.outputText)")
       #expect(
         said.errorText.contains(
-          "regentd: the installed service is taken: data in /var/lib/regentd, settings of /etc/regent/regentd.env"),
+          "regentd: using the installed service: data in /var/lib/regentd, settings of /etc/regent/regentd.env"),
         "\(said.errorText)")
       // The service's settings apply, and their mistakes are reported.
-      #expect(said.errorText.contains("regentd has no setting REGENT_LISTN"), "\(said.errorText)")
+      #expect(said.errorText.contains("there is no setting REGENT_LISTN"), "\(said.errorText)")
       #expect(try shell.type("test -e .local/state/regent/regent.db").status == 1)
       #expect(try shell.get("find lib/regentd ! -user nobody") == "")
     }
@@ -27,7 +27,7 @@ struct `root's commands beside an installed service` {
       try shell.get("mkdir -p .local/state && mv own .local/state/regent")
       let said = try onMachine(shell, "regentd check")
       #expect(
-        said.errorText.contains("/.local/state/regent is taken, and not the installed service's"), "\(said.errorText)")
+        said.errorText.contains("/.local/state/regent, not the installed service's"), "\(said.errorText)")
       #expect(said.errorText.contains("STATE_DIRECTORY=/var/lib/regentd regentd check"))
       // A variable given for one command decides.
       let named = try onMachine(shell, "STATE_DIRECTORY=/var/lib/regentd regentd check")

@@ -62,7 +62,7 @@ import Testing
         #expect(try authorized(box) == 200)
         try check(oldToken, shell)
         try check(try box.mediaToken(device: "box-1", resource: "news-1"), shell)
-        #expect(try shell.get("regentctl doctor").contains("every row is signed as it must be"))
+        #expect(try shell.get("regentctl doctor").contains("all signatures are valid"))
 
         // Revoking the rows' key is the one change that ends the sign-in.
         let new = try shell.get("grep -o '\"publicKey\":\"[^\"]*' new.json | cut -d '\"' -f 4")

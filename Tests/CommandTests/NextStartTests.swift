@@ -64,7 +64,7 @@ import Testing
         "regentd check --web \(packageFolder())/web \((tls + url).joined(separator: " "))")
       #expect(check.status == 1)
       #expect(
-        check.errorText.contains("\(folder)/pem is for other.example.org, and phones open tv.example.org"),
+        check.errorText.contains("\(folder)/pem is for other.example.org, but phones open tv.example.org"),
         "\(check.errorText)")
       try withService(tls[0], tls[1], tls[2], tls[3], url[0], url[1], in: folder) { service in
         func doctor() throws -> String { try shell.type("regentctl doctor | grep -A1 certificate:").outputText }
@@ -81,11 +81,11 @@ import Testing
         try makeExpired(folder)
         try expectDoctor(says: "has expired at 2025-02-01T00:00:00Z")
         try make(folder, "-days 90 -addext subjectAltName=DNS:tv.example.org")
-        try expectDoctor(says: "was replaced, and the service still uses the one before")
+        try expectDoctor(says: "was replaced, but the service still uses the old one")
         service.program.signal(SIGHUP)
         _ = try eventually("the reload") { try service.log.contains(" reloaded") ? true : nil }
         // The certificate is self-signed, so that no authority of this machine has signed it.
-        try expectDoctor(says: "warn  certificate: \(folder)/pem: this machine's authorities do not")
+        try expectDoctor(says: "warn  certificate: \(folder)/pem is not trusted by this machine's certificate")
         try make(folder, "-days 3 -addext subjectAltName=DNS:tv.example.org")
         service.program.signal(SIGHUP)
         _ = try eventually("the reload") { try doctor().contains("expires at") ? true : nil }
@@ -113,11 +113,11 @@ import Testing
       #expect(check.status == 0, "\(check.errorText)")
       #expect(
         check.errorText == """
-          regentd: warning: regentd has no setting REGENT_LISTN: it has no effect
+          regentd: warning: there is no setting REGENT_LISTN: it has no effect
             hint: did you mean REGENT_LISTEN?
-          regentd: warning: regentd has no setting REGENT_PUBLIC_ULR: it has no effect
+          regentd: warning: there is no setting REGENT_PUBLIC_ULR: it has no effect
             hint: did you mean REGENT_PUBLIC_URL?
-          regentd: warning: regentd has no setting REGNT_TLS_KEY: it has no effect
+          regentd: warning: there is no setting REGNT_TLS_KEY: it has no effect
             hint: did you mean REGENT_TLS_KEY?
 
           """)
@@ -126,9 +126,9 @@ import Testing
         "--listen", "*:0", "--public-url", "https://tv.example.org", environment: more, in: folder
       ) { service in
         let doctor = try shell.get("regentctl doctor | grep -A1 settings:")
-        #expect(doctor.contains("warn  settings: regentd has no setting REGENT_LISTN"), "\(doctor)")
-        #expect(doctor.contains("--public-url says https, and the service speaks plain http on "), "\(doctor)")
-        #expect(try service.log.contains("warning setting reason=\"regentd has no setting REGENT_LISTN"))
+        #expect(doctor.contains("warn  settings: there is no setting REGENT_LISTN"), "\(doctor)")
+        #expect(doctor.contains("--public-url has https, but the service has no certificate on "), "\(doctor)")
+        #expect(try service.log.contains("warning setting reason=\"there is no setting REGENT_LISTN"))
       }
     }
   }

@@ -64,26 +64,26 @@ import Testing
     }
     #expect(
       said([], isWanted: false) == [
-        "warning: there is no synchronous standby: when the server is lost, so is what it acknowledged last"
+        "warning: there is no synchronous standby: if the server is lost, its latest changes are lost, too"
       ])
     #expect(
       said([standby("db-2", "streaming", "async")], isWanted: false) == [
-        "warning: there is no synchronous standby: when the server is lost, so is what it acknowledged last"
+        "warning: there is no synchronous standby: if the server is lost, its latest changes are lost, too"
           + "; not synchronous: db-2"
       ])
     #expect(
-      said([]) == ["bad: synchronous_standby_names is set, and no standby is connected: changes wait for it"])
+      said([]) == ["bad: synchronous_standby_names is set, but no standby is connected: all changes wait"])
     #expect(
       said([standby("db-2", nil, nil)]) == [
-        "good: changes wait for a standby; whether db-2 streams, this role may not see"
+        "good: commits wait for a standby; this role may not see whether db-2 streams"
       ])
     #expect(
       said([standby("db-2", "streaming", "quorum"), standby("db-3", "catchup", "potential")]) == [
-        "good: db-2 has what is acknowledged", "warning: db-3 does not stream: it is in the state “catchup”",
+        "good: db-2 has all acknowledged changes", "warning: db-3 does not stream: it is in the state “catchup”",
       ])
     #expect(
       said([standby("db-2", "streaming", "async"), standby("db-3", "startup", "sync")]) == [
-        "bad: no standby that changes wait for streams; not synchronous: db-2",
+        "bad: no synchronous standby is streaming; not synchronous: db-2",
         "warning: db-3 does not stream: it is in the state “startup”",
       ])
   }
@@ -93,8 +93,8 @@ import Testing
     #expect(!ServerUpkeep.findings(of: server).contains { $0.check == "database-locks" })
     (server.strangers, server.ending) = (["the role “x” (process 7)"], "SELECT pg_terminate_backend(7)")
     let found = ServerUpkeep.findings(of: server).first { $0.check == "database-locks" }
-    #expect(found?.status == .bad && found?.detail.hasPrefix("the role “x” (process 7) may not write here") == true)
-    #expect(found?.fix == "SELECT pg_terminate_backend(7); then let nobody else connect to the database")
+    #expect(found?.status == .bad && found?.detail.hasPrefix("the role “x” (process 7) has no write access") == true)
+    #expect(found?.fix == "SELECT pg_terminate_backend(7); then allow only the service to connect to the database")
   }
 
   @Test func `clocks that differ by more than two seconds are reported`() {
@@ -104,13 +104,13 @@ import Testing
       return ServerUpkeep.findings(of: server).filter { $0.check == "database-clock" }.map(\.detail)
     }
     #expect(said(.seconds(1)).isEmpty && said(.seconds(-1)).isEmpty)
-    #expect(said(.milliseconds(2_900)) == ["the clocks of this machine and the server are 2 s apart"])
-    #expect(said(.milliseconds(-3_100)) == ["the clocks of this machine and the server are 3 s apart"])
+    #expect(said(.milliseconds(2_900)) == ["the clocks of this machine and the database server differ by 2 s"])
+    #expect(said(.milliseconds(-3_100)) == ["the clocks of this machine and the database server differ by 3 s"])
   }
 
   @Test func `a slow write is reported`() {
     #expect(ServerUpkeep.findings(ofWritingIn: .milliseconds(249)).isEmpty)
     let slow = ServerUpkeep.findings(ofWritingIn: .milliseconds(612))
-    #expect(slow.map(\.detail) == ["a change took 612 ms until it was safe, and nodes take turns"])
+    #expect(slow.map(\.detail) == ["a commit took 612 ms, and the nodes commit one after the other"])
   }
 }

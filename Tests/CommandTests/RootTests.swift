@@ -17,7 +17,7 @@ struct `root's commands on the service user's data` {
       }
       // The second restore kept the first database.
       #expect(try shell.get("ls other | grep -c before-") == "1")
-      #expect(try shell.get("regentd check \(options)").contains("rows: every row is signed"))
+      #expect(try shell.get("regentd check \(options)").contains("rows: all signatures are valid"))
     }
   }
 
@@ -26,7 +26,7 @@ struct `root's commands on the service user's data` {
       for start in ["serve --listen 127.0.0.1:0", "serve --database other/regent.db"] {
         let said = try shell.refusal("STATE_DIRECTORY=$HOME/other regentd \(start)")
         #expect(said.contains("belongs to user nobody") || said.contains("regent.db"), "\(said)")
-        #expect(said.contains("hint: type the same as that user: sudo -u nobody …"), "\(said)")
+        #expect(said.contains("hint: run the command as that user: sudo -u nobody …"), "\(said)")
         #expect(!said.contains("chown"))
       }
       #expect(try shell.get("find other ! -user nobody") == "")
@@ -40,7 +40,7 @@ struct `root's commands on the service user's data` {
       let before = try shell.get(traces)
       #expect(
         try shell.get("STATE_DIRECTORY=$HOME/other regentd check").contains(
-          "database: \(shell.folder)/other/regent.db is sound"))
+          "database: \(shell.folder)/other/regent.db is intact"))
       #expect(try shell.get(traces) == before)
     }
   }

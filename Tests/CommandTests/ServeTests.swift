@@ -34,7 +34,7 @@ import Testing
       }
       let none = try start(from: folder)
       #expect(none.status == 1)
-      #expect(none.errorText.contains("there is no folder with the phone's pages"))
+      #expect(none.errorText.contains("the folder with the phone's pages was not found"))
       #expect(none.errorText.contains("--web FOLDER"))
 
       let copied = try run("cp", ["-r", packageFolder() + "/web", "\(folder)/web"])
@@ -129,8 +129,8 @@ import Testing
       #expect(second.outputText == "")
       #expect(
         second.errorText == """
-          regentd: something is already listening on 127.0.0.1:\(port)
-            hint: stop it, or choose another address with --listen
+          regentd: another program is already listening on 127.0.0.1:\(port)
+            hint: stop that program, or choose another address with --listen
 
           """)
       #expect(try fetch("\(service.url)/healthz").status == 200)
@@ -195,7 +195,7 @@ import Testing
       let log = try service.log
       #expect(
         log.contains(
-          #" warning plain-http url=http://tv.example.org hint="sign-in is not encrypted""#))
+          #" warning plain-http url=http://tv.example.org hint="passwords are not encrypted on the network""#))
     }
   }
 
@@ -290,7 +290,7 @@ import Testing
           for (place, message) in said.enumerated() {
             let wanted =
               place.isMultiple(of: 2)
-              ? "EXTEND_TIMEOUT_USEC=300000000" : "STATUS=bringing the database to this version: "
+              ? "EXTEND_TIMEOUT_USEC=300000000" : "STATUS=migrating the database: "
             #expect(message.hasPrefix(wanted), "\(said)")
           }
           let requestors = try shell.get("regentctl requestor list")

@@ -36,9 +36,9 @@ import Testing
         ])
       #expect(said.status == 0, "\(said.outputText)")
       for (line, count) in [
-        ("nonsense is not an address of the web", 1), ("write it as http://192.168.1.2", 1),
-        ("LAN-ADDRESS stands for an address of this machine", 1),
-        ("bad id is not a valid name", 2), ("maybe is none of code, key and none", 1),
+        ("nonsense is not a web address", 1), ("type it as http://192.168.1.2", 1),
+        ("LAN-ADDRESS is a placeholder", 1),
+        ("bad id is not a valid name", 2), ("maybe is not one of the answers", 1),
         ("requestor: a short id for the publisher of the apps", 2),
       ] {
         #expect(said.outputText.components(of: line) == count, "\(line): \(said.outputText)")
@@ -50,7 +50,7 @@ import Testing
     try withSetUp { shell, _ in
       let said = try typed(shell, Array(repeating: "nonsense", count: 9))
       #expect(said.status == 2, "\(said.status)")
-      #expect(said.outputText.components(of: "nonsense is not an address of the web") == 5, "\(said.outputText)")
+      #expect(said.outputText.components(of: "nonsense is not a web address") == 5, "\(said.outputText)")
       let option = try typed(shell, [""], "\(Self.setup) --public-url http://LAN-ADDRESS:8787")
       #expect(option.status == 2 && !option.outputText.contains("that phones open"), "\(option.outputText)")
     }
@@ -60,7 +60,7 @@ import Testing
     try withSetUp { shell, _ in
       for host in ["10.255.254.253", "[fd12:3456:789a::1]"] {
         let said = try shell.refusal("\(Self.setup) --public-url http://\(host):8787 < /dev/null")
-        #expect(said.contains("\(host) is no address of this machine"), "\(said)")
+        #expect(said.contains("\(host) is not an address of this machine"), "\(said)")
         #expect(said.contains("--elsewhere"), "\(said)")
         for own in try shell.get("hostname -I").split(separator: " ").prefix(1) {
           #expect(said.contains(own), "\(own): \(said)")
@@ -79,7 +79,8 @@ import Testing
       let other = "http://10.255.254.254:18788"
       let said = try typed(shell, [other, other, "", "", ""])
       #expect(
-        said.status == 0 && said.outputText.components(of: "is no address of this machine") == 1, "\(said.outputText)")
+        said.status == 0 && said.outputText.components(of: "is not an address of this machine") == 1,
+        "\(said.outputText)")
       #expect(try shell.get("cat settings").contains("REGENT_PUBLIC_URL=\(other)"))
     }
   }
@@ -93,23 +94,24 @@ import Testing
       let free = try freePort()
       let start = "# where\nREGENT_LISTEN=127.0.0.1:\(taken)\n"
       try writeFile("\(folder)/settings", start.utf8, mode: 0o600)
-      let taking = "127.0.0.1:\(taken) is taken by python3 (process \(holder.program.pid))"
+      let taking = "127.0.0.1:\(taken) is already used by python3 (process \(holder.program.pid))"
 
       // The service does not run yet. The reason is given, with a hint.
       let why = try shell.refusal("\(Self.setup) < /dev/null")
       #expect(why.contains(taking) && why.contains("--listen 127.0.0.1:"), "\(why)")
       let same = try shell.refusal("\(Self.setup) --listen '*:\(taken)' < /dev/null")
-      #expect(same.contains("*:\(taken) is taken by python3"), "\(same)")
+      #expect(same.contains("*:\(taken) is already used by python3"), "\(same)")
       #expect(try shell.get("cat settings") + "\n" == start)
       let moved = try shell.type("\(Self.setup) --listen 127.0.0.1:\(free) < /dev/null")
       #expect(moved.outputText.contains("+ REGENT_LISTEN=127.0.0.1:\(free)"), "\(moved.outputText) \(moved.errorText)")
-      #expect(moved.errorText.contains("the service does not run yet"), "\(moved.errorText)")
+      #expect(moved.errorText.contains("the service is not running"), "\(moved.errorText)")
       #expect(try shell.get("cat settings") == "# where\nREGENT_LISTEN=127.0.0.1:\(free)")
 
       // At a terminal a free port is offered, and Return accepts it.
       try writeFile("\(folder)/settings", start.utf8, mode: 0o600)
       let asked = try typed(shell, ["127.0.0.1:\(taken)", ""])
-      #expect(asked.outputText.components(of: "where the service listens instead") == 2, "\(asked.outputText)")
+      let question = "another address and port for the service to listen on"
+      #expect(asked.outputText.components(of: question) == 2, "\(asked.outputText)")
       let settings = try shell.get("cat settings")
       #expect(settings.hasPrefix("# where\nREGENT_LISTEN=127.0.0.1:") && settings + "\n" != start, "\(settings)")
 

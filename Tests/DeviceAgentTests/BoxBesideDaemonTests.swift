@@ -42,7 +42,7 @@ import Testing
       #expect(insisting.status == 2)
       #expect(insisting.errorText.contains("with another --requestor, --state"))
       let doctor = try await box.run(["doctor", "--state", other])
-      #expect(doctor.outputText.contains("note  daemon: it runs with another --state"))
+      #expect(doctor.outputText.contains("note  daemon: the daemon runs with another --state"))
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }
@@ -105,7 +105,7 @@ import Testing
       #expect(stranger.status == 1)
       #expect(stranger.errorText.contains("as user nobody; this user may not write there"))
       #expect(
-        stranger.errorText.contains("type: sudo regent pair --socket \(folder)/theirs/s, or"))
+        stranger.errorText.contains("run sudo regent pair --socket \(folder)/theirs/s, or"))
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }

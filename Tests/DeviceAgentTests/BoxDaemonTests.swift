@@ -80,7 +80,7 @@ import Testing
       #expect(second.status == 1)
       #expect(
         second.errorText.hasPrefix(
-          "regent: something is already listening on unix:\(folder)/regent/"))
+          "regent: another program is already listening on unix:\(folder)/regent/"))
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
       #expect(realPath("\(folder)/regent") == nil)
@@ -99,7 +99,7 @@ import Testing
         folder, "http://127.0.0.1:1", more: ["REGENT_AGENT_SOCKET": "\(folder)/admin.sock"])
       let wrong = try await box.run(["status"])
       #expect(wrong.status == 1)
-      #expect(wrong.errorText.contains("is not the daemon of this version"))
+      #expect(wrong.errorText.contains("is not a daemon of this version"))
       #expect(wrong.errorText.contains("check --socket and REGENT_AGENT_SOCKET"))
     }
   }
@@ -162,7 +162,7 @@ import Testing
     if status == 403 {
       let hint = try #require(try JSONValue(reading: response.body)["error"]?["hint"]?.string)
       #expect(
-        hint == "add to agent.conf: allow = user:\(user) token=\(resource) and then type: "
+        hint == "add to agent.conf: allow = user:\(user) token=\(resource); then run "
           + "systemctl restart regent")
     }
     #expect(response.header(.cacheControl) == "no-store")

@@ -41,9 +41,9 @@ import Testing
     try await withDaemon { box, _ in
       let end = try await box.run(["metadata", "zip"])
       #expect(end.status == 1)
-      #expect(end.errorText.contains("the service tells no zip of this viewer"))
+      #expect(end.errorText.contains("the service has no zip of this viewer for this app"))
       // A viewer in front of the box has no `regentctl`.
-      #expect(end.errorText.contains("hint: ask whoever runs the service to let the apps of "))
+      #expect(end.errorText.contains("hint: ask the service's operator to let the apps of "))
       #expect(!end.errorText.contains("regentctl"), "\(end.errorText)")
     }
   }

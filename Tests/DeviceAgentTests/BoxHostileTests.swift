@@ -115,7 +115,7 @@ import Testing
       let box = try Box(folder, "http://127.0.0.1:1")
       let end = try await box.run(["status", "--socket", socket])
       #expect(end.status == 1)
-      #expect(end.errorText.contains("the daemon has too much to do on \(socket): try again"))
+      #expect(end.errorText.contains("the daemon on \(socket) is overloaded: try again"))
     }
   }
 

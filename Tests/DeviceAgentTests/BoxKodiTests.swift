@@ -40,7 +40,9 @@ import Testing
 
       let alone = try start(box, play, output: "alone")
       #expect(try await eventually("the end") { alone.poll() } == 0, "\(box.printed("alone.err"))")
-      #expect(box.printed("alone").hasPrefix("dialog no daemon listens on \(folder)/regent/agent.sock"))
+      #expect(
+        box.printed("alone").hasPrefix(
+          "dialog the daemon is not running: no program listens on \(folder)/regent/agent.sock"))
 
       let daemon = try box.start(["daemon"], output: "daemon")
       try await box.daemonListens()

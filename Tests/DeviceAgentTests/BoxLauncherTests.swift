@@ -95,7 +95,7 @@ import Testing
       let refused = try await box.run(["providers"])
       #expect(refused.errorText.contains("--secret-file: \(folder)/secret is empty"))
       let bare = try await box.run([])
-      #expect(bare.status == 0 && bare.outputText.hasPrefix("regent: signs this box in"))
+      #expect(bare.status == 0 && bare.outputText.hasPrefix("regent: sign this box in"))
     }
   }
 }

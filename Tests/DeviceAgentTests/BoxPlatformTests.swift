@@ -41,9 +41,10 @@ struct `The platform account between programs` {
       let listed = try await box.run(["sso", "permissions", "--json"])
       #expect(try JSONValue(reading: listed.output).array?.count == 3)
       let doctor = try await box.run(["doctor"])
-      #expect(doctor.outputText.contains("user \(AppUser.stranger) asked 1 times for REF30 and is no app"))
+      #expect(
+        doctor.outputText.contains("user \(AppUser.stranger) asked 1 times for REF30, but is not an app in agent.conf"))
       let status = try await box.run(["sso", "status"])
-      #expect(status.outputText.contains("user \(AppUser.stranger) asked for REF30 and is no app"))
+      #expect(status.outputText.contains("user \(AppUser.stranger) asked for REF30, but is not an app in agent.conf"))
       #expect(try await box.run(["sso", "grant", "nobody-of-that-name"]).status == 2)
     }
   }
@@ -71,7 +72,7 @@ struct `The platform account between programs` {
       // A denial takes effect even when it cannot be written: a folder is in place of the file.
       _ = try await box.shell("rm state/platform/permissions && mkdir -m 700 state/platform/permissions")
       let denied = try await box.run(["sso", "deny", "one"])
-      #expect(denied.status == 1 && denied.errorText.contains("could not be kept"))
+      #expect(denied.status == 1 && denied.errorText.contains("could not be stored"))
       #expect(try await box.ask("status", as: AppUser.first)["permission"] == "denied")
     }
   }

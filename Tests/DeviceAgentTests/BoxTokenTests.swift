@@ -15,8 +15,8 @@ import Testing
       let told = try await box.run(["authorize", "ppv"])
       #expect(told.status == 4)
       #expect(told.errorText.contains("\"ppv\" may not be watched: Not in your package\n"))
-      #expect(told.errorText.contains("up to Sample TV"))
-      #expect(told.errorText.contains("regent preauthorize"))
+      #expect(told.errorText.contains("the provider's rules do not allow this title"))
+      #expect(told.errorText.contains("regentctl entitle list "))
       // Without a rule there is no reason to report.
       let untold = try await box.run(["token", "channel-9", "--json"])
       #expect(untold.status == 4)

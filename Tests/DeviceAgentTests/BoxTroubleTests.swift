@@ -79,7 +79,7 @@ import Testing
       let event = try await box.event("error")
       #expect(event["code"]?.string == "busy")
       #expect(event["message"]?.string == "the service is busy")
-      #expect(event["hint"]?.string == "it asks to wait 2 s; the code stays valid")
+      #expect(event["hint"]?.string == "try again in 2 s; the code stays valid")
       try await service.service.approve(wire)
       busy.withLock { $0 = false }
       #expect(try await eventually("the end") { program.poll() } == 0)

@@ -58,14 +58,14 @@ import Testing
       let response = try await Self.ask("POST", "/v1/header", body.bytes(), as: user)
       return try JSONValue(reading: response.body)["error"]?["hint"]?.string
     }
-    let end = " and then type: systemctl restart regent"
+    let end = "; then run systemctl restart regent"
     #expect(
       try await hint(2, "GET", "/api/v1/authorize")
         == "add to agent.conf: allow = user:\(Accounts.title(of: 2)) header token=*" + end)
     #expect(
       try await hint(5, "GET", "/api/v1/checkauthn")
         == "add to agent.conf: allow = user:\(Accounts.title(of: 5)) header=GET:/api/v1/checkauthn" + end)
-    #expect(try await hint(4, "DELETE", "/api/v1/logout")?.hasPrefix("no permission gives it") == true)
+    #expect(try await hint(4, "DELETE", "/api/v1/logout")?.hasPrefix("no permission allows it") == true)
     #expect(
       try await hint(6, "DELETE", "/api/v1/logout")
         == "add to agent.conf: allow = user:\(Accounts.title(of: 6)) header" + end)

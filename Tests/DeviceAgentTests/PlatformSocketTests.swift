@@ -178,7 +178,7 @@ struct PlatformSocketTests {
     #expect(lines.withLock { $0.count } == CappedLines.limit.burst + 201)
     time.withLock { $0 = 2_000_000_000 }
     capped.note("refused", of: "user 1001")
-    #expect(lines.withLock { $0.suffix(2) } == ["900 lines about user 1001 were left out", "refused"])
+    #expect(lines.withLock { $0.suffix(2) } == ["900 more lines about user 1001 were not written", "refused"])
     // The log lines of all users together have a limit, too.
     lines.withLock { $0 = [] }
     for user in 0..<10_000 { capped.note("refused", of: "user \(user)") }

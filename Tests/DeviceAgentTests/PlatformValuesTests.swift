@@ -56,8 +56,8 @@ struct AppRuleTests {
     (["one user:1001 requestor:acme", "two user:1001 requestor:news requestor:acme"], "agent.conf line 1"),
     (["one user:1001 requestor:acme", "x user:7 requestor:a", "two user:1001 group:77 requestor:acme"], "line 1"),
     (["one requestor:acme socket:s", "two user:1001 requestor:acme socket:s"], "line 1"),
-    (["one user:1001 requestor:acme", "two user:65534 requestor:acme"], "shows every user"),
-    (["one group:65534 user:1001 requestor:acme"], "shows every user"),
+    (["one user:1001 requestor:acme", "two user:65534 requestor:acme"], "overflow user or group"),
+    (["one group:65534 user:1001 requestor:acme"], "overflow user or group"),
   ])
   func `an app line that could never match is refused with its place`(lines: [String], says: String) {
     let placed = lines.enumerated().map { (text: $0.element, place: "agent.conf line \($0.offset + 1)") }
@@ -137,7 +137,7 @@ struct PermissionTests {
       try writeFile("\(folder)/permissions", text.utf8)
       let store = try PermissionStore(folder: folder)
       #expect(store.decisions == [:])
-      #expect(store.trouble?.contains("asked about again") == true)
+      #expect(store.trouble?.contains("must ask the viewer again") == true)
     }
   }
 
@@ -151,7 +151,7 @@ struct PermissionTests {
       #expect(isChanged)
       let store = try PermissionStore(folder: folder)
       #expect(store.permission(of: kodi) == .undetermined)
-      #expect(store.trouble?.contains("asked about again") == true)
+      #expect(store.trouble?.contains("must ask the viewer again") == true)
       // Later decisions are stored in a new file.
       try store.decide(.denied, kodi)
       #expect(try PermissionStore(folder: folder).permission(of: kodi) == .denied)

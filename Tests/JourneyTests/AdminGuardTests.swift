@@ -105,14 +105,14 @@ import Testing
       }
     }
     let none = try await backups().map(\.detail)
-    #expect(none == ["no backup was ever made of this service"])
+    #expect(none == ["this service has never been backed up"])
     let fresh = try await finding(after: 0).map(\.status)
     #expect(fresh == [.good])
     let recent = try await finding(after: 6).map(\.status)
     #expect(recent == [.good])
     let old = try #require(try await finding(after: 8).first)
     #expect(old.status == .warning && old.detail.contains("8 days old"), "\(old)")
-    #expect(old.fix?.hasPrefix("regentctl backup") == true)
+    #expect(old.fix?.hasPrefix("run regentctl backup") == true)
   }
 
   @Test func `a box sees the decision of an operator with its next request`() async throws {

@@ -59,7 +59,7 @@ import Testing
       },
       Denial(
         "the account was disabled", .authenticationSessionInvalidated,
-        details: "the account is disabled: ask whoever runs the service", message: nobody
+        details: "the account is disabled at the provider: signing in again will not help", message: nobody
       ) { service, _ in
         try await service.account { $0.isDisabled = true }
       },
@@ -69,7 +69,7 @@ import Testing
       },
       Denial(
         "the integration was switched off", .authenticationSessionInvalidated,
-        details: "this app does not work with that provider (any more)", message: nobody
+        details: "this app may not use this provider: the integration is off or was removed", message: nobody
       ) { service, _ in
         try await service.integrate { $0.enabled = false }
       },

@@ -68,7 +68,7 @@ import Testing
       let full = try await ask("e")
       #expect(full.status == 503)
       #expect(full.header("retry-after") == "30")
-      #expect(full.text.contains("as many codes are waiting for an answer as may (4)"))
+      #expect(full.text.contains("the limit of 4 waiting codes is reached"))
       #expect(service.core.codes.pending == 4)
       // With two requestors the share is two codes: at the cap a requestor with two or more codes is refused, and one
       // with fewer may still add codes.

@@ -162,7 +162,7 @@ private final class OtherClocksStore: ForwardingStore {
       #expect(try await ready(nodes.a) == 200)
       let doctor = try await eventually("node A learns that node B is out of service") {
         let said = try await AdminSocket(nodes.a.core).send("GET", "/v1/doctor").text
-        return said.contains("it is out of service") ? said : nil
+        return said.contains("this node serves no requests") ? said : nil
       }
       #expect(doctor.contains("its clock is 400 s behind the database's"), "\(doctor)")
       off.withLock { $0 = .zero }
@@ -183,14 +183,14 @@ private final class OtherClocksStore: ForwardingStore {
     }
     #expect(
       try said(("a", 0), ("b", 90), ("c", 5)) == [
-        "bad node b: its clock is 90 s ahead of the database's, and most others agree on another time: it is out of"
-          + " service", "warning node c: its clock is 5 s ahead of the database's",
+        "bad node b: its clock is 90 s ahead of the database's, and most nodes agree on another time: this node"
+          + " serves no requests", "warning node c: its clock is 5 s ahead of the database's",
       ])
     #expect(
       try said(("a", -90), ("b", -91))
         == ["a", "b"].enumerated().map { number, name in
-          "bad node \(name): its clock is \(90 + number) s behind the database's, and nobody can tell which is wrong: it"
-            + " serves"
+          "bad node \(name): its clock is \(90 + number) s behind the database's, and it is unknown which of the two is"
+            + " wrong: the node keeps serving"
         })
   }
 }

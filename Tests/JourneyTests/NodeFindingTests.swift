@@ -101,9 +101,9 @@ private final class SilentNodesStore: ForwardingStore {
     let found = try NodeFindings.findings(about: [node("a", tv), node("b", other), node("c", tv)])
     #expect(
       found.map { "\($0.status) \($0.check): \($0.detail)" } == [
-        "bad nodes: their public addresses differ, and none takes the tokens of another: \(other) at b; \(tv) at a, c"
+        "bad nodes: the nodes have different public addresses, so they refuse each other's tokens: \(other) at b; \(tv) at a, c"
       ])
-    #expect(found.first?.fix == "start all of them with the same --public-url, that of the load balancer")
+    #expect(found.first?.fix == "start all nodes with the load balancer's address as --public-url")
   }
 
   @Test(arguments: Ground.allCases)
@@ -120,9 +120,9 @@ private final class SilentNodesStore: ForwardingStore {
     ])
     #expect(
       found.map { "\($0.check): \($0.detail)" } == [
-        "node a: it has said nothing for 90 s", "node b: its clock is 2 s behind the database's",
+        "node a: no sign of life for 90 s", "node b: its clock is 2 s behind the database's",
         "node c: its clock is 3 s ahead of the database's",
-        "nodes: they are of versions that do not serve together: 0.2.0, 0.2.9, 0.4.0",
+        "nodes: the nodes have incompatible versions: 0.2.0, 0.2.9, 0.4.0",
       ])
     #expect(found.allSatisfy { $0.status == .warning && $0.fix != nil })
     #expect(!NodeFindings.isOneReleaseApart(["0.9.0", "1.0.0"]))

@@ -43,7 +43,7 @@ import Testing
       #expect(try await paired.post("revoke", [("token", tokens.access)]).status == 200)
       service.clock.pass(.seconds(31 * 86_400))
       let said = try await admin.send("GET", "/v1/doctor").text
-      let named = ["Never", "API", "Stranger", "Paired"].filter { said.contains("ever paired with \\\"\($0)\\\"") }
+      let named = ["Never", "API", "Stranger", "Paired"].filter { said.contains("signed in with \\\"\($0)\\\"") }
       #expect(named == ["Never", "Stranger"])
     }
   }
@@ -52,7 +52,7 @@ import Testing
     let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
-      #expect(try await !admin.send("GET", "/v1/doctor").text.contains("get no codes"))
+      #expect(try await !admin.send("GET", "/v1/doctor").text.contains("its OAuth clients cannot sign in"))
       let box = try await OAuthBox(service, client)
       #expect(try await box.post("device_authorization", []).error == "unauthorized_client")
       #expect(try await admin.send("GET", "/v1/doctor").text.contains("--number-matching off"))

@@ -101,7 +101,7 @@ import Testing
     try await withBox { service, box in
       let asked = try await box.preview(Sample.promotion)
       #expect(asked.status == 400)
-      #expect(asked["details"] == "this temporary pass wants to know for whom it is")
+      #expect(asked["details"] == "this temporary pass needs the viewer's identity")
       let me: KeyValuePairs = ["generic_data": #"{"email":"ABCD"}"#]
       #expect(try await box.preview(Sample.promotion, me).status == 204)
       #expect(try await box.authorize("a").status == 200)

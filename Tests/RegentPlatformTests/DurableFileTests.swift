@@ -88,7 +88,7 @@ import Testing
       try writeFile(path, [1], mode: wide)
       let error = #expect(throws: FileError.self) { try DurableFile.read(path, limit: 10) }
       #expect(error?.kind == .modeTooWide(found: wide, allowed: 0o600))
-      #expect(error?.hint == "type: chmod 600 '\(path)'")
+      #expect(error?.hint == "run chmod 600 '\(path)'")
       #expect(try DurableFile.read(path, limit: 10, widest: nil) == [1])
     }
   }
@@ -289,7 +289,7 @@ import Testing
       try PrivateDirectory.ensure("\(folder)/a/b/c")
       #expect(unsafe chmod("\(folder)/a/b/c", 0o755) == 0)
       let wide = #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/a/b/c") }
-      #expect(wide?.hint == "type: chmod 700 \(folder)/a/b/c")
+      #expect(wide?.hint == "run chmod 700 \(folder)/a/b/c")
       try PrivateDirectory.ensure("\(folder)/a/b/c", widest: 0o755)
       #expect(unsafe symlink("a", "\(folder)/link") == 0)
       #expect(throws: FileError.self) { try PrivateDirectory.ensure("\(folder)/link") }

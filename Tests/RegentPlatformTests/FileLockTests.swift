@@ -116,7 +116,7 @@ import Testing
       try writeFile(path, [], mode: 0o644)
       let error = #expect(throws: FileError.self) { _ = try FileLock(at: path) }
       #expect(error?.kind == .modeTooWide(found: 0o644, allowed: 0o600))
-      #expect(error?.hint == "type: chmod 600 '\(path)'")
+      #expect(error?.hint == "run chmod 600 '\(path)'")
     }
   }
 

@@ -63,7 +63,7 @@ struct FilesTests {
         try Database(things(at: "\(folder)/things.db"))
       }
       let real = try #require(realPath(folder))
-      #expect(error?.hint == "type: chmod 600 \(real)/\(name)")
+      #expect(error?.hint == "run chmod 600 \(real)/\(name)")
       #expect(mode("\(folder)/\(name)") == 0o644)
     }
   }
@@ -75,7 +75,7 @@ struct FilesTests {
         try Database(things(at: "\(folder)/things.db"))
       }
       let real = try #require(realPath(folder))
-      #expect(error?.hint == "type: chmod 700 \(real)")
+      #expect(error?.hint == "run chmod 700 \(real)")
     }
   }
 

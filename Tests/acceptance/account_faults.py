@@ -35,7 +35,7 @@ def a_full_disk_of_the_box_loses_no_decision(world, apps):
             except OSError:
                 pass
         said = world.regent("sso", "grant", app.name, fails=True)
-        assert "could not be kept" in said, said
+        assert "could not be stored" in said, said
         assert app.ask("platform", "APP")["permission"] == "undetermined", "granted, and not on the disk"
         assert apps[4].ask("platform", "APP")["permission"] == "granted", "another's decision is gone"
         world.kill_daemon()

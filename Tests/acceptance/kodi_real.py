@@ -112,7 +112,7 @@ def remote(stage):
     box.press("Back")
     fails(box, answer, "cancelled")
     box.builtin("RunScript(script.regent,sign-in)")
-    until("the program says it", lambda: "the service does not take this code" in box.text(9), 20)
+    until("the program says it", lambda: "this code is wrong, used or expired" in box.text(9), 20)
     box.press("Select")
     box.run("setting", "code", "")
     box.run("setting", "matching", "true")

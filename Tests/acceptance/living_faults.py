@@ -92,11 +92,11 @@ def certificate(folder, name, address, begins=None):
 # event, words of doctor.
 FAULTS = {
     "unknown authority":
-        ("good", "other", None, "certificateUntrusted", "certificate", "comes from nobody we trust", "--ca-file"),
+        ("good", "other", None, "certificateUntrusted", "certificate", "is from an unknown authority", "--ca-file"),
     "other name":
         ("elsewhere", "elsewhere", None, "certificateOtherName", "certificate", "for another host", "host name"),
     "no CA file":
-        ("good", "missing", None, "noAuthorities", "certificate", "authorities cannot be read", "ca-certificates"),
+        ("good", "missing", None, "noAuthorities", "certificate", "cannot read the file with the certificate authorities", "ca-certificates"),
     "expired": ("expired", "expired", None, "certificateExpired", "certificate", "has expired", "must be renewed"),
     "not yet valid":
         ("future", "future", None, "certificateNotYetValid", "certificate", "is not valid yet", "valid now"),
@@ -199,7 +199,7 @@ class Faults:
             with contextlib.closing(Server(self.service)) as server:
                 environment = self.environment(server, name, "good", None) | {"REGENT_STATE": state}
                 doctor = self.doctor(environment)
-                words = "is full" if phrase == "problemStorage" else "is read-only"
+                words = "on a full disk" if phrase == "problemStorage" else "on a read-only disk"
                 problems = [] if words in doctor else [f"regent doctor says {doctor}"]
                 mended = lambda: subprocess.run(["sh", "-c", mend.format(state)], check=True, timeout=PATIENCE)
                 return problems + self.screen(environment, [phrase, "problemPortal"], (15, 40), "en", state, mended)

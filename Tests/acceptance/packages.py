@@ -55,7 +55,7 @@ def setup_ends_without_a_finding():
     settings = stage.machine.run("cat", "/etc/regent/regentd.env")
     assert "# Behind a proxy on this machine" in settings and f"\nREGENT_PUBLIC_URL={PUBLIC_URL}\n" in settings
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/regentd.env").strip() == "root:regentd 640"
-    assert "ok    nightly-backup: its timer runs" in said, said
+    assert "ok    nightly-backup: the timer is on" in said, said
     enrolment = re.search(r"regent setup --code '(\S+#\S+)'", said).group(1)
     assert enrolment.startswith(PUBLIC_URL + "#"), said
     again = stage.machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, text="")
@@ -86,7 +86,7 @@ def systemd_uses_the_settings_of_setup():
 def a_box_pairs_and_plays():
     install(*files(names=("regent",)))
     said = stage.machine.run("regent", "setup", "--code", enrolment)
-    assert "BAD" not in said and "ok    daemon: it runs" in said and "sign in: regent pair" in said, said
+    assert "BAD" not in said and "ok    daemon: the daemon runs" in said and "to sign in, run regent pair" in said, said
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/secret").strip() == "root:root 600"
     assert stage.machine.run("stat", "-c", "%U:%G %a", "/etc/regent/agent.conf").strip() == "root:root 644"
     stage.machine.run("systemctl", "start", "regent.service")
@@ -113,7 +113,7 @@ def the_nightly_backup_can_be_restored():
     stage.machine.run("regentctl", "requestor", "add", "later")
     stage.machine.run("systemctl", "stop", "regentd")
     said = stage.machine.run("regentctl", "restore", newest, "--yes")
-    assert "what was there before is" in said, said
+    assert "the previous database is kept as" in said, said
     stage.machine.run("systemctl", "start", "regentd")
     running()
     assert requestors() == {"acme"}

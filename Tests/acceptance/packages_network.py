@@ -36,7 +36,7 @@ def a_box_finds_the_service_in_the_network():
     code = json.loads(stage.machine.run("regentctl", "--json", "requestor", "invite", "acme"))["code"]
     begun = time.monotonic()
     none = box("regent", "setup", "--code", code, fails=2)
-    assert "no service announces itself" in none and "--service" in none, none
+    assert "no service was found on this network" in none and "--service" in none, none
     print(f"   {time.monotonic() - begun:.1f} s until the search ends without a service")
 
     assert "announced" in setup("--announce", "on")
@@ -55,7 +55,7 @@ def a_box_finds_the_service_in_the_network():
 
     stage.machine.until("the announcement", announced)
     said = search()
-    assert f"found: {PUBLIC_URL}  Regent on " in said and "does not take this code" in said, said
+    assert f"found: {PUBLIC_URL}  Regent on " in said and "this code is wrong, used or expired" in said, said
     stage.machine.run("systemctl", "stop", "regentd")
     stage.machine.until("silence while it is stopped", lambda: not announced())
     stage.machine.run("systemctl", "start", "regentd")
@@ -71,14 +71,14 @@ def a_box_finds_the_service_in_the_network():
         stage.machine.until("both", lambda: len(announced()) == 2)
         several = search()
         assert f"{PUBLIC_URL}  Regent on " in several and "http://192.168.7.1:8788  Regent " in several, several
-        assert "which of them" in several and "--service" in several, several
+        assert "the number of a service" in several and "--service" in several, several
         assert "\x1b" not in several and "\u202e" not in several and r"\e[31m" in several and r"\u{202e}" in several, several
         def person(keyboard):
             keyboard.type("", "ip netns exec box regent setup")
             keyboard.shows("enrolment code")
             keyboard.type("", code)
             shown = keyboard.shows(r"(\d)  http://192.168.7.1:8788  Regent ")
-            keyboard.shows("which of them")
+            keyboard.shows("the number of a service")
             keyboard.type(shown.group(1))
             keyboard.shows("this box is enrolled for acme")
             keyboard.prompt()
@@ -95,7 +95,7 @@ def a_box_finds_the_service_in_the_network():
     assert code[:4] in heard and secret not in heard and not any(part in heard for part in code.split("-")[1:]), heard
     assert "not announced" in setup("--announce", "off")
     stage.machine.until("silence", lambda: not announced())
-    assert "no service announces itself" in search()
+    assert "no service was found on this network" in search()
 
 
 # Forwards the request and records it: a machine in the middle that announces itself.

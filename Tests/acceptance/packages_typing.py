@@ -83,7 +83,8 @@ def from_nothing_to_a_code_on_the_screen():
         keyboard.type("regentctl setup")
         for question, name in (
                 ("address that phones open", PUBLIC_URL), ("requestor:", ""), ("name of the requestor", ""), ("provider:", ""),
-                ("name of the provider", ""), ("titles that every viewer may watch", ""), ("account:", "anna"), ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
+                ("name of the provider", ""), ("titles that every viewer may watch", ""), ("account:", "anna"),
+                ("password of anna", "a long enough password"), ("again", "a long enough password"), ("or none", "")):
             keyboard.shows(rf"{question}[^\n]*: *\s*\Z")
             keyboard.type("", name)
         found = keyboard.shows(r"regent setup --code '(\S+#\S+)'").group(1)
@@ -97,7 +98,7 @@ def from_nothing_to_a_code_on_the_screen():
         keyboard.type("regent setup")
         keyboard.shows("enrolment code")
         keyboard.type("", code)
-        keyboard.shows("sign in: regent pair")
+        keyboard.shows("to sign in, run regent pair")
         keyboard.prompt()
         keyboard.type("regent pair")
         return keyboard.shows(r"\b[B-Z]{4}-[B-Z]{4}\b").group(0)
@@ -115,15 +116,15 @@ def setup_offers_another_port_when_the_port_is_taken():
     try:
         install(*files(names=("regentctl", "regentd")))
         why = stage.machine.run("regentctl", "setup", fails=True, text="")
-        assert re.search(r"127\.0\.0\.1:8787 is taken by python3 \(process \d+\)", why) and "--listen 127.0.0.1:8788" in why, why
+        assert re.search(r"127\.0\.0\.1:8787 is already used by python3 \(process \d+\)", why) and "--listen 127.0.0.1:8788" in why, why
         why = stage.machine.run("regentctl", "setup", "--public-url", PUBLIC_URL, fails=True, text="")
-        assert "8787 is taken by python3" in why and "--public-url http://192.168.7.1:8788" in why, why
+        assert "8787 is already used by python3" in why and "--public-url http://192.168.7.1:8788" in why, why
         why = stage.machine.run("regentctl", "setup", "--public-url", "http://192.168.7.9:8788", fails=True, text="")
-        assert "192.168.7.9 is no address of this machine, which has " in why and "192.168.7.1" in why, why
+        assert "192.168.7.9 is not an address of this machine, which has " in why and "192.168.7.1" in why, why
 
         def person(keyboard):
             keyboard.type("regentctl setup")
-            keyboard.shows(r"where the service listens instead \[127.0.0.1:8788\]: *\s*\Z")
+            keyboard.shows(r"another address and port for the service to listen on \[127.0.0.1:8788\]: *\s*\Z")
             keyboard.type("")
             for question, name in (
                     ("address that phones open", PUBLIC_URL), ("address that phones open", PUBLIC_URL.replace("8787", "8788")),

@@ -176,7 +176,7 @@ class Regent:
                 connection.close()
             return _document(status, text)
         raise failure or RegentError(
-            "no-daemon", "no daemon listens on " + " or ".join(self.paths), "start it: systemctl start regent.socket", 6)
+            "no-daemon", "the daemon is not running: no program listens on " + " or ".join(self.paths), "start it: systemctl start regent.socket", 6)
 
 
 class _Connection(http.client.HTTPConnection):
@@ -196,7 +196,7 @@ def _document(status, text):
     try:
         document = json.loads(text)
     except ValueError:
-        raise RegentError("daemon", "what answers is not the daemon of this version") from None
+        raise RegentError("daemon", "the program on the socket is not a daemon of this version") from None
     if 200 <= status < 300:
         return document
     error = document.get("error") or {}

@@ -119,17 +119,17 @@ extension AdminClient {
     }
     if response.status == .uriTooLong {
       return AdminError(
-        .notFound, "nothing has a name as long as the one that was given",
-        hint: "check what was typed")
+        .notFound, "the name is too long: no record can have it",
+        hint: "check the spelling")
     }
     if response.status == .serviceUnavailable {
       return AdminError(
-        .unavailable, "the service has too much to do on \(socket): it let nobody in any more",
-        hint: "try again in a few seconds; see who holds it: ss -xp | grep \(socket)")
+        .unavailable, "the service is overloaded: it accepts no more connections on \(socket)",
+        hint: "try again in a few seconds; ss -xp | grep \(socket) lists the open connections")
     }
     return AdminError(
-      .failed, "\(socket) answered \(response.status) without a reason",
-      hint: "check that it is the admin socket of regentd and that both are of one version")
+      .failed, "unexpected answer from \(socket): \(response.status)",
+      hint: "check that it is the admin socket of regentd, and that regentctl and regentd have the same version")
   }
 
   private func readJSON(_ bytes: [UInt8]) throws(AdminError) -> JSONValue {
@@ -147,8 +147,8 @@ extension AdminClient {
       return try read()
     } catch {
       throw AdminError(
-        .failed, "the service's answer is not as expected: \(error)",
-        hint: "check that regentctl and regentd are of one version")
+        .failed, "unexpected answer from the service: \(error)",
+        hint: "check that regentctl and regentd have the same version")
     }
   }
 }
@@ -159,14 +159,14 @@ extension AdminError {
     switch error.kind {
     case .unreachable(.noSocket), .unreachable(.refused):
       self.init(
-        .notRunning, "no service is running: nobody listens on \(socket)",
-        hint: "start it with systemctl start regentd (why it ended: journalctl -u regentd -n 20) or regentd serve, "
-          + "or name its socket: --socket"
+        .notRunning, "the service is not running: no program listens on \(socket)",
+        hint: "start it: systemctl start regentd (journalctl -u regentd -n 20 shows why it ended) or regentd serve; "
+          + "if it uses another socket, add --socket FILE"
       )
     case .unreachable(.notAllowed):
       self.init(
         .notAllowed, "this user may not use \(socket)",
-        hint: "use sudo, or join the group given to the service as --admin-group")
+        hint: "use sudo, or join the group: sudo usermod -aG regent-admin $USER, then log in again")
     default: self.init(.failed, error.description, hint: error.hint)
     }
   }

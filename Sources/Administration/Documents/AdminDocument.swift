@@ -107,7 +107,7 @@ extension IdentifierKind {
   fileprivate static var rule: String {
     Self.allows(" ")
       ? "1 to \(longest) bytes of text without control characters"
-      : "1 to \(longest) letters, digits, dots, dashes and underscores"
+      : "1 to \(longest) letters, digits, dots, dashes or underscores, without spaces"
   }
 }
 

@@ -114,7 +114,7 @@ public struct PassReset: AdminDocument, Codable, Hashable {
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self = try object.decoded()
     guard device == nil || identity == nil else {
-      throw JSONShapeError(name: "identity", expected: "left out when a device is named")
+      throw JSONShapeError(name: "identity", expected: "removed if the member device is given")
     }
   }
 }

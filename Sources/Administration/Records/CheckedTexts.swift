@@ -61,7 +61,7 @@ extension JSONObject {
       text.utf8.count <= 2048
     else {
       throw JSONShapeError(
-        name: name, expected: "an address of the web such as https://tv.example.org/logo.png")
+        name: name, expected: "a web address such as https://tv.example.org/logo.png")
     }
     return text
   }

@@ -50,15 +50,15 @@ public struct EntitlementRequest: AdminDocument, Hashable {
     let (allow, deny) = (try object.optionalString("allow"), try object.optionalString("deny"))
     let message = try object.displayName("message")
     guard let text = allow ?? deny, allow == nil || deny == nil else {
-      throw JSONShapeError(name: "allow", expected: "there, or \"deny\", and not both")
+      throw JSONShapeError(name: "allow", expected: "given if \"deny\" is not, and only then")
     }
     guard let pattern = ResourcePattern(text) else {
       throw JSONShapeError(
         name: allow == nil ? "deny" : "allow",
-        expected: "a pattern of 1 to \(ResourcePattern.longest) bytes; * stands for anything")
+        expected: "a pattern of 1 to \(ResourcePattern.longest) bytes; * matches any text")
     }
     guard allow == nil || message == nil else {
-      throw JSONShapeError(name: "message", expected: "left out: it says why something is denied")
+      throw JSONShapeError(name: "message", expected: "removed: only deny rules have a message")
     }
     let account: AccountName? = try object.optionalIdentifier("account")
     let household: HouseholdID? = try object.optionalIdentifier("household")
@@ -68,7 +68,7 @@ public struct EntitlementRequest: AdminDocument, Hashable {
     case (let account?, nil): scope = .account(account)
     case (nil, let household?): scope = .household(household)
     case (_?, _?):
-      throw JSONShapeError(name: "household", expected: "left out when an account is named")
+      throw JSONShapeError(name: "household", expected: "removed if the member account is given")
     }
     self.init(
       provider: try object.identifier("provider"), scope: scope, pattern: pattern,

@@ -29,7 +29,7 @@ extension Integration: OperatorRecord {
       guard let name = ProfileName(member.name), let values = member.value.object else {
         throw JSONShapeError(
           name: Member.profiles.rawValue,
-          expected: "objects by plain names of letters, digits, dots, dashes and underscores")
+          expected: "an object whose names have only letters, digits, dots, dashes and underscores")
       }
       let profile = try values.profile()
       // A profile without any setting is dropped. This is also how an operator removes a profile.

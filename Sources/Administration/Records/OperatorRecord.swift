@@ -20,7 +20,11 @@ public struct Patch<Record: OperatorRecord>: Sendable {
   /// An unknown member is refused, because ignoring a misspelled one would silently drop the operator's setting.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Record.Member(rawValue: member.name) == nil {
-      throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
+      throw JSONShapeError(
+        name: member.name,
+        expected: member.name == "password"
+          ? "removed: files take passwordHash only; to set a password, run regentctl account password"
+          : "removed: this member is unknown")
     }
     members = object
   }
@@ -53,14 +57,14 @@ public struct Patch<Record: OperatorRecord>: Sendable {
   private func result(over base: JSONObject) throws(JSONShapeError) -> Record {
     for member in Record.key.map({ $0.rawValue }) {
       guard let named = members[member], let there = base[member], named != there else { continue }
-      throw JSONShapeError(name: member, expected: "the one that is asked for: it never changes")
+      throw JSONShapeError(name: member, expected: "the value in the request's path: it cannot be changed")
     }
     let record = try Record(merged(base, members))
     let result = record.object
     // A member that was given but is missing in the result does not fit the others, such as a lifetime for a provider
     // with accounts.
     for member in members.members where !member.value.isEmptyOrOff && result[member.name] == nil {
-      throw JSONShapeError(name: member.name, expected: "left out: it does not go with the rest")
+      throw JSONShapeError(name: member.name, expected: "removed: it cannot be combined with the other members")
     }
     return record
   }

@@ -41,7 +41,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   /// Each record is complete: a member that is left out gets its default.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Member(rawValue: member.name) == nil {
-      throw JSONShapeError(name: member.name, expected: "left out: there is no such member")
+      throw JSONShapeError(name: member.name, expected: "removed: this member is unknown")
     }
     var seen: Set<[UInt8]> = []
     sections = Set(object.members.compactMap { Member(rawValue: $0.name) })
@@ -132,7 +132,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
   ) throws(JSONShapeError) -> Record {
     let record = try Patch<Record>(object).record([:])
     guard seen.insert(Array(member.rawValue.utf8) + record.keyBytes).inserted else {
-      throw JSONShapeError(name: Record.key[0].rawValue, expected: "there once only")
+      throw JSONShapeError(name: Record.key[0].rawValue, expected: "unique: another entry has the same one")
     }
     return record
   }

@@ -1,12 +1,14 @@
 internal import RegentJSON
 
 extension Program {
-  /// The program's own commands and those that every program has.
+  /// The program's own commands, then `completion`, `version`, `manual` and `__complete`, which every program has.
   var allCommands: [Command] {
     commands + builtIns
   }
 
-  /// The command that a word calls; none other is made.
+  /// The command named `word`.
+  ///
+  /// Only this command is created, because creating all of them costs half of a start.
   func command(named word: String) -> Command? {
     offers.first { $0.name == word }?.make() ?? builtIns.first { $0.name == word }
   }
@@ -18,30 +20,30 @@ extension Program {
   private var completionCommand: Command {
     let shell = Input.argument("SHELL", ValueKind<Shell>.cases, "bash, zsh or fish")
     return Command(
-      "completion", "print a script that completes commands in your shell", inputs: [shell],
+      "completion", "print a shell completion script", inputs: [shell],
       example: "\(name) completion bash > ~/.local/share/bash-completion/completions/\(name)"
     ) { call in
       call.console.draw(completionScript(for: call[shell]))
     }
   }
 
-  /// What people type who know other programs; the same as `--version`.
+  /// `version`, which does the same as `--version`.
   private var versionCommand: Command {
-    Command("version", "show the version", example: "\(name) version") { call in
+    Command("version", "print the version", example: "\(name) version") { call in
       call.show(["version": .string(version)], lines: ["\(name) \(version)"])
     }
   }
 
   private var manualCommand: Command {
     Command(
-      "manual", "print the page of the manual, for man", example: "\(name) manual | man -l -",
+      "manual", "print the manual page (roff)", example: "\(name) manual | man -l -",
       isHidden: true
     ) { call in
       call.console.draw(manualPage())
     }
   }
 
-  /// What the completion scripts call.
+  /// The hidden command that the completion scripts call.
   private var completeCommand: Command {
     let anything = ValueKind<String>("WORD", show: { $0 }, read: { $0 })
     let words = Input.arguments("WORD", anything, orNone: true, "the words up to the cursor")

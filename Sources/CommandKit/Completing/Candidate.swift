@@ -1,7 +1,7 @@
-/// A word that a shell may put where the cursor stands.
+/// A word that the shell offers for completion.
 public struct Candidate: Equatable, Sendable {
   public let word: String
-  /// What it is, for shells that show it.
+  /// A description, for shells that show one.
   public let summary: String
 
   public init(_ word: String, _ summary: String = "") {
@@ -10,11 +10,10 @@ public struct Candidate: Equatable, Sendable {
   }
 }
 
-/// What is known while somebody types: the values given so far.
+/// What a completion can use: the word before the cursor and the values given so far.
 public struct CompletionRequest: Sendable {
-  /// The beginning of the word, which may be empty.
+  /// The part of the word before the cursor; may be empty.
   public let beginning: String
-  /// The variables of the process.
   public let environment: Environment
   private let words: [String: [String]]
 
@@ -35,12 +34,12 @@ public struct CompletionRequest: Sendable {
     self.words = texts
   }
 
-  /// The value of an input as far as it was given and is right; its default otherwise.
+  /// The value of an input if it was given and is valid, otherwise its default.
   public subscript<Value>(input: Input<Value>) -> Value? {
     try? input.assemble(words[input.specification.label] ?? [])
   }
 
-  /// The value of an input that may be left out, as far as it was given and is right.
+  /// The value of an optional input if it was given and is valid, otherwise nil.
   public subscript<Value>(input: Input<Value?>) -> Value? {
     (try? input.assemble(words[input.specification.label] ?? [])) ?? nil
   }

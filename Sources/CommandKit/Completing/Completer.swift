@@ -1,4 +1,4 @@
-/// What a shell offers at the cursor.
+/// What the shell completes at the cursor: words, files or folders.
 enum Completion: Equatable {
   case words([Candidate])
   case files
@@ -6,14 +6,14 @@ enum Completion: Equatable {
 }
 
 extension Program {
-  /// The last of `words` is what is being typed; it may be empty.
+  /// Completes the last of `words`, which may be empty.
   func complete(_ words: [String], _ environment: Environment) async -> Completion {
     let typed = words.last ?? ""
     let before = Array(words.dropLast())
-    // Behind "--" there are only arguments.
+    // After "--" only arguments may follow.
     let onlyWords = before.contains("--")
     let line = CommandLineWords(before, of: self)
-    // Behind a mistake everything that could be offered would be wrong.
+    // After an unknown command nothing useful can be offered.
     if line.isLost { return .words([]) }
     let known = line.knownInputs.map(\.specification)
     if !onlyWords, let last = before.last, let input = known.first(where: { $0.label == last }),
@@ -64,7 +64,7 @@ extension Program {
     let candidates: [Candidate]
     switch input.completion {
     case .nothing: candidates = []
-    // A shell that completes files does not expect "--name=" before them.
+    // Shells that complete files do not expect "--name=" in front of them.
     case .files: return prefix.isEmpty ? .files : .words([])
     case .folders: return prefix.isEmpty ? .folders : .words([])
     case .words(let words): candidates = words.map { Candidate($0) }
@@ -72,7 +72,7 @@ extension Program {
       let request = CompletionRequest(beginning: typed, words: line, environment: environment)
       candidates = await find(request)
     }
-    // What needs quoting, or would move the cursor, is not offered: a device chose its own name.
+    // Words that need quoting or contain control characters are not offered: a device chooses its own name.
     let safe = candidates.filter { candidate in
       candidate.word.utf8.allSatisfy { isPlain($0) } && !candidate.word.isEmpty
     }
@@ -85,7 +85,7 @@ private func matching(_ candidates: [Candidate], _ typed: String) -> [Candidate]
   candidates.filter { $0.word.hasPrefix(typed) }
 }
 
-/// Characters that mean nothing to any shell.
+/// Whether the character needs no quoting in any of the three shells.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

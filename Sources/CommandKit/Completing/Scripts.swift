@@ -1,18 +1,15 @@
-/// A shell that can complete commands.
+/// A shell that has a completion script.
 public enum Shell: String, CaseIterable, Sendable {
-  /// GNU bash.
   case bash
-  /// The Z shell.
   case zsh
-  /// The friendly interactive shell.
   case fish
 }
 
 extension Program {
-  /// The script that makes a shell ask this program what fits at the cursor.
+  /// The script that lets a shell complete the commands of this program.
   ///
-  /// The knowledge stays in the program: `__complete` answers with one line that says what kind of words follow, and
-  /// then one line for each, with its summary behind a tab.
+  /// The script itself knows no commands. It calls `__complete`, whose first output line is the kind of the words that
+  /// follow, and then one word a line with its summary after a tab.
   public func completionScript(for shell: Shell) -> String {
     let function = "_" + name.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
     let script =

@@ -1,43 +1,45 @@
 public import RegentJSON
 
-/// A verb with what it is told and what it does, or a noun with verbs below it.
+/// A verb with its inputs and its action, or a noun with verbs below it.
 public struct Command: Sendable {
-  /// The word that calls it, lower case with dashes.
+  /// The command's word: lower case with dashes.
   public let name: String
-  /// One line for people, lower case, no full stop.
+  /// The line in help: lower case, without a full stop.
   public let summary: String
-  /// More about it for its own help page; paragraphs are separated by empty lines.
+  /// More text for the command's own help page; empty lines separate paragraphs.
   public let details: String
-  /// What it is told, under headings; the first section has none.
+  /// Its inputs, under headings; the first section has none.
   public let sections: [InputSection]
-  /// What must hold between its inputs.
+  /// Rules about combinations of its inputs.
   public let rules: [InputRule]
-  /// Put before the name of each option to find the variable that stands in for it: `REGENT_`.
+  /// The prefix of the environment variables of its options, such as `REGENT_`; nil if they have none.
   public let environmentPrefix: String?
-  /// A line that can be typed as it stands.
+  /// A complete command line.
   public let example: String
-  /// Commands below it; empty for a verb.
+  /// The commands below a noun; empty for a verb.
   public let commands: [Command]
-  /// Left out of help and completion.
+  /// Whether help and completion leave it out.
   public let isHidden: Bool
   let action: Action?
-  /// The line on standard output that a failure is with `--json`, for a command whose answer is a line for each event;
-  /// the others' failures are documents on standard error.
+  /// Creates the JSON line that reports a failure on standard output with `--json`.
+  ///
+  /// Set for commands that print one event per line; other commands report failures on standard error.
   public private(set) var failureEvent: (@Sendable (CommandError) -> JSONValue)?
+  /// The usage lines, without the program's name, for a command whose inputs alone would make a misleading line.
+  public private(set) var usageForms: [String] = []
 
   enum Action: Sendable {
     case now(@Sendable (Invocation) throws -> Void)
     case later(@Sendable (Invocation) async throws -> Void)
   }
 
-  /// A noun with verbs below it.
   public init(_ name: String, _ summary: String, details: String = "", commands: [Command]) {
     self.init(
       name, summary, details, sections: [], rules: [], environmentPrefix: nil, example: "",
       commands: commands, isHidden: false, action: nil)
   }
 
-  /// A verb whose action runs on the main thread and may block it.
+  /// A verb with a synchronous action, which runs on the main thread and may block it.
   public init(
     _ name: String, _ summary: String, details: String = "", inputs: [any InputDeclaration] = [],
     sections: [InputSection] = [], rules: [InputRule] = [], environmentPrefix: String? = nil,
@@ -49,7 +51,7 @@ public struct Command: Sendable {
       action: .now(run))
   }
 
-  /// A verb whose action waits for others, such as a service.
+  /// A verb with an asynchronous action, such as a call to a service.
   public init(
     _ name: String, _ summary: String, details: String = "", inputs: [any InputDeclaration] = [],
     sections: [InputSection] = [], rules: [InputRule] = [], environmentPrefix: String? = nil,
@@ -79,7 +81,7 @@ public struct Command: Sendable {
     self.action = action
   }
 
-  /// The same command with failures that are events among its others, those of the command line included.
+  /// Returns a copy that reports failures as JSON events, including errors in the command line.
   public func withFailures(
     as event: @escaping @Sendable (CommandError) -> JSONValue
   ) -> Command {
@@ -88,18 +90,22 @@ public struct Command: Sendable {
     return command
   }
 
-  /// All inputs in the order of declaration.
+  /// Returns a copy with these usage lines in help and hints.
+  public func withUsage(_ forms: [String]) -> Command {
+    var command = self
+    command.usageForms = forms
+    return command
+  }
+
   public var inputs: [any InputDeclaration] { sections.flatMap(\.inputs) }
 }
 
-/// Inputs under a heading of their own in help.
+/// Inputs under one heading of a help page.
 public struct InputSection: Sendable {
-  /// The heading, such as `limits`; empty for the first.
+  /// The heading, such as `limits`; empty for the first section.
   public let heading: String
-  /// The inputs in the order help shows them.
   public let inputs: [any InputDeclaration]
 
-  /// Inputs under a heading.
   public init(_ heading: String, _ inputs: [any InputDeclaration]) {
     self.heading = heading
     self.inputs = inputs
@@ -111,7 +117,7 @@ public struct InputSection: Sendable {
   }
 }
 
-/// An input of a command whose options all have an environment variable.
+/// An input whose environment variable is made of a prefix and its name.
 private struct PrefixedInput: InputDeclaration {
   let specification: InputSpecification
   private let original: any InputDeclaration
@@ -130,14 +136,14 @@ private struct PrefixedInput: InputDeclaration {
   }
 }
 
-/// What must hold between the inputs of a command.
+/// A rule about a combination of inputs.
 public enum InputRule: Sendable {
-  /// Exactly one of them.
+  /// Exactly one of the inputs is given.
   case oneOf([any InputDeclaration])
-  /// One of them, or none.
+  /// At most one of the inputs is given.
   case atMostOne([any InputDeclaration])
-  /// At least one of them.
+  /// At least one of the inputs is given.
   case someOf([any InputDeclaration])
-  /// All of them, or none.
+  /// All of the inputs are given, or none.
   case together([any InputDeclaration])
 }

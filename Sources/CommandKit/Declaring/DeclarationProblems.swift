@@ -1,5 +1,7 @@
 extension Program {
-  /// Mistakes of whoever declared the program; a test of each program says that there are none.
+  /// Mistakes in the declaration of the program, such as a name used twice.
+  ///
+  /// The tests of each program require an empty list.
   public var declarationProblems: [String] {
     let common = options.map(\.specification.label) + ["--help", "--version"]
     return repeatedNames(common, in: name) + ruleProblems(rules, among: common, in: name)

@@ -1,7 +1,7 @@
-/// One thing that a command is told: an option, a flag or an argument, with its type, default and help text.
+/// An option, a flag or an argument of a command, with its type, default and help text.
 ///
-/// Declare each once, as a constant beside the command; the command lists it, and the action asks the
-/// ``Invocation`` for its value with the same constant, already checked and typed:
+/// Declare each input once, as a constant beside the command. The command lists it, and the action reads its checked
+/// value from the ``Invocation`` with the same constant:
 ///
 /// ```swift
 /// static let listen = Input.option("listen", .text, default: "127.0.0.1:8787", "where to listen")
@@ -10,69 +10,67 @@
 /// }
 /// ```
 public struct Input<Value: Sendable>: InputDeclaration {
-  /// All of it that does not depend on the type.
+  /// Everything that does not depend on the type of the value.
   public var specification: InputSpecification
-  /// From the texts that were given, in order, to the value; none given means absent.
+  /// Makes the value of the given texts, in their order; the list is empty if the input was not given.
   let assemble: @Sendable ([String]) throws(ValueProblem) -> Value
 
-  /// Reads the texts that were given; for the reader of command lines.
+  /// Makes the value of the given texts; called by the parser of command lines.
   public func value(of texts: [String]) throws(ValueProblem) -> any Sendable {
     TypedValue(value: try assemble(texts))
   }
 }
 
-/// A value with its type around it, because an empty optional in an `any` no longer knows what it was.
+/// A value wrapped with its static type: an empty optional stored in `any Sendable` loses its type.
 struct TypedValue<Value: Sendable>: Sendable {
   let value: Value
 }
 
-/// What an ``Input`` is without its type, so that inputs of all types stand in one list.
+/// An ``Input`` without its value type, so that inputs of different types fit into one list.
 public protocol InputDeclaration: Sendable {
-  /// All of it that does not depend on the type.
+  /// Everything that does not depend on the type of the value.
   var specification: InputSpecification { get }
-  /// Reads the texts that were given.
+  /// Makes the value of the given texts.
   func value(of texts: [String]) throws(ValueProblem) -> any Sendable
 }
 
-/// How an input is written, and what is said about it.
+/// How an input is written on the command line, and its help text.
 public struct InputSpecification: Sendable {
-  /// How an input is written on the command line.
+  /// The form of an input on the command line.
   public enum Form: Sendable {
     /// `--name`.
     case flag
     /// `--name VALUE`.
     case option
-    /// A word without dashes; its place decides.
+    /// A word without dashes, identified by its position.
     case argument
   }
 
-  /// Without dashes: `public-url`, or for an argument what help calls it: `ID`.
+  /// The name without dashes, such as `public-url`; for an argument the placeholder in help, such as `ID`.
   public let name: String
-  /// How it is written on the command line.
   public let form: Form
-  /// One line for people, lower case, no full stop.
+  /// The line in help: lower case, without a full stop.
   public let help: String
-  /// What stands for the value in help: `URL`.
+  /// The placeholder of the value in help, such as `URL`.
   public let placeholder: String
-  /// Whether it may be given again.
+  /// Whether it may be given more than once.
   public let isRepeated: Bool
-  /// Whether it must be given.
   public let isRequired: Bool
-  /// The default as it would be typed.
+  /// The default, as it would be typed.
   public let defaultText: String?
-  /// The environment variable that stands in when it is not given on the command line.
+  /// The environment variable that is used when the input is not on the command line.
   public var environment: String?
-  /// Whether no environment variable stands in for it.
+  /// Whether it can only be given on the command line, even if the command's options have environment variables.
   public var isSaidEachTime = false
-  /// What a shell offers for the value.
+  /// What a shell completes as the value.
   public var completion: ValueCompletion
 
-  /// How it is written in messages: `--name`, or `ID`.
+  /// How messages name it: `--name`, or `ID`.
   public var label: String { form == .argument ? name : "--\(name)" }
 }
 
 extension Input {
-  /// `--name VALUE`, which may be left out; the value is then nil.
+  /// An optional `--name VALUE`; the value is nil if it is not given.
   public static func option<Wrapped>(
     _ name: String, _ kind: ValueKind<Wrapped>, _ help: String
   ) -> Input<Wrapped?> where Value == Wrapped? {
@@ -82,7 +80,7 @@ extension Input {
     }
   }
 
-  /// `--name VALUE`, which may be left out; the value is then `standard`.
+  /// An optional `--name VALUE`; the value is `standard` if it is not given.
   public static func option(
     _ name: String, _ kind: ValueKind<Value>, default standard: Value, _ help: String
   ) -> Input<Value> {
@@ -94,21 +92,21 @@ extension Input {
     }
   }
 
-  /// `--name VALUE`, which must be given.
+  /// A required `--name VALUE`.
   public static func required(
     _ name: String, _ kind: ValueKind<Value>, _ help: String
   ) -> Input<Value> {
     one(.init(name, .option, kind, help, isRequired: true), kind)
   }
 
-  /// `--name VALUE`, any number of times, in order.
+  /// A `--name VALUE` that may be given any number of times; the values keep their order.
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, _ help: String
   ) -> Input<[Element]> where Value == [Element] {
     many(.init(name, .option, kind, help, isRepeated: true), kind)
   }
 
-  /// `--name VALUE`, any number of times; `standard` when it is never given.
+  /// A `--name VALUE` that may be given any number of times; the value is `standard` if it is never given.
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, default standard: [Element], _ help: String
   ) -> Input<[Element]> where Value == [Element] {
@@ -118,14 +116,14 @@ extension Input {
       default: standard)
   }
 
-  /// A word that must be there.
+  /// A required argument.
   public static func argument(
     _ name: String, _ kind: ValueKind<Value>, _ help: String
   ) -> Input<Value> {
     one(.init(name, .argument, kind, help, isRequired: true), kind)
   }
 
-  /// A word that may be left out.
+  /// An optional argument.
   public static func optionalArgument<Wrapped>(
     _ name: String, _ kind: ValueKind<Wrapped>, _ help: String
   ) -> Input<Wrapped?> where Value == Wrapped? {
@@ -136,28 +134,28 @@ extension Input {
     }
   }
 
-  /// All remaining words: at least one, or with `orNone` also none.
+  /// All remaining words: at least one, or with `orNone` any number.
   public static func arguments<Element>(
     _ name: String, _ kind: ValueKind<Element>, orNone: Bool = false, _ help: String
   ) -> Input<[Element]> where Value == [Element] {
     many(.init(name, .argument, kind, help, isRepeated: true, isRequired: !orNone), kind)
   }
 
-  /// The same, with an environment variable that stands in when it is not given.
+  /// Returns a copy that reads an environment variable when it is not on the command line.
   public func environment(_ variable: String) -> Input {
     var copy = self
     copy.specification.environment = variable
     return copy
   }
 
-  /// The same, without the variable that the other options of its command have: what is a yes to one call.
+  /// Returns a copy without an environment variable, for a confirmation that must be given on each call.
   public func saidEachTime() -> Input {
     var copy = self
     copy.specification.isSaidEachTime = true
     return copy
   }
 
-  /// The same, with values that a shell offers, found when somebody presses Tab.
+  /// Returns a copy whose values are completed by a function that runs when the user presses Tab.
   public func completed(
     by find: @escaping @Sendable (CompletionRequest) async -> [Candidate]
   ) -> Input {
@@ -170,7 +168,7 @@ extension Input {
     _ specification: InputSpecification, _ kind: ValueKind<Value>
   ) -> Input<Value> {
     Input(specification: specification) { texts throws(ValueProblem) in
-      // The reader refuses a command line without it before anybody asks for its value.
+      // The parser rejects a command line without a required input before it reads values.
       guard let text = texts.last else { throw ValueProblem("is missing") }
       return try kind.read(text)
     }
@@ -190,12 +188,12 @@ extension Input {
 }
 
 extension Input where Value == Bool {
-  /// `--name`: true when it is given.
+  /// A `--name` without a value; true if it is given.
   public static func flag(_ name: String, _ help: String) -> Input<Bool> {
     let specification = InputSpecification(
       name: name, form: .flag, help: help, placeholder: "", isRepeated: false, isRequired: false,
       defaultText: nil, environment: nil, completion: .nothing)
-    // A flag given is the word "on", so that `REGENT_NAME=off` can say no.
+    // A flag that is given has the text "on", so that an environment variable can set it to "off".
     return Input(specification: specification) { texts throws(ValueProblem) in
       guard let text = texts.last else { return false }
       return try ValueKind.onOff.read(text)

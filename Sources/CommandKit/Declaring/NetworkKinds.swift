@@ -1,7 +1,7 @@
 public import RegentHTTPCodec
 
 extension ValueKind where Value == IPNetwork {
-  /// A network: `10.0.0.0/8`, `fd00::/8`, or one address.
+  /// A network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
   public static var network: ValueKind {
     ValueKind("CIDR", show: { $0.description }) { text throws(ValueProblem) in
       do throws(IPNetworkError) {
@@ -10,11 +10,11 @@ extension ValueKind where Value == IPNetwork {
         switch error {
         case .notAnAddress:
           throw ValueProblem(
-            "is not a network", hint: "write it as 10.0.0.0/8, fd00::/8 or 192.0.2.7")
+            "is not a network", hint: "use a form such as 10.0.0.0/8, fd00::/8 or 192.0.2.7")
         case .badLength:
           throw ValueProblem(
-            "has an impossible network size",
-            hint: "IPv4 has 0 to 32 behind the slash, IPv6 0 to 128")
+            "has an invalid prefix length",
+            hint: "use 0 to 32 after the slash for IPv4, 0 to 128 for IPv6")
         case .hostBitsSet(_, let network):
           throw ValueProblem(
             "is an address inside a network, not a network", hint: "did you mean \(network)?")
@@ -25,7 +25,7 @@ extension ValueKind where Value == IPNetwork {
 }
 
 extension ValueKind where Value == AbsoluteURL {
-  /// An address of the web with a host, `http` or `https`.
+  /// A web address with `http` or `https` and a host.
   public static var webAddress: ValueKind {
     ValueKind("URL", show: { $0.description }) { text throws(ValueProblem) in
       let url: AbsoluteURL
@@ -33,10 +33,10 @@ extension ValueKind where Value == AbsoluteURL {
         url = try AbsoluteURL(parsing: text)
       } catch {
         throw ValueProblem(
-          "is not an address of the web: \(error)", hint: "write it as https://tv.example.org")
+          "is not a web address: \(error)", hint: "use a form such as https://tv.example.org")
       }
       guard url.scheme == "https" || url.scheme == "http" else {
-        throw ValueProblem("is neither http nor https", hint: "write it as https://tv.example.org")
+        throw ValueProblem("does not begin with http:// or https://", hint: "use a form such as https://tv.example.org")
       }
       return url
     }

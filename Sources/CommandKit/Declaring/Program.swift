@@ -1,33 +1,33 @@
-/// A program: its name, what applies to all its commands, and the commands.
+/// A program: its name, its common options and its commands.
 public struct Program: Sendable {
-  /// The word that starts it.
   public let name: String
-  /// As `--version` prints it.
+  /// The version, as `--version` prints it.
   public let version: String
-  /// One line for people, lower case, no full stop.
+  /// The line in help: lower case, without a full stop.
   public let summary: String
-  /// More about it, for the help page and the manual.
+  /// More text, for the help page and the manual page.
   public let details: String
-  /// Options that every command takes, before or behind its own words.
+  /// Options of all commands; they may stand before or after the command.
   public let options: [any InputDeclaration]
-  /// What must hold between them.
+  /// Rules about combinations of these options.
   public let rules: [InputRule]
-  /// Whether `--json` is one of them: errors are JSON documents then, too.
+  /// Whether the program has the option `--json`, which also makes errors JSON documents.
   public let offersJSON: Bool
-  /// What it can do.
   public let offers: [CommandOffer]
-  /// What the exit codes mean, for the manual.
+  /// The meanings of the exit codes, for the manual page.
   public let exitCodes: [(code: ExitCode, meaning: String)]
-  /// Other pages of the manual, such as `regentctl(1)`.
+  /// Related manual pages, such as `regentctl(1)`.
   public let seeAlso: [String]
-  /// The manual's section: 1 for people's programs, 8 for the administrator's.
+  /// The section of the manual: 1 for user commands, 8 for administration.
   public let manualSection: Int
-  /// From an error that this package does not know to a sentence and a hint.
+  /// Makes a message of an error type that CommandKit does not know.
   public let explain: @Sendable (any Error) -> CommandError?
-  /// Commands that a word of other programs probably means, the likeliest first: `user` means `account`.
+  /// Commands that an unknown word probably means, the likeliest first: `user` means `account`.
   public let nearWords: @Sendable (String) -> [String]
 
-  /// Declares a program; `environmentPrefix` gives each common option its variable.
+  /// Declares a program.
+  ///
+  /// `environmentPrefix` gives each common option an environment variable.
   public init(
     name: String, version: String, summary: String, details: String = "",
     options: [any InputDeclaration] = [], rules: [InputRule] = [],
@@ -54,10 +54,10 @@ public struct Program: Sendable {
     self.nearWords = nearWords
   }
 
-  /// All that it can do, made.
+  /// All commands, created now.
   public var commands: [Command] { offers.map { $0.make() } }
 
   static let json = Input.flag("json", "print one JSON document instead of text")
-  static let help = Input.flag("help", "show this help, also as -h")
-  static let versionFlag = Input.flag("version", "show the version")
+  static let help = Input.flag("help", "show this help (also -h)")
+  static let versionFlag = Input.flag("version", "print the version")
 }

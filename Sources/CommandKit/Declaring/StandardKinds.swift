@@ -2,7 +2,7 @@ extension ValueKind where Value == String {
   /// Any text that is not empty.
   public static var text: ValueKind { text("TEXT") }
 
-  /// Any text that is not empty, called something in help.
+  /// Any text that is not empty, with a placeholder for help.
   public static func text(_ placeholder: String) -> ValueKind {
     ValueKind(placeholder, show: { $0 }) { text throws(ValueProblem) in
       guard !text.isEmpty else { throw ValueProblem("is empty") }
@@ -10,13 +10,17 @@ extension ValueKind where Value == String {
     }
   }
 
-  /// The path of a file; whether it exists is for the command to find out.
+  /// The path of a file.
+  ///
+  /// The command checks whether it exists.
   public static var file: ValueKind { path("FILE", .files) }
 
-  /// The path of a folder; whether it exists is for the command to find out.
+  /// The path of a folder.
+  ///
+  /// The command checks whether it exists.
   public static var folder: ValueKind { path("DIR", .folders) }
 
-  /// One of the words given.
+  /// One of the given words.
   public static func choice(_ words: String...) -> ValueKind {
     choice(words.map { ($0, $0) })
   }
@@ -24,21 +28,21 @@ extension ValueKind where Value == String {
   private static func path(_ placeholder: String, _ completion: ValueCompletion) -> ValueKind {
     ValueKind(placeholder, completion: completion, show: { $0 }) { text throws(ValueProblem) in
       guard !text.isEmpty else { throw ValueProblem("is empty") }
-      // The kernel would cut it there and open another file.
-      guard !text.utf8.contains(0) else { throw ValueProblem("has a NUL byte in it") }
+      // The kernel would cut the path at the NUL byte and open another file.
+      guard !text.utf8.contains(0) else { throw ValueProblem("contains a NUL byte") }
       return text
     }
   }
 }
 
 extension ValueKind where Value: Equatable {
-  /// One of the words given, each standing for a value.
+  /// One of the given words, each with a value.
   public static func choice(_ values: [(word: String, value: Value)]) -> ValueKind {
     let words = values.map(\.word)
     return ValueKind(
       wordList(words, between: "|"), completion: .words(words),
       show: { value in
-        // Not by `first(where:)`: see `wordList`.
+        // A loop instead of `first(where:)`, for the reason given at `wordList`.
         for choice in values where choice.value == value { return choice.word }
         return ""
       },
@@ -54,12 +58,12 @@ extension ValueKind where Value: Equatable {
 
 extension ValueKind
 where Value: RawRepresentable & CaseIterable & Equatable, Value.RawValue == String {
-  /// One of the cases, by its raw value.
+  /// One of the enumeration's cases, by raw value.
   public static var cases: ValueKind { choice(Value.allCases.map { ($0.rawValue, $0) }) }
 }
 
 extension ValueKind where Value == Bool {
-  /// `on` or `off`, and the words that environment files use for them.
+  /// `on` or `off`, and the synonyms that environment files use.
   public static var onOff: ValueKind {
     ValueKind("on|off", completion: .words(["on", "off"]), show: { $0 ? "on" : "off" }) {
       text throws(ValueProblem) in
@@ -73,15 +77,14 @@ extension ValueKind where Value == Bool {
 }
 
 extension ValueKind where Value == Int {
-  /// A whole number in a range.
   public static func integer(_ range: ClosedRange<Int>, _ placeholder: String = "N") -> ValueKind {
     ValueKind(placeholder, show: { String($0) }) { text throws(ValueProblem) in
-      // `Int` alone would take "+5" and "-0".
+      // `Int` would also accept "+5" and "-0".
       let digits = text.hasPrefix("-") && range.lowerBound < 0 ? text.dropFirst() : text[...]
       guard digits.allSatisfy(\.isASCIIDigit), let number = Int(text) else {
         throw ValueProblem(
           "is not a whole number",
-          hint: "write a number from \(range.lowerBound) to \(range.upperBound)")
+          hint: "use a number from \(range.lowerBound) to \(range.upperBound)")
       }
       guard range.contains(number) else {
         throw ValueProblem("is not between \(range.lowerBound) and \(range.upperBound)")
@@ -90,11 +93,11 @@ extension ValueKind where Value == Int {
     }
   }
 
-  /// An amount of memory in bytes: `512`, `64k`, `10M`, `1G` (1,024 at each step).
+  /// A size in bytes: `512`, `64k`, `10M`, `1G`; each unit is 1,024 times the one before.
   public static func bytes(_ range: ClosedRange<Int>) -> ValueKind {
     ValueKind("SIZE", show: { shownBytes($0) }) { text throws(ValueProblem) in
       guard let bytes = parsedBytes(text) else {
-        throw ValueProblem("is not a size", hint: "write it as 512, 64k, 10M or 1G")
+        throw ValueProblem("is not a size", hint: "use a form such as 512, 64k, 10M or 1G")
       }
       guard range.contains(bytes) else {
         throw ValueProblem(
@@ -106,11 +109,11 @@ extension ValueKind where Value == Int {
 }
 
 extension ValueKind where Value == Duration {
-  /// A length of time: `250ms`, `90s`, `10m`, `24h`, `30d`, or several together as `1h30m`.
+  /// A duration: `250ms`, `90s`, `10m`, `24h`, `30d`, or a combination such as `1h30m`.
   public static func duration(_ range: ClosedRange<Duration>) -> ValueKind {
     ValueKind("DURATION", show: { shownDuration($0) }) { text throws(ValueProblem) in
       guard let duration = parsedDuration(text) else {
-        throw ValueProblem("is not a duration", hint: "write it as 250ms, 90s, 10m, 24h or 30d")
+        throw ValueProblem("is not a duration", hint: "use a form such as 250ms, 90s, 10m, 24h or 30d")
       }
       guard range.contains(duration) else {
         throw ValueProblem(

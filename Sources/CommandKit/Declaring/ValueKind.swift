@@ -1,13 +1,15 @@
-/// A type of value on the command line: how it is read, shown and completed.
+/// A type of value on the command line: how it is parsed, printed and completed.
 public struct ValueKind<Value: Sendable>: Sendable {
-  /// What stands for the value in help: `URL`.
+  /// The placeholder of the value in help, such as `URL`.
   public let placeholder: String
-  /// What a shell offers.
+  /// What a shell completes.
   public var completion: ValueCompletion
   let read: @Sendable (String) throws(ValueProblem) -> Value
   let show: @Sendable (Value) -> String
 
-  /// A type of value; `show` writes it the way `read` reads it.
+  /// Creates a kind.
+  ///
+  /// `show` must print a value in the form that `read` parses.
   public init(
     _ placeholder: String, completion: ValueCompletion = .nothing,
     show: @escaping @Sendable (Value) -> String,
@@ -19,34 +21,31 @@ public struct ValueKind<Value: Sendable>: Sendable {
     self.read = read
   }
 
-  /// Reads a text, for kinds that are made of others.
+  /// Parses a text; for kinds that are built from others.
   public func value(of text: String) throws(ValueProblem) -> Value { try read(text) }
 }
 
-/// What is wrong with a value: the end of a sentence that begins with the option and the value.
+/// Why a value is invalid: the end of a sentence that begins with the option and the value.
 public struct ValueProblem: Error, Equatable, Sendable {
-  /// Such as "is not a duration".
+  /// The problem, such as "is not a duration".
   public let problem: String
   /// What to type instead.
   public let hint: String?
 
-  /// The end of a sentence, beginning with a verb.
+  /// Creates a problem; `problem` begins with a verb.
   public init(_ problem: String, hint: String? = nil) {
     self.problem = problem
     self.hint = hint
   }
 }
 
-/// What a shell offers for a value.
+/// What a shell completes as a value.
 public enum ValueCompletion: Sendable {
-  /// Nothing that could be known.
   case nothing
-  /// Names of files.
   case files
-  /// Names of folders.
   case folders
-  /// A fixed choice.
+  /// One of these words.
   case words([String])
-  /// Found when somebody presses Tab.
+  /// Candidates that are found when the user presses Tab.
   case dynamic(@Sendable (CompletionRequest) async -> [Candidate])
 }

@@ -1,12 +1,13 @@
-// Help as people see it: one page for the program, one for each noun and each verb.
+// Help pages for the program, for each noun and for each verb.
 
-/// Help is never wider than this, however wide the terminal is: long lines are hard to read.
+/// The maximum width of help, also on wider terminals: long lines are hard to read.
 private let widestHelp = 100
 private let helpIndent = 2
 private let widestLeftColumn = 30
+private let examplesOfNoun = 3
 
 extension Program {
-  /// The help page of the program (empty path), of a noun or of a verb.
+  /// The lines of the help page of the program (empty path), a noun or a verb.
   func helpLines(for path: [Command], width: Int?) -> [String] {
     let width = min(max(width ?? 80, 40), widestHelp)
     let page = HelpPage(self, path)
@@ -19,23 +20,27 @@ extension Program {
     }
     for note in page.notes { lines += [""] + wrapped(note, width) }
     if !path.isEmpty, !options.isEmpty { lines += [""] + wrapped(commonOptions, width) }
-    if !page.example.isEmpty { lines += ["", "example:", "  \(page.example)"] }
+    let examples = page.examples
+    if !examples.isEmpty { lines += ["", examples.count == 1 ? "example:" : "examples:"] + examples.map { "  \($0)" } }
     return lines
   }
 
-  /// The options that all commands have, by name: thirty lines that are the same on every page would hide the others.
+  /// The names of the common options.
+  ///
+  /// Their thirty lines of help would hide the command's own options.
   private var commonOptions: String {
     let names = (options + [Program.help]).map(\.specification.label)
     return "Common options: \(names.joined(separator: ", ")); see \"\(name) --help\"."
   }
 }
 
-/// What a help page and a page of the manual have in common.
+/// The content of a help page, which the manual page uses, too.
 struct HelpPage {
   let calledAs: String
   let summary: String
   let details: String
-  let example: String
+  /// The verb's own example; for the program and for nouns, the examples of the first commands.
+  let examples: [String]
   let usageLines: [String]
   let blocks: [(heading: String, rows: [(left: String, right: String)])]
   let notes: [String]
@@ -45,9 +50,15 @@ struct HelpPage {
     calledAs = ([program.name] + path.map(\.name)).joined(separator: " ")
     summary = command?.summary ?? program.summary
     details = command?.details ?? program.details
-    example = command?.example ?? ""
     let commands = (command.map(\.commands) ?? program.allCommands).filter { !$0.isHidden }
-    usageLines = ["usage: " + usageText(calledAs, command)]
+    examples =
+      commands.isEmpty
+      ? [command?.example ?? ""].filter { !$0.isEmpty } : commands.prefix(examplesOfNoun).map(firstExample)
+    let forms = command?.usageForms.map { "\(program.name) \($0)" } ?? []
+    usageLines =
+      forms.isEmpty
+      ? ["usage: " + usageText(calledAs, command)]
+      : forms.enumerated().map { ($0.offset == 0 ? "usage: " : "       ") + $0.element }
 
     let sections = command?.sections ?? []
     let arguments = sections.flatMap(\.inputs).filter { $0.specification.form == .argument }
@@ -67,31 +78,38 @@ struct HelpPage {
     if let prefix = command?.environmentPrefix, let option = sections.firstOption {
       let several = sections.flatMap(\.inputs).contains { $0.specification.isRepeated }
       notes.append(
-        "Each option may also be set in the environment: --\(option.name) as "
+        "Each option can also be set by an environment variable, for example --\(option.name) by "
           + "\(prefix)\(environmentName(option.name))"
-          + (several ? ", several values with spaces between them" : "")
-          + ". The command line comes first.")
+          + (several ? "; separate several values with spaces" : "")
+          + ". The command line takes precedence.")
     }
     if !commands.isEmpty {
-      notes.append("\"\(calledAs) COMMAND --help\" says more about one command.")
+      notes.append("Run \"\(calledAs) COMMAND --help\" for more about a command.")
     }
     self.notes = notes
   }
 }
 
+/// The example of a verb, or of the first verb below a noun.
+private func firstExample(_ command: Command) -> String {
+  command.commands.first { !$0.isHidden }.map(firstExample) ?? command.example
+}
+
 extension CommandLineWords {
-  /// How the command is called, on one line, for hints.
-  var usage: String { usageText(calledAs, command) }
+  /// The usage line, for hints.
+  var usage: String {
+    command?.usageForms.first.map { "\(program.name) \($0)" } ?? usageText(calledAs, command)
+  }
 }
 
 func environmentName(_ option: String) -> String {
   String(decoding: option.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self).uppercased()
 }
 
-/// The words in one text, for what every command line needs.
+/// The words joined to one text; used for every command line.
 ///
-/// `joined` does the same, and has the runtime look for conformances among those of the whole program: 100,000
-/// instructions, a twentieth of what a short command takes from its first line on.
+/// `joined(separator:)` searches the protocol conformances of the whole program at its first use. That takes 100,000
+/// instructions, a twentieth of a short command.
 func wordList(_ words: [String], between separator: String) -> String {
   var text = words.first ?? ""
   for word in words.dropFirst() { text += separator + word }
@@ -125,7 +143,7 @@ extension InputRule {
 }
 
 extension InputSpecification {
-  /// `--name TEXT`, `ID`, `[RESOURCE …]`.
+  /// The form in a usage line: `--name TEXT`, `ID` or `[RESOURCE …]`.
   fileprivate var inUsage: String {
     let more = isRepeated ? " …" : ""
     switch form {
@@ -142,14 +160,14 @@ extension [InputSection] {
   }
 }
 
-/// Options of the program name their variables one by one, because not all programs have a rule for them.
+/// A row of a common option, with its environment variable: not all programs have a prefix for them.
 private func commonRow(_ input: any InputDeclaration) -> (left: String, right: String) {
   let (left, right) = row(input)
   guard let variable = input.specification.environment else { return (left, right) }
   return (left, "\(right) (environment: \(variable))")
 }
 
-/// The left column says how to write it, the right one what it does and what happens without it.
+/// A row of two columns: how the input is written, and its help with the default.
 private func row(_ input: any InputDeclaration) -> (left: String, right: String) {
   let specification = input.specification
   let left =
@@ -159,13 +177,13 @@ private func row(_ input: any InputDeclaration) -> (left: String, right: String)
     case .argument: specification.name
     }
   var asides: [String] = []
-  if let text = specification.defaultText, !text.isEmpty { asides.append("default \(text)") }
+  if let text = specification.defaultText, !text.isEmpty { asides.append("default: \(text)") }
   if specification.isRepeated, specification.form == .option { asides.append("may be repeated") }
   let aside = asides.isEmpty ? "" : " (\(asides.joined(separator: "; ")))"
   return (left, specification.help + aside)
 }
 
-/// One width for all blocks of a page, so that its texts begin at one edge.
+/// The width of the left column, the same for all blocks of a page.
 private func leftColumn(_ rows: [(left: String, right: String)]) -> Int {
   rows.map { displayWidth($0.left) }.filter { $0 <= widestLeftColumn }.max() ?? widestLeftColumn
 }

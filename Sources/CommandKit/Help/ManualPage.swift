@@ -1,5 +1,5 @@
 extension Program {
-  /// The page of the manual, as roff: everything that help says, in one place.
+  /// The manual page in roff, with everything that the help pages have.
   public func manualPage() -> String {
     var roff = Roff()
     roff.line(".TH \(name.uppercased()) \(manualSection) \"\" \"\(name) \(version)\" \"\"")
@@ -19,7 +19,7 @@ extension Program {
     let variables = environment
     if !variables.isEmpty {
       roff.heading("ENVIRONMENT")
-      for (name, label) in variables { roff.item(name, "stands in for \(label)") }
+      for (name, label) in variables { roff.item(name, "sets \(label)") }
     }
     roff.heading("EXIT STATUS")
     for (code, meaning) in exitCodes { roff.item(String(code.rawValue), meaning) }
@@ -30,7 +30,7 @@ extension Program {
     return roff.source
   }
 
-  /// Every variable once, in the order of the options, and which option it stands in for.
+  /// Each environment variable once with its option, in the order of the options.
   private var environment: [(name: String, label: String)] {
     let inputs = options + verbs(allCommands, below: []).compactMap(\.last).flatMap(\.inputs)
     var seen: Set<String> = []
@@ -53,7 +53,7 @@ extension Program {
     roff.subheading(page.calledAs)
     roff.text(sentence(command.summary))
     roff.paragraph()
-    roff.text(page.usageLines.joined(separator: "\n"))
+    roff.lines(page.usageLines)
     roff.paragraphs(of: command.details)
     for section in command.sections where !section.inputs.isEmpty {
       if !section.heading.isEmpty { roff.paragraph(italic: capitalised(section.heading)) }
@@ -63,10 +63,10 @@ extension Program {
       roff.paragraph()
       roff.text(note)
     }
-    if !command.example.isEmpty {
+    for example in page.examples {
       roff.paragraph()
       roff.text("Example:")
-      roff.example(command.example)
+      roff.example(example)
     }
   }
 }
@@ -76,7 +76,7 @@ private func capitalised(_ text: String) -> String {
 }
 private func sentence(_ text: String) -> String { capitalised(text) + "." }
 
-/// The little of roff that pages of ours need.
+/// Writes the few roff requests that the manual page needs.
 private struct Roff {
   private(set) var source = ""
 
@@ -95,6 +95,13 @@ private struct Roff {
 
   mutating func text(_ text: String, escapedAlready: Bool = false, then rest: String = "") {
     line((escapedAlready ? text : roffEscaped(text)) + roffEscaped(rest))
+  }
+
+  mutating func lines(_ lines: [String]) {
+    for (index, text) in lines.enumerated() {
+      if index > 0 { line(".br") }
+      self.text(text.trimmingPrefix { $0 == " " }.description)
+    }
   }
 
   mutating func paragraphs(of text: String) {
@@ -125,7 +132,7 @@ private struct Roff {
   }
 }
 
-/// Text in which roff sees no commands: no backslashes, no dots or quotes at the start of a line.
+/// Escapes a text so that roff reads no requests in it: backslashes, and dots or quotes at the start of a line.
 private func roffEscaped(_ text: String) -> String {
   text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
     var result = line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" : ""

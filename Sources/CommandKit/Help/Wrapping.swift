@@ -1,4 +1,4 @@
-/// The words of a text in lines of at most so many columns; a longer word has a line of its own.
+/// Wraps a text at spaces to a maximum width; a longer word gets its own line.
 func wrapped(_ text: String, _ width: Int) -> [String] {
   var lines: [String] = []
   var line = ""
@@ -14,11 +14,11 @@ func wrapped(_ text: String, _ width: Int) -> [String] {
   return line.isEmpty ? lines : lines + [line]
 }
 
-/// A line in lines of at most so many columns, all but the first of them two columns further in.
+/// Wraps one line to a maximum width; all lines after the first are indented by two columns.
 ///
-/// It is broken between words, and within those that are longer than a line: nothing is left out.
+/// Breaks at spaces, and inside words that are wider than a line, so that nothing is lost.
 func folded(_ text: String, _ width: Int) -> [String] {
-  // A wide letter behind the indentation is the least that has to fit.
+  // The minimum is the indentation and one wide character.
   guard displayWidth(text) > width, width >= 4 else { return [text] }
   var lines: [String] = []
   var line = ""
@@ -46,7 +46,6 @@ func folded(_ text: String, _ width: Int) -> [String] {
   return lines + [line]
 }
 
-/// Texts that are separated by empty lines.
 func paragraphs(_ text: String) -> [String] {
   text.split(separator: "\n", omittingEmptySubsequences: false)
     .split { $0.allSatisfy { $0 == " " } }

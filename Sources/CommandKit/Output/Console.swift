@@ -1,13 +1,11 @@
 internal import RegentPlatform
 
-/// Where a command speaks: standard output for what was asked for, standard error for everything else.
+/// The output of a command: results on standard output, everything else on standard error.
 ///
-/// Output is collected and written in few calls; messages go out at once, after what was printed before them. All
-/// text is made ``harmless(_:)`` on its way, except what is drawn.
+/// Output is buffered. A message on standard error is written at once, after the buffered output. All text is escaped
+/// by ``harmless(_:)``, except text that is drawn.
 public final class Console: Sendable {
-  /// Standard output.
   public let output: OutputStream
-  /// Standard error.
   public let errors: OutputStream
   private let state = Locked(ConsoleState())
 
@@ -16,30 +14,31 @@ public final class Console: Sendable {
     var failure: ConsoleFailure?
   }
 
-  /// A console on two ports; programs use ``system``, tests make their own.
+  /// Creates a console on two streams.
+  ///
+  /// Programs use ``system``; tests create their own.
   public init(output: OutputStream, errors: OutputStream) {
     self.output = output
     self.errors = errors
   }
 
-  /// The console of this process.
   public static let system = Console(output: .descriptor(1), errors: .descriptor(2))
 
-  /// Prints one line, without what would steer the terminal.
+  /// Prints one line, with control characters escaped.
   public func print(_ line: String = "") {
     append(harmless(line) + "\n")
   }
 
-  /// Prints lines, each as harmless as one alone.
+  /// Prints lines, with control characters escaped.
   public func print(lines: some Sequence<String>) {
     for line in lines { print(line) }
   }
 
-  /// Prints one line of a list, which goes on in the next lines where a terminal is too narrow.
+  /// Prints one line of a list, wrapped if the terminal is too narrow.
   ///
   /// - Parameters:
-  ///   - line: the whole line.
-  ///   - short: the line for a terminal that is too narrow for it; what does not fit goes on two columns further in.
+  ///   - line: the full line.
+  ///   - short: the line for a terminal that is too narrow for the full one.
   public func print(_ line: String, short: @autoclosure () -> String) {
     let whole = harmless(line)
     guard let columns = output.columns(), displayWidth(whole) > columns else {
@@ -48,32 +47,34 @@ public final class Console: Sendable {
     for line in folded(harmless(short()), columns) { append(line + "\n") }
   }
 
-  /// Prints a table, cut to the terminal's width when there is a terminal.
+  /// Prints a table, cut to the width of the terminal if there is one.
   public func print(_ table: Table) {
-    // The cells are harmless already, and so are headings that a program wrote.
+    // Not escaped again: the table escapes its cells, and the program wrote the headings.
     for line in table.lines(width: output.columns()) { append(line + "\n") }
   }
 
-  /// Writes our own text as it is: colours, pictures, cursor movements; never a stranger's text.
+  /// Writes text without escaping it, for colours, pictures and cursor movements.
+  ///
+  /// Never pass text from outside.
   public func draw(_ text: String) {
     append(text)
   }
 
-  /// Says one line on standard error at once.
+  /// Writes one line to standard error at once.
   public func note(_ line: String) {
     flush()
     _ = errors.write(Array((harmless(line) + "\n").utf8))
   }
 
-  /// Draws on standard error at once, for what replaces itself.
+  /// Writes text without escaping to standard error at once, for lines that replace themselves.
   public func drawNote(_ text: String) {
     flush()
     _ = errors.write(Array(text.utf8))
   }
 
-  /// Writes out what was printed; the first failure is remembered for ``finish()``.
+  /// Writes the buffer; the first failure is kept for ``finish()``.
   ///
-  /// - Returns: false when something could not be written, now or earlier.
+  /// - Returns: false if writing failed, now or earlier.
   @discardableResult
   public func flush() -> Bool {
     state.withLock { state in
@@ -85,7 +86,7 @@ public final class Console: Sendable {
     }
   }
 
-  /// Writes out what was printed and reports a full disk or a closed pipe, once.
+  /// Writes the buffer and throws the first failure, such as a full disk or a closed pipe.
   public func finish() throws(ConsoleFailure) {
     flush()
     let failure = state.withLock { state in
@@ -104,11 +105,10 @@ public final class Console: Sendable {
   }
 }
 
-/// Standard output did not take what was printed.
+/// Writing to standard output failed.
 public struct ConsoleFailure: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The kernel's number for the reason.
+  /// The errno value.
   public let code: Int32
 
-  /// A sentence.
   public var description: String { "cannot write to standard output: \(reasonText(of: code))" }
 }

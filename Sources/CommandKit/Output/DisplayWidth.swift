@@ -1,10 +1,11 @@
-/// The columns that a text takes on a terminal: Korean, Chinese, Japanese and emoji take two, accents none.
+/// The number of columns of a text on a terminal: two for Korean, Chinese, Japanese and emoji, none for combining
+/// marks.
 public func displayWidth(_ text: String) -> Int {
   if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
   return text.unicodeScalars.reduce(0) { $0 + displayWidth($1) }
 }
 
-/// Cuts a text to so many columns, the last of them `…` when something was cut.
+/// Cuts a text to a number of columns; the last one is `…` if something was cut.
 public func truncated(_ text: String, to columns: Int) -> String {
   guard displayWidth(text) > columns else { return text }
   guard columns > 0 else { return "" }
@@ -19,7 +20,7 @@ public func truncated(_ text: String, to columns: Int) -> String {
   return result + "…"
 }
 
-/// Fills a text with spaces to so many columns.
+/// Pads a text with spaces to a number of columns.
 func padded(_ text: String, to columns: Int, atStart: Bool = false) -> String {
   let filling = String(repeating: " ", count: max(0, columns - displayWidth(text)))
   return atStart ? filling + text : text + filling
@@ -32,12 +33,12 @@ func displayWidth(_ scalar: Unicode.Scalar) -> Int {
   case .nonspacingMark, .enclosingMark, .format: return 0
   default: break
   }
-  // The vowels and final consonants of decomposed Korean join the syllable before them.
+  // The vowels and final consonants of decomposed Korean combine with the preceding character.
   if (0x1160...0x11ff).contains(value) || (0xd7b0...0xd7ff).contains(value) { return 0 }
   return wideRanges.contains { $0.contains(value) } ? 2 : 1
 }
 
-/// East Asian Wide and Fullwidth, and the emoji that terminals draw two columns wide.
+/// The East Asian Wide and Fullwidth ranges, and the emoji that terminals draw two columns wide.
 private let wideRanges: [ClosedRange<UInt32>] = [
   0x1100...0x115f, 0x231a...0x231b, 0x2329...0x232a, 0x23e9...0x23ec, 0x23f0...0x23f0,
   0x23f3...0x23f3, 0x25fd...0x25fe, 0x2614...0x2615, 0x2648...0x2653, 0x267f...0x267f,

@@ -1,12 +1,11 @@
-/// Text from strangers made safe to show on a terminal or in a log: one line, no commands to the terminal, nothing
-/// invisible, nothing that reorders what is read.
+/// Escapes untrusted text for a terminal or a log: one line, without control sequences, invisible characters or
+/// characters that change the reading direction.
 ///
-/// A device may call itself `ESC ]0;…` (sets the window's title), `\r` (overwrites the line), U+202E (shows the rest
-/// backwards) or put a line break into its name to write log lines of its own. All of these are shown as `\e`, `\r`,
-/// `\u{202e}`, `\n`. What this package prints comes through here; only ``Console/draw(_:)`` and
-/// ``Console/drawNote(_:)`` print what they are given.
+/// A device may name itself `ESC ]0;…` (sets the window title), `\r` (overwrites the line) or U+202E (reverses the
+/// rest), or add a line break to forge log lines. They are printed as `\e`, `\r`, `\u{202e}` and `\n`. Everything that
+/// CommandKit prints is escaped, except by ``Console/draw(_:)`` and ``Console/drawNote(_:)``.
 public func harmless(_ text: String) -> String {
-  // Nearly everything is plain ASCII, and that needs no work.
+  // Fast path: most text is printable ASCII.
   if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
   var result = ""
   result.reserveCapacity(text.utf8.count)
@@ -15,9 +14,9 @@ public func harmless(_ text: String) -> String {
   for scalar in text.unicodeScalars {
     marks = displayWidth(scalar) == 0 ? marks + 1 : 0
     defer { previous = scalar }
-    // Makes a heart red and nothing else: "Anna's TV ❤️" is a fair name.
+    // The emoji variation selector after an emoji is allowed: "Anna's TV ❤️" is a normal name.
     let isEmojiStyle = scalar == "\u{fe0f}" && previous?.properties.isEmoji == true
-    // Hundreds of accents on one letter cover the lines around it.
+    // Many combining marks on one character would cover the lines around it.
     if !isEmojiStyle && isHarmful(scalar) || marks > 4 || (marks > 0 && result.isEmpty) {
       result += escaped(scalar)
     } else {
@@ -27,7 +26,7 @@ public func harmless(_ text: String) -> String {
   return result
 }
 
-/// Bytes that should be UTF-8 and may be anything, shown the same way; stray bytes become `\xff`.
+/// Escapes bytes that should be UTF-8; invalid bytes become `\xff`.
 public func harmless(bytes: some Sequence<UInt8>) -> String {
   let bytes = Array(bytes)
   var result = ""
@@ -46,7 +45,7 @@ public func harmless(bytes: some Sequence<UInt8>) -> String {
   return result + harmless(good)
 }
 
-/// The character that begins there; nil for anything that a strict decoder refuses.
+/// The character that begins at `start`; nil if a strict UTF-8 decoder would refuse it.
 private func scalar(in bytes: [UInt8], at start: Int) -> (Unicode.Scalar, length: Int)? {
   let first = bytes[start]
   if first < 0x80 { return (Unicode.Scalar(first), 1) }
@@ -83,19 +82,19 @@ private func hex(_ value: UInt32, _ digits: Int) -> String {
   return String(repeating: "0", count: max(0, digits - text.count)) + text
 }
 
-/// Whether a terminal, a log or an eye could be misled by it.
+/// Whether the character could mislead a terminal, a log or a reader.
 func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0x20..<0x7f: return false
-  // Hangul fillers are letters to Unicode and empty to people.
+  // Hangul fillers: letters by category, but invisible.
   case 0x115f, 0x1160, 0x3164, 0xffa0, 0x2800: return true
-  // Joins emoji and forms letters of Persian and Hindi, and hides differences everywhere else.
+  // Zero-width joiners: legitimate in emoji, Persian and Hindi, but otherwise a way to hide a difference.
   case 0x200c, 0x200d: return true
   // Combining grapheme joiner, Khmer and Mongolian fillers, variation selectors, tags: all invisible.
   case 0x034f, 0x17b4, 0x17b5, 0x180b...0x180f, 0xfe00...0xfe0f, 0xe0000...0xe0fff: return true
   default:
     switch scalar.properties.generalCategory {
-    // Controls (C0, DEL, C1), bidi and zero-width formats, line and paragraph separators, unassigned.
+    // Controls (C0, DEL, C1), bidirectional and zero-width formats, line and paragraph separators, unassigned.
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
       return true
     default: return false

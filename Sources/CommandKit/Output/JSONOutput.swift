@@ -1,21 +1,21 @@
 public import RegentJSON
 
 extension Console {
-  /// Prints one JSON document on a line of its own.
+  /// Prints one JSON document on one line.
   ///
-  /// What would harm a terminal is written as `\u` escapes, which change nothing for a program that reads it.
+  /// Characters that could mislead a terminal are written as `\u` escapes, which are the same for a JSON parser.
   public func print(json document: JSONValue) {
     draw(harmlessJSON(document) + "\n")
   }
 }
 
 extension Invocation {
-  /// Answers with what was asked for: `document` with `--json`, else the table.
+  /// Prints `document` with `--json`, otherwise the table.
   public func show(_ document: @autoclosure () -> JSONValue, as table: @autoclosure () -> Table) {
     if wantsJSON { console.print(json: document()) } else { console.print(table()) }
   }
 
-  /// Answers with what was asked for: `document` with `--json`, else the lines.
+  /// Prints `document` with `--json`, otherwise the lines.
   public func show(
     _ document: @autoclosure () -> JSONValue, lines: @autoclosure () -> [String]
   ) {
@@ -23,19 +23,19 @@ extension Invocation {
   }
 }
 
-/// The document with every invisible or reordering character escaped; such characters stand only inside strings.
+/// The JSON text with invisible and reordering characters escaped; they can only occur inside strings.
 ///
 /// - Parameters:
-///   - document: what to write.
-///   - isPretty: on several lines, for people.
-/// - Returns: the text.
+///   - document: the document to write.
+///   - isPretty: whether to use several lines, for people.
+/// - Returns: the JSON text.
 public func harmlessJSON(_ document: JSONValue, isPretty: Bool = false) -> String {
   let text =
     isPretty ? String(decoding: document.bytes(.pretty), as: UTF8.self) : document.description
   if text.utf8.allSatisfy({ $0 < 0x7f }) { return text }
   var result = ""
   for scalar in text.unicodeScalars {
-    // A line end inside a string is escaped already: this one is between two lines.
+    // Line breaks inside strings are already escaped, so this one separates two lines of the output.
     guard isHarmful(scalar), scalar != "\n" else {
       result.unicodeScalars.append(scalar)
       continue

@@ -1,16 +1,14 @@
 internal import Glibc
 internal import RegentPlatform
 
-/// One end of a console: where bytes go, and what is known about the other side.
+/// An output of the process, with its write function and the properties of the terminal.
 public struct OutputStream: Sendable {
-  /// Whether people look at it.
   public let isTerminal: Bool
-  /// The width when people look at it; asked each time, because windows change.
+  /// The width of the terminal, nil without one; read each time, because windows are resized.
   public let columns: @Sendable () -> Int?
-  /// Writes everything; gives 0 or the kernel's number for what went wrong.
+  /// Writes all bytes; returns 0 or the errno value.
   public let write: @Sendable ([UInt8]) -> Int32
 
-  /// A stream of one's own.
   public init(
     isTerminal: Bool, columns: @escaping @Sendable () -> Int?,
     write: @escaping @Sendable ([UInt8]) -> Int32
@@ -20,7 +18,7 @@ public struct OutputStream: Sendable {
     self.write = write
   }
 
-  /// An open descriptor of this process, such as 1 for standard output.
+  /// A stream on an open descriptor of this process, such as 1 for standard output.
   public static func descriptor(_ number: Int32) -> OutputStream {
     let isTerminal = Terminal.isTerminal(number)
     return OutputStream(
@@ -31,10 +29,10 @@ public struct OutputStream: Sendable {
 }
 
 extension OutputStream {
-  /// A descriptor for a log: what the other side does not take soon is dropped, because a service that waits for the
-  /// reader of its log stands still with it.
+  /// A stream for logs, which drops what the reader does not accept within 20 ms: otherwise a blocked log reader would
+  /// block the service.
   ///
-  /// Writing gives `EAGAIN` for what was dropped.
+  /// Writing returns `EAGAIN` for dropped bytes.
   public static func impatient(_ number: Int32) -> OutputStream {
     let ordinary = descriptor(number)
     let isStuck = Locked(false)
@@ -42,9 +40,9 @@ extension OutputStream {
       isStuck.withLock { isStuck in
         var rest = bytes[...]
         while !rest.isEmpty {
-          // A pipe that is ready takes a page without waiting.
+          // A pipe that poll() reports as writable accepts PIPE_BUF bytes without blocking.
           let page = rest.prefix(Int(PIPE_BUF))
-          // Waited for once only: many lines at once must not add their waits up.
+          // Waits only once, so that many lines do not add up their waits.
           isStuck = !isReady(number, patience: isStuck ? 0 : 20)
           guard !isStuck else { return EAGAIN }
           let failure = ordinary.write(Array(page))
@@ -59,21 +57,19 @@ extension OutputStream {
 
 private func isReady(_ descriptor: Int32, patience milliseconds: Int32) -> Bool {
   var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-  // An error shows at the write itself.
+  // Errors are reported by the following write.
   return unsafe poll(&wait, 1, milliseconds) != 0
 }
 
-/// What was written, for tests and for output that is wanted as a text.
+/// Collects output in memory, for tests and for callers that need the text.
 public final class CapturedText: Sendable {
   private let bytes = Locked<[UInt8]>([])
 
-  /// Nothing written yet.
   public init() {}
 
-  /// All that was written.
   public var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
 
-  /// A stream that writes here; with `columns` it is taken for a terminal.
+  /// A stream that writes to this text; with `columns` it counts as a terminal of that width.
   public func stream(columns: Int? = nil) -> OutputStream {
     OutputStream(isTerminal: columns != nil, columns: { columns }) { written in
       self.bytes.withLock { $0 += written }
@@ -92,7 +88,7 @@ private func writeEverything(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
       rest = rest.dropFirst(count)
     } catch {
       guard error.code == EAGAIN else { return error.code }
-      // Somebody who shares the terminal made it non-blocking.
+      // Another process that shares the terminal may have made it non-blocking.
       var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       _ = unsafe poll(&wait, 1, -1)
     }

@@ -1,8 +1,8 @@
 extension Console {
-  /// Runs something that may take a while; people at a terminal are told what is being done after a second.
+  /// Runs `work`; if it takes longer than a second, shows a progress line at the terminal.
   ///
-  /// The line is on standard error and is gone when the work ends; `what` is asked for anew each second, so that it may
-  /// say how far the work is. Without a terminal nothing is said.
+  /// The line is on standard error and is removed at the end. `what` is evaluated each second, so that it can show how
+  /// much is done. Without a terminal nothing is shown.
   public func progress<Result: Sendable>(
     _ what: @autoclosure @escaping @Sendable () -> String, _ work: @Sendable () async throws -> Result
   ) async rethrows -> Result {
@@ -28,7 +28,7 @@ extension Console {
 
   private func remove(_ line: Task<Bool, Never>) async {
     line.cancel()
-    // Waits, because a line drawn after this would stay.
+    // Waits for the line's task, because a line that is drawn later would stay.
     if await line.value { drawNote("\r\u{1b}[K") }
   }
 }

@@ -1,69 +1,68 @@
 internal import Glibc
 internal import RegentPlatform
 
-/// Questions that a command asks the person in front of it.
+/// Questions to the user at the terminal.
 public enum Prompt {
-  /// Longer lines are refused: nobody types them.
+  /// The maximum length of a typed line in bytes.
   public static let longest = 1_024
 
-  /// How often a new password is asked for whose two forms differ.
+  /// How often a new password is asked for if the two inputs differ.
   private static let tries = 3
 
-  /// How often a question is asked whose answers cannot be taken.
+  /// How often a question is repeated after invalid answers.
   private static let mostAnswers = 5
 
-  /// Reads a password: from the terminal when standard input is one, else the first line of standard input.
-  ///
-  /// With `twice` a person has to type it again, because it is not seen.
+  /// Reads a password from the terminal, or the first line of standard input if that is not a terminal.
   ///
   /// - Parameters:
-  ///   - prompt: what is asked for: "password of anna".
-  ///   - twice: whether it is a new one.
-  /// - Returns: its bytes.
-  /// - Throws: ``CommandError`` when there is none, or when the two differ.
+  ///   - prompt: the text of the question, such as "password of anna".
+  ///   - twice: whether the user must type it twice, for a new password.
+  /// - Returns: the bytes of the password.
+  /// - Throws: ``CommandError`` if there is no password, or if the two inputs differ.
   public static func password(_ prompt: String, twice: Bool = false) throws(CommandError) -> [UInt8] {
     guard Terminal.isTerminal(0) else { return try firstLine(of: 0, prompt) }
     for _ in 0..<tries {
       let first = try ask("\(harmless(prompt)): ")
       guard twice else { return first }
       if try ask("\(harmless(prompt)), again: ") == first { return first }
-      Console.system.note("the two passwords differ: once more")
+      Console.system.note("the two passwords differ; try again")
     }
-    throw CommandError("the two passwords differ", hint: "type it slowly, or give it by standard input")
+    throw CommandError(
+      "the two passwords differ", hint: "run the command again, or pass the password on standard input")
   }
 
-  /// Asks for a line that may be seen; where nobody sits, the answer is the usual one.
+  /// Reads a line that is shown while typing; without a terminal it returns the default.
   ///
   /// - Parameters:
-  ///   - question: what is asked for: "the provider's id".
-  ///   - usual: the answer of who types nothing.
-  ///   - option: what says it on the command line.
-  ///   - call: the command's call.
-  /// - Returns: what was typed, or the usual answer.
-  /// - Throws: ``CommandError`` when there is no usual answer and nobody types one.
+  ///   - question: the text of the question, such as "the provider's id".
+  ///   - usual: the default, for an empty line.
+  ///   - option: the command-line option that the error message names.
+  ///   - call: the invocation.
+  /// - Returns: the typed line, or the default.
+  /// - Throws: ``CommandError`` if there is neither an answer nor a default.
   public static func line(
     _ question: String, usual: String?, orGive option: String, _ call: Invocation
   ) throws(CommandError) -> String {
     guard call.canAsk else {
       if let usual { return usual }
-      throw CommandError.usage("\(question) is missing", hint: "give \(option)")
+      throw CommandError.usage("no answer to: \(question)", hint: "add \(option)")
     }
     return try text(of: try typed(question, usual, orGive: option, call), question, usual, option)
   }
 
-  /// Asks for a line until one can be taken: what is wrong with an answer is said, and the question comes again.
+  /// Reads a line and repeats the question, with the problem, until `take` accepts the answer.
   ///
-  /// Where nobody sits, the usual answer is the only one. After some answers the last objection is the command's error;
-  /// the end of the input is no answer at all.
+  /// Without a terminal only the default is used. After the last attempt the last problem is thrown; the end of the
+  /// input is always an error.
   ///
   /// - Parameters:
-  ///   - question: what is asked for: "the provider's id".
-  ///   - usual: the answer of who types nothing.
-  ///   - option: what says it on the command line.
-  ///   - call: the command's call.
-  ///   - take: reads an answer; its error says what is wrong with it.
-  /// - Returns: what `take` made of the answer.
-  /// - Throws: ``CommandError`` when no answer can be taken.
+  ///   - question: the text of the question, such as "the provider's id".
+  ///   - usual: the default, for an empty line.
+  ///   - option: the command-line option that the error message names.
+  ///   - call: the invocation.
+  ///   - take: converts an answer, or throws what is wrong with it.
+  /// - Returns: the converted answer.
+  /// - Throws: ``CommandError`` if no answer was accepted.
   public static func answer<Value>(
     _ question: String, usual: String?, orGive option: String, _ call: Invocation,
     _ take: (String) throws(CommandError) -> Value
@@ -82,29 +81,29 @@ public enum Prompt {
     }
   }
 
-  /// Makes sure that somebody means it before something is lost.
+  /// Asks for a confirmation before something is lost.
   ///
   /// - Parameters:
-  ///   - what: what is about to happen: "remove requestor acme and its 3 keys".
-  ///   - flag: the flag that says yes beforehand, for scripts.
-  ///   - call: the command's call, which declares the flag.
-  /// - Throws: ``CommandError`` when nobody is there to ask, or when the answer is not yes.
+  ///   - what: what will happen, such as "remove requestor acme and its 3 keys".
+  ///   - flag: the flag that confirms in advance, for scripts.
+  ///   - call: the invocation, whose command declares the flag.
+  /// - Throws: ``CommandError`` without a terminal, or if the answer is not yes.
   public static func confirm(
     _ what: String, unless flag: Input<Bool>, _ call: Invocation
   ) throws(CommandError) {
     if call[flag] { return }
     guard call.canAsk else {
       throw CommandError.usage(
-        "this would \(what)", hint: "add \(flag.specification.label) to do it without being asked")
+        "this would \(what)", hint: "add \(flag.specification.label) to confirm")
     }
-    call.console.drawNote("\(harmless(what))? Type yes to go on: ")
+    call.console.drawNote("\(harmless(what))? Type yes to continue: ")
     let answer = try firstLine(of: 0, "an answer")
     guard answer == Array("yes".utf8) else {
-      throw CommandError("nothing was done", hint: "the answer was not yes", code: "refused")
+      throw CommandError("cancelled: nothing was changed", hint: "type yes to confirm", code: "refused")
     }
   }
 
-  /// What somebody typed, which may be nothing; the end of the input (Ctrl-D) ends the command.
+  /// The typed line, which may be empty; the end of the input (Ctrl-D) is an error.
   private static func typed(
     _ question: String, _ usual: String?, orGive option: String, _ call: Invocation
   ) throws(CommandError) -> [UInt8] {
@@ -113,7 +112,7 @@ public enum Prompt {
     if let line = try someLine(of: 0) { return line }
     call.console.drawNote("\n")
     throw CommandError(
-      "the input ended at: \(question)", hint: "nothing more was done; type the same again, or give \(option)")
+      "no answer to: \(question)", hint: "nothing more was done; run the command again, or add \(option)")
   }
 
   private static func text(
@@ -121,10 +120,10 @@ public enum Prompt {
   ) throws(CommandError) -> String {
     guard !bytes.isEmpty else {
       if let usual { return usual }
-      throw CommandError("\(question) is missing", hint: "try again, or give \(option)")
+      throw CommandError("no answer to: \(question)", hint: "type an answer, or add \(option)")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError("\(question) is not valid UTF-8", hint: "set the terminal to UTF-8")
+      throw CommandError("the answer is not valid UTF-8", hint: "set the terminal to UTF-8")
     }
     return text
   }
@@ -146,7 +145,7 @@ public enum Prompt {
     guard let line = try someLine(of: input), !line.isEmpty else {
       throw CommandError(
         "\(prompt) is missing",
-        hint: "type it at a terminal, or give it as the first line of standard input")
+        hint: "type it at a terminal, or pass it as the first line of standard input")
     }
     return line
   }
@@ -157,7 +156,7 @@ public enum Prompt {
     var byte: UInt8 = 0
     var isEnded = false
     do throws(SystemError) {
-      // Byte by byte: what follows the line belongs to whoever reads next.
+      // One byte at a time: the bytes after the line belong to the next reader.
       while try systemCall("read", on: "standard input", { unsafe Glibc.read(input, &byte, 1) })
         == 1
       {
@@ -177,6 +176,6 @@ public enum Prompt {
 }
 
 extension Invocation {
-  /// Whether somebody sits in front of it who can be asked.
+  /// Whether there is a terminal at which the user can be asked.
   public var canAsk: Bool { Terminal.isTerminal(0) && console.errors.isTerminal }
 }

@@ -1,20 +1,20 @@
-/// Rows for people: columns lined up by what is seen, never wider than the terminal.
+/// A table for people: columns aligned by display width, never wider than the terminal.
 ///
-/// Cells are made harmless here, whoever wrote them. Programs read `--json` instead, where nothing is cut.
+/// The table escapes its cells. Programs use `--json` instead, which cuts nothing.
 public struct Table: Sendable {
-  /// How one column is shown.
   public struct Column: Sendable {
-    /// What stands in a column: it decides what gives way where the terminal is too narrow.
+    /// The content of a column, which decides how it is shortened on a narrow terminal.
     public enum Kind: Sendable {
-      /// Text for people: cut, with `…` for the rest.
+      /// Text: cut, with `…` at the end.
       case text
-      /// Numbers, aligned right: whole.
+      /// Numbers: aligned to the right, never cut.
       case number
-      /// Names that people copy and nothing else stands for: whole.
+      /// Names that users copy: never cut.
       case name
-      /// Ids that commands take by their beginning, too: so many letters, more where two would look alike.
+      /// Ids that commands also accept by their beginning: shortened to `shortest` characters, or more if two would
+      /// look alike.
       case id(shortest: Int)
-      /// Times as RFC 3339: without their seconds.
+      /// RFC 3339 times: shortened by the seconds.
       case time
     }
 
@@ -33,21 +33,18 @@ public struct Table: Sendable {
   private let columns: [Column]
   private var rows: [[String]] = []
 
-  /// An empty table; numbers belong in columns that are aligned right.
   public init(_ columns: [Column]) { self.columns = columns }
 
-  /// Adds a row; missing cells are empty, cells without a column are dropped.
+  /// Adds a row; missing cells are empty, and extra cells are dropped.
   public mutating func add(_ cells: [String]) {
     rows.append(columns.indices.map { $0 < cells.count ? harmless(cells[$0]) : "" })
   }
 
-  /// How many rows there are.
   public var count: Int { rows.count }
 
-  /// The lines, none wider than `width`; nil cuts nothing.
+  /// The lines, at most `width` columns wide; nil cuts nothing.
   ///
-  /// Where there is no room, what can be had in another way gives way first: ids are shortened, then times lose their
-  /// seconds, then text is cut.
+  /// If there is not enough room, ids are shortened first, then times, then text is cut.
   public func lines(width: Int?) -> [String] {
     var rows = [columns.map(\.heading)] + rows
     var widths = widths(of: rows)
@@ -56,7 +53,7 @@ public struct Table: Sendable {
       shorten(&rows)
       widths = self.widths(of: rows)
     }
-    // Below eight columns a cut cell says little, but a line that wraps is worse.
+    // A cell of fewer than eight columns says little, but a wrapped line is worse.
     for narrowest in [8, 4, 1] { shrink(&widths, to: width, narrowest) }
     return lines(rows, widths).map { truncated($0, to: width) }
   }
@@ -99,7 +96,7 @@ public struct Table: Sendable {
     }
   }
 
-  /// Takes from the widest column again and again.
+  /// Takes one column at a time from the widest column.
   private func shrink(_ widths: inout [Int], to width: Int, _ narrowest: Int) {
     var surplus = total(widths) - width
     while surplus > 0 {
@@ -111,7 +108,7 @@ public struct Table: Sendable {
   }
 }
 
-/// How many letters of these ids tell them apart, at least `shortest`.
+/// The number of characters that distinguishes these ids, at least `shortest`.
 private func distinctLength(of ids: [String], _ shortest: Int) -> Int {
   let sorted = Set(ids).sorted()
   return zip(sorted, sorted.dropFirst()).reduce(shortest) { length, pair in
@@ -119,7 +116,7 @@ private func distinctLength(of ids: [String], _ shortest: Int) -> Int {
   }
 }
 
-/// `2026-11-20T12:34Z` of `2026-11-20T12:34:56Z`; what is no such time stays.
+/// Shortens `2026-11-20T12:34:56Z` to `2026-11-20T12:34Z`; other texts stay.
 private func withoutSeconds(_ time: String) -> String {
   guard time.utf8.count == 20, time.hasSuffix("Z"), time.dropFirst(10).first == "T" else {
     return time

@@ -1,19 +1,17 @@
-/// What a terminal can show, as far as that can be known.
+/// What a terminal can display, as far as it can be detected.
 public struct TerminalCapabilities: Sendable, Equatable {
-  /// The smallest dots that can be drawn.
+  /// The smallest dots that it can draw.
   public var glyphs: DotGlyphs
-  /// How many colours there are.
   public var depth: ColourDepth
-  /// Whether it shows more than ASCII.
+  /// Whether it displays more than ASCII.
   public var isUnicode: Bool
-  /// Whether its font has Korean.
+  /// Whether its font has Korean characters.
   public var hasHangul: Bool
-  /// Whether words may have colours.
+  /// Whether text may be coloured.
   ///
-  /// A QR code always has its black and white: it could not be read without.
+  /// A QR code is always drawn in black and white, because scanners need the contrast.
   public var hasTints: Bool
 
-  /// Capabilities that are known.
   public init(
     glyphs: DotGlyphs = .halfBlocks, depth: ColourDepth = .palette, isUnicode: Bool = true,
     hasHangul: Bool = true, hasTints: Bool = true
@@ -26,22 +24,22 @@ public struct TerminalCapabilities: Sendable, Equatable {
   }
 }
 
-/// Which characters stand for dots.
+/// The characters that draw the dots of a QR code.
 public enum DotGlyphs: Sendable, Equatable {
-  /// `▀▄█`: two dots in a cell. Needs Unicode and a font that has them.
+  /// `▀▄█`: two dots per cell. Needs Unicode and a font with these characters.
   case halfBlocks
-  /// Coloured spaces: no dot is smaller than a cell, and no font is needed.
+  /// Coloured spaces: one dot per cell, with any font.
   case fullBlocks
-  /// `##` where dark is: for terminals without colours.
+  /// `##` for a dark dot: for terminals without colours.
   case ascii
 }
 
-/// How many colours a terminal has.
+/// The number of colours of a terminal.
 public enum ColourDepth: Sendable, Equatable {
-  /// None: only light and dark, by reversing.
+  /// No colours: only reverse video.
   case none
-  /// The eight that every colour terminal has.
+  /// The eight basic colours.
   case eight
-  /// The palette of 256, of which themes leave the upper part alone.
+  /// The 256-colour palette; themes do not change its upper part.
   case palette
 }

@@ -1,19 +1,20 @@
 public import RegentPlatform
 
-/// Facts about a terminal, collected at the edge; what follows from them is decided here.
+/// Facts about a terminal, read from its environment.
+///
+/// ``capabilities`` derives what it can display.
 public struct TerminalFacts: Sendable, Equatable {
-  /// `TERM`.
+  /// The variable `TERM`.
   public var type: String?
-  /// `COLORTERM`.
+  /// The variable `COLORTERM`.
   public var colourTerm: String?
-  /// The locale of what is shown.
+  /// The locale for displayed text.
   public var locale: String?
-  /// What the kernel says, when it is the kernel's own console.
+  /// Facts from the kernel, if the terminal is a Linux virtual console.
   public var console: LinuxConsole?
-  /// The viewer set `NO_COLOR` (no-color.org).
+  /// Whether the user set `NO_COLOR` (no-color.org).
   public var refusesColours: Bool
 
-  /// Facts that are known.
   public init(
     type: String?, colourTerm: String? = nil, locale: String? = nil, console: LinuxConsole? = nil,
     refusesColours: Bool = false
@@ -25,7 +26,7 @@ public struct TerminalFacts: Sendable, Equatable {
     self.console = console
   }
 
-  /// The facts about the terminal behind a descriptor.
+  /// Reads the facts about the terminal of a descriptor.
   public init(of number: Int32, _ environment: Environment) {
     type = environment["TERM"]
     colourTerm = environment["COLORTERM"]
@@ -34,13 +35,14 @@ public struct TerminalFacts: Sendable, Equatable {
     refusesColours = environment["NO_COLOR"]?.isEmpty == false
   }
 
-  /// Whether the cursor can be sent anywhere: without that only lines can be written.
+  /// Whether the cursor can be positioned.
+  ///
+  /// Otherwise only lines can be printed.
   public var canBeDrawnOn: Bool {
     guard let type else { return console != nil }
     return type != "dumb" && type != "unknown"
   }
 
-  /// What the terminal can show.
   public var capabilities: TerminalCapabilities {
     var capabilities = TerminalCapabilities(
       glyphs: .halfBlocks, depth: depth, isUnicode: isUnicode, hasHangul: isUnicode,
@@ -49,12 +51,12 @@ public struct TerminalFacts: Sendable, Equatable {
       capabilities.glyphs = .fullBlocks
     } else if let console {
       capabilities.hasHangul = console.has("가")
-      // Default console fonts have the full block and not its halves.
+      // Default console fonts have the full block, but not the half blocks.
       if !(console.has("▀") && console.has("▄") && console.has("█")) {
         capabilities.glyphs = .fullBlocks
       }
     } else if type == "linux" {
-      // A console whose font cannot be asked about: a container, or a connection from one.
+      // The font of the console cannot be read, for example in a container.
       capabilities.glyphs = .fullBlocks
       capabilities.hasHangul = false
     }

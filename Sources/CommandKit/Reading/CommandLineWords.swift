@@ -1,21 +1,21 @@
-/// What stands on a command line, sorted into the command, its options (still as texts) and its other words.
+/// The words of a command line, split into the command, its options (as texts) and its arguments.
 struct CommandLineWords {
   /// The commands named, outermost first: noun, verb.
   private(set) var path: [Command] = []
-  /// What was given for each option, by its label.
+  /// The texts given for each option, by label.
   private(set) var options: [String: [String]] = [:]
-  /// Words that are neither commands nor options.
+  /// The words that are neither commands nor options.
   private(set) var operands: [String] = []
-  /// How many of them stand before a "--"; nil without one.
+  /// The number of arguments before "--"; nil without "--".
   private(set) var operandsBeforeDashes: Int?
-  /// Whether a word stood where a command was expected and is none.
+  /// Whether an unknown word stood where a command was expected.
   private(set) var isLost = false
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
-  /// The first thing that could not be understood; help is shown all the same when it is asked for.
+  /// The first error; help is printed nevertheless if it was requested.
   private(set) var problem: CommandError?
 
-  private let program: Program
+  let program: Program
 
   init(_ arguments: [String], of program: Program) {
     self.program = program
@@ -34,15 +34,14 @@ struct CommandLineWords {
     }
   }
 
-  /// The command that is to run: the last one named.
+  /// The command to run: the last one named.
   var command: Command? { path.last }
 
-  /// The options that may be written here: those of the program and of the commands named so far.
+  /// The options that are valid here: those of the program and of the commands named so far.
   var knownInputs: [any InputDeclaration] {
     program.options + path.flatMap(\.inputs)
   }
 
-  /// What must hold between them.
   var rules: [InputRule] { program.rules + path.flatMap(\.rules) }
 
   private mutating func take(word: String) {
@@ -78,7 +77,7 @@ struct CommandLineWords {
     }
     switch (input.form, attached) {
     case (.flag, nil): options[label, default: []].append("on")
-    case (.flag, .some): note(.usage("\(label) takes no value", hint: "write \(label) alone"))
+    case (.flag, .some): note(.usage("\(label) takes no value", hint: "use \(label) without a value"))
     case (_, .some(let value)): options[label, default: []].append(value)
     case (_, nil):
       guard let value = rest.first, !value.hasPrefix("-") || value == "-" else {
@@ -96,19 +95,19 @@ struct CommandLineWords {
 }
 
 extension CommandLineWords {
-  /// The program and the commands named: `regentctl requestor add`.
+  /// The program with the commands named, such as `regentctl requestor add`.
   var calledAs: String { ([program.name] + path.map(\.name)).joined(separator: " ") }
 
   private func unknownCommand(_ word: String, among commands: [Command]) -> CommandError {
     let names = commands.filter { !$0.isHidden }.map(\.name)
-    // A proposal may have a verb behind its noun.
+    // A proposal may consist of a noun and a verb.
     let known = program.nearWords(word.lowercased()).first { proposal in
       names.contains { proposal == $0 || proposal.hasPrefix($0 + " ") }
     }
     let nearest = known ?? nearest(to: word, among: names)
     let hint = nearest.map { "did you mean \"\(calledAs) \($0)\"?" }
     return .usage(
-      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "\(calledAs) --help lists what it has"
+      "\(calledAs) has no command \"\(word)\"", hint: hint ?? "list the commands: \(calledAs) --help"
     )
   }
 
@@ -117,36 +116,36 @@ extension CommandLineWords {
     if Self.secrets.contains(label) {
       return .usage(
         "\(calledAs) has no option \(label): other users could read it in the list of processes",
-        hint: "it is asked for at the terminal, or read as the first line of standard input")
+        hint: "type it when you are asked, or pass it as the first line of standard input")
     }
-    // The opposite is never what was meant, however near it is by its letters.
+    // The opposite option is never proposed, however similar its name is.
     if let nearest = nearest(to: label, among: words.filter { !$0.isOpposite(of: label) }) {
       return .usage("\(calledAs) has no option \(label)", hint: "did you mean \(nearest)?")
     }
-    // The usual slip: the option stands before the command that has it.
+    // A common mistake: the option stands before the command that declares it.
     let commands = path.last.map(\.commands) ?? program.allCommands
     if commands.contains(where: { $0.has(option: label) }) {
       return .usage(
-        "\(label) belongs to a command", hint: "write it behind the command: \(calledAs) … \(label)"
+        "\(label) is an option of a command", hint: "put it after the command: \(calledAs) … \(label)"
       )
     }
     return .usage(
-      "\(calledAs) has no option \(label)", hint: "\(calledAs) --help lists what it has")
+      "\(calledAs) has no option \(label)", hint: "list the options: \(calledAs) --help")
   }
 
   private static let secrets: Set<String> = ["--password", "--passphrase", "--secret"]
 
   private func missingValue(of input: InputSpecification, before next: String?) -> CommandError {
     let hint = next.map { next in
-      "a value that begins with a dash is written \(input.label)=\(next)"
+      "for a value that begins with a dash, use \(input.label)=\(next)"
     }
     return .usage(
-      "\(input.label) needs a value", hint: hint ?? "write \(input.label) \(input.placeholder)")
+      "\(input.label) needs a value", hint: hint ?? "use \(input.label) \(input.placeholder)")
   }
 }
 
 extension String {
-  /// Whether one option takes away what the other asks for: `--no-password` and `--password`.
+  /// Whether one option is the negation of the other, such as `--no-password` and `--password`.
   fileprivate func isOpposite(of label: String) -> Bool {
     self == "--no-" + label.dropFirst(2) || label == "--no-" + dropFirst(2)
   }

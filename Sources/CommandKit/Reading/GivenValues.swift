@@ -1,10 +1,10 @@
-/// The values of all inputs of one command, checked and typed.
+/// The parsed values of all inputs of one command.
 struct GivenValues: Sendable {
   private(set) var values: [String: any Sendable] = [:]
-  /// Where each came from that was given at all: `--name`, or the name of a variable.
+  /// Where each given value came from: `--name`, or the name of an environment variable.
   private(set) var sources: [String: String] = [:]
 
-  /// Takes what was written, then what the environment says, then defaults.
+  /// Takes values from the command line, then from the environment, then the defaults.
   init(_ words: CommandLineWords, _ environment: Environment) throws(CommandError) {
     let inputs = words.knownInputs
     let operands = try words.assignedOperands(to: inputs.map(\.specification))
@@ -13,7 +13,7 @@ struct GivenValues: Sendable {
       var texts = words.options[specification.label] ?? operands[specification.label] ?? []
       var source = specification.label
       if texts.isEmpty, let name = specification.environment, let text = environment[name] {
-        // Repaired text would be another path than the one that was meant.
+        // A text with replacement characters would name another path than the one in the variable.
         guard !text.unicodeScalars.contains("\u{fffd}") else {
           throw .usage("\(name) is not valid UTF-8")
         }
@@ -32,16 +32,16 @@ struct GivenValues: Sendable {
   ) throws(CommandError) {
     let specification = input.specification
     if texts.isEmpty, specification.isRequired {
-      throw .usage("\(specification.label) is missing", hint: "write \(words.usage)")
+      throw .usage("\(specification.label) is missing", hint: "run \(words.usage)")
     }
     if texts.count > 1, !specification.isRepeated {
-      throw .usage("\(specification.label) is given twice", hint: "give it once")
+      throw .usage("\(specification.label) is given twice", hint: "remove one of the two")
     }
     if !texts.isEmpty { sources[specification.label] = source }
     do throws(ValueProblem) {
       values[specification.label] = try input.value(of: texts)
     } catch {
-      // Which of several it was: the first that is wrong alone.
+      // Of several values, the first one that is invalid alone.
       let wrong = texts.first { (try? input.value(of: [$0])) == nil } ?? texts.last ?? ""
       throw .usage("\(source) \"\(wrong)\" \(error.problem)", hint: error.hint)
     }
@@ -54,7 +54,7 @@ struct GivenValues: Sendable {
     switch rule {
     case .oneOf, .atMostOne:
       if given.count > 1 {
-        throw .usage("\(shown) contradict each other", hint: "give one of \(listed(labels))")
+        throw .usage("\(shown) cannot be combined", hint: "use one of \(listed(labels))")
       }
     case .someOf: break
     case .together:
@@ -62,12 +62,12 @@ struct GivenValues: Sendable {
       if !given.isEmpty, !missing.isEmpty {
         throw .usage(
           "\(shown) needs \(listed(missing, "and"))",
-          hint: "give \(labels.count == 2 ? "both" : "all") or none")
+          hint: "use \(labels.count == 2 ? "both" : "all") or none")
       }
       return
     }
     if given.isEmpty, rule.isRequired {
-      throw .usage("one of \(listed(labels)) is missing", hint: "write \(words.usage)")
+      throw .usage("one of \(listed(labels)) is missing", hint: "run \(words.usage)")
     }
   }
 }
@@ -89,7 +89,7 @@ extension InputRule {
 }
 
 extension CommandLineWords {
-  /// Gives each argument its words: one each in order, the last one all that remain when it is repeated.
+  /// Assigns the arguments in their order; a repeated last argument takes all that remain.
   fileprivate func assignedOperands(
     to inputs: [InputSpecification]
   ) throws(CommandError) -> [String: [String]] {
@@ -98,7 +98,7 @@ extension CommandLineWords {
     let arguments = inputs.filter { $0.form == .argument }
     let endsInMany = arguments.last?.isRepeated == true
     for input in arguments where !rest.isEmpty {
-      // Behind "--" stand the words of what takes many: an argument before it that may be left out is not meant.
+      // Words after "--" belong to the repeated argument, so an optional argument before it stays empty.
       if endsInMany, !input.isRepeated, !input.isRequired, let dashes = operandsBeforeDashes, rest.startIndex >= dashes
       {
         continue
@@ -108,7 +108,7 @@ extension CommandLineWords {
       rest = rest.dropFirst(count)
     }
     if let extra = rest.first {
-      throw .usage("\"\(extra)\" is one word too many", hint: "write \(usage)")
+      throw .usage("unexpected argument: \"\(extra)\"", hint: "run \(usage)")
     }
     return assigned
   }

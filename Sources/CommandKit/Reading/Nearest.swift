@@ -1,7 +1,7 @@
-/// The word that was probably meant, when one is near enough to say so.
+/// The most similar word, if it is similar enough to propose.
 public func nearest(to text: String, among words: [String]) -> String? {
   let typed = Array(text.lowercased().unicodeScalars.prefix(64))
-  // One slip in three letters; more is a guess.
+  // At most one mistake in three characters; more would be a guess.
   let limit = max(1, typed.count / 3)
   var best: (word: String, distance: Int)?
   for word in words {
@@ -9,14 +9,14 @@ public func nearest(to text: String, among words: [String]) -> String? {
     if distance <= limit, distance < best?.distance ?? .max { best = (word, distance) }
   }
   if let best { return best.word }
-  // "require" for "requestor" is far by letters and near by its beginning.
+  // "require" is far from "requestor" by edit distance, but has the same beginning.
   let beginning = words.filter {
     typed.count >= 3 && $0.lowercased().unicodeScalars.starts(with: typed)
   }
   return beginning.count == 1 ? beginning[0] : nil
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
+/// The number of insertions, deletions, replacements and swaps of adjacent characters between the two texts.
 func editDistance(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int {
   var beforeLast: [Int] = []
   var last = Array(0...other.count)

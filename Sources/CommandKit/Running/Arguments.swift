@@ -2,9 +2,9 @@ internal import Glibc
 internal import RegentPlatform
 
 extension CommandLine {
-  /// The arguments without the program's name, as they were given.
+  /// The arguments without the program's name, exactly as given.
   ///
-  /// `arguments` would repair what is not UTF-8 silently, and the path of another file would come out.
+  /// `CommandLine.arguments` replaces invalid UTF-8 silently, so that a path would name another file.
   static func givenArguments() throws(CommandError) -> [String] {
     var texts: [String] = []
     for word in try givenWords().dropFirst() {
@@ -17,10 +17,10 @@ extension CommandLine {
     return texts
   }
 
-  /// The bytes of each word, the program's name first.
+  /// The bytes of each word, beginning with the program's name.
   private static func givenWords() throws(CommandError) -> [[UInt8]] {
-    // Swift looks for the words beside the variables. A preloaded library that sets a variable before the program
-    // starts (libfaketime does) has moved those away, and then the kernel alone knows.
+    // Swift finds the arguments in memory beside the environment. A preloaded library that sets a variable before the
+    // start (such as libfaketime) moves the environment, so that only the kernel still has the arguments.
     guard argc > 0 else { return try wordsFromKernel() }
     var words: [[UInt8]] = []
     for index in 0..<Int(argc) {
@@ -42,9 +42,9 @@ extension CommandLine {
       }
     } catch {
       throw CommandError(
-        "what was typed cannot be read: \(error.description)", hint: "mount /proc here")
+        "the command line cannot be read: \(error.description)", hint: "mount /proc")
     }
-    // Each word ends with a NUL, empty ones too.
+    // Each argument ends with a NUL byte, also an empty one.
     return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map(Array.init)
   }
 }

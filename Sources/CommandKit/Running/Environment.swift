@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The environment variables of a process, asked one by one.
+/// The environment variables of a process.
 public struct Environment: Sendable {
   private let find: @Sendable (String) -> String?
 
@@ -9,14 +9,14 @@ public struct Environment: Sendable {
     return unsafe String(cString: text)
   }
 
-  /// Variables given as a table, for tests.
+  /// Variables from a dictionary, for tests.
   public init(_ variables: [String: String]) {
     find = { variables[$0] }
   }
 
   private init(find: @escaping @Sendable (String) -> String?) { self.find = find }
 
-  /// The variable's text; nil when it is not set or empty, which people use to switch one off.
+  /// The value of the variable; nil if it is unset or empty, because users set variables to nothing to switch them off.
   public subscript(_ name: String) -> String? {
     guard let text = find(name), !text.isEmpty else { return nil }
     return text

@@ -1,10 +1,8 @@
-/// One call of a command: what it was told, and where it speaks.
+/// One call of a command, with its values and its console.
 public struct Invocation: Sendable {
-  /// Where the command speaks.
   public let console: Console
-  /// The variables of the process.
   public let environment: Environment
-  /// Whether the answer is to be a JSON document.
+  /// Whether the output must be a JSON document (`--json`).
   public let wantsJSON: Bool
   private let given: GivenValues
 
@@ -16,7 +14,7 @@ public struct Invocation: Sendable {
       (given.values[Program.json.specification.label] as? TypedValue<Bool>)?.value ?? false
   }
 
-  /// The value of an input of this command.
+  /// The value of an input, which the command must declare.
   public subscript<Value>(input: Input<Value>) -> Value {
     guard let found = given.values[input.specification.label] as? TypedValue<Value> else {
       preconditionFailure("the command does not declare \(input.specification.label)")
@@ -24,7 +22,7 @@ public struct Invocation: Sendable {
     return found.value
   }
 
-  /// Where a value came from: the option itself, the name of an environment variable, or nil for a default.
+  /// Where the value came from: the option, the name of an environment variable, or nil for the default.
   public func source(of input: any InputDeclaration) -> String? {
     given.sources[input.specification.label]
   }

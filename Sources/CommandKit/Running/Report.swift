@@ -3,7 +3,7 @@ internal import RegentJSON
 internal import RegentPlatform
 
 extension Program {
-  /// Says what went wrong, on standard error, and gives the exit code.
+  /// Reports an error on standard error, or as JSON, and returns its exit code.
   func report(
     _ error: CommandError, asJSON: Bool, to console: Console, of command: Command? = nil
   ) -> ExitCode {
@@ -11,7 +11,7 @@ extension Program {
       let shown = CommandError(
         shortened(error.message), hint: error.hint.map(shortened), code: error.code, exit: error.exit)
       console.print(json: event(shown))
-      // The exit code says that it failed; whoever does not read cannot be told.
+      // If the reader has closed the pipe, the exit code still reports the failure.
       console.flush()
     } else if asJSON {
       var details: JSONObject = [
@@ -26,7 +26,7 @@ extension Program {
     return error.exit
   }
 
-  /// Whether errors are to be JSON documents; asked before the command line is understood.
+  /// Whether errors must be JSON documents; works on a command line that could not be parsed.
   func wantsJSON(_ arguments: [String]) -> Bool {
     offersJSON && arguments.prefix { $0 != "--" }.contains("--json")
   }
@@ -43,13 +43,15 @@ extension Program {
     return finished(call.console, arguments)
   }
 
-  /// Writes out what was printed; an answer that did not arrive is a failure, however well the command went.
+  /// Writes the buffered output.
+  ///
+  /// If that fails, the command has failed, whatever its result was.
   func finished(_ console: Console, _ arguments: [String]) -> ExitCode {
     do throws(ConsoleFailure) {
       try console.finish()
       return .done
     } catch {
-      // Whoever reads through `head` has seen enough.
+      // The reader closed the pipe, as `head` does after enough lines.
       if error.code == EPIPE { return .failed }
       return failed(error, arguments, console)
     }
@@ -68,7 +70,7 @@ extension Program {
   }
 }
 
-/// A sentence with the middle left out when what it quotes is a page long: what was wrong is said at its end.
+/// Cuts the middle out of a message that quotes a very long text; the reason is at its end.
 private func shortened(_ sentence: String) -> String {
   guard sentence.utf8.count > 2000 else { return sentence }
   let scalars = sentence.unicodeScalars
@@ -76,7 +78,7 @@ private func shortened(_ sentence: String) -> String {
   return String(scalars.prefix(300)) + " […] " + String(scalars.suffix(300))
 }
 
-/// Errors of the ground floor, which every program meets.
+/// Messages for the errors of RegentPlatform and of the console, which every program can meet.
 private func explainedByKind(_ error: any Error) -> CommandError {
   switch error {
   case let error as FileError: CommandError(error.description, hint: error.hint)

@@ -2,7 +2,9 @@ internal import Glibc
 internal import RegentPlatform
 
 extension Program {
-  /// Runs the program of this process and ends it; the one line of a `main.swift`.
+  /// Runs the program with the arguments of this process, and exits.
+  ///
+  /// Called by `main.swift`.
   public func main() -> Never {
     StandardStreams.fill()
     let arguments: [String]
@@ -15,13 +17,13 @@ extension Program {
     case .ended(let code): exit(code.rawValue)
     case .now(let run, let call): exit(perform(arguments, call) { try run(call) }.rawValue)
     case .later(let run, let call):
-      // Swift's tasks need a few files of their own, and end the process with a signal when they get none.
+      // Swift's task runtime needs a few descriptors and crashes if it cannot get them.
       let files = OpenFiles.raiseLimit(to: 64)
       guard files >= 16 else {
-        let hint = "raise the limit of open files: ulimit -n 1024, or LimitNOFILE= of the unit"
+        let hint = "raise the limit of open files: ulimit -n 1024, or LimitNOFILE= in the unit"
         exit(
           perform(arguments, call) {
-            throw CommandError("only \(files) files may be open at a time", hint: hint)
+            throw CommandError("this process may open only \(files) files", hint: hint)
           }.rawValue)
       }
       do throws(SystemError) {
@@ -30,14 +32,14 @@ extension Program {
           exit(code.rawValue)
         }
       } catch {
-        let hint = "raise the limit of tasks (TasksMax= of the unit, ulimit -u) or of memory"
+        let hint = "raise the limit of tasks (TasksMax= in the unit, ulimit -u) or of memory"
         exit(
           perform(arguments, call) { throw CommandError(error.description, hint: hint) }.rawValue)
       }
     }
   }
 
-  /// Runs with everything given, for tests.
+  /// Runs with the given arguments and console, for tests.
   public func run(
     _ arguments: [String], environment: Environment = Environment([:]), console: Console
   ) async -> ExitCode {
@@ -57,7 +59,7 @@ extension Program {
     case later(@Sendable (Invocation) async throws -> Void, Invocation)
   }
 
-  /// Reads the command line; help and errors are dealt with here.
+  /// Parses the command line, and handles help and errors.
   private func decide(
     _ arguments: [String], _ environment: Environment, _ console: Console
   ) -> Decision {
@@ -73,13 +75,13 @@ extension Program {
     do throws(CommandError) {
       if let problem = words.problem { throw problem }
       guard let command = words.command, let action = command.action else {
-        // Whoever types the name alone wants to know what there is.
+        // A noun without a verb prints its help.
         if !wantsJSON(arguments) {
           console.print(lines: helpLines(for: words.path, width: console.output.columns()))
           return .ended(finished(console, arguments))
         }
         throw .usage(
-          "\(words.calledAs) needs a command", hint: "\(words.calledAs) --help lists what it has")
+          "\(words.calledAs) needs a command", hint: "list the commands: \(words.calledAs) --help")
       }
       let given = try GivenValues(words, environment)
       let call = Invocation(given, console: console, environment: environment)

@@ -7,14 +7,14 @@ import RegentPlatform
 
 enum StatusCommand {
   private static let deviceID = Input.flag(
-    "device-id", "print this box's id at the service and nothing else, for calls of one's own")
+    "device-id", "print only this box's device id, for your own calls to the service")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "status", "say whether and how this box is signed in",
+      "status", "show whether this box is signed in",
       details: """
-        Ends with 3 when nobody is signed in. Without network it says what is known here. The device id is for root, the \
-        daemon's own user and users that agent.conf allows header.
+        The exit code is 3 if the box is not signed in. Without a network it prints the last known state. Only root, \
+        the daemon's user and users with the permission header in agent.conf can read the device id.
         """,
       inputs: [deviceID], example: "regent status"
     ) { call async throws in
@@ -24,7 +24,7 @@ enum StatusCommand {
       if call[deviceID] {
         guard let id = status.deviceID else {
           throw CommandError(
-            "the daemon gives this user no device id",
+            "this user may not read the device id",
             hint: "add header to the user's line in agent.conf: allow = user:NAME status header",
             code: "not-allowed")
         }
@@ -43,10 +43,10 @@ enum StatusCommand {
       lines.append("until \(CivilDate.text(epochMilliseconds: signIn.expires, fraction: false))")
       if signIn.source != "regular" { lines.append("by \(signIn.source)") }
     } else {
-      lines.append("nobody is signed in; regent pair signs in")
+      lines.append("not signed in; to sign in, run regent pair")
     }
     if let requestor = status.requestor { lines.append("requestor \(requestor)") }
-    lines.append(status.isFromDaemon ? "said by the daemon" : "said without the daemon")
+    lines.append(status.isFromDaemon ? "answered by the daemon" : "answered without the daemon")
     return lines
   }
 }
@@ -67,11 +67,11 @@ enum ProvidersCommand {
 }
 
 enum PreauthorizeCommand {
-  private static let resources = Input.arguments("RESOURCE", .text, "what may be watched")
+  private static let resources = Input.arguments("RESOURCE", .text, "a title or channel")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "preauthorize", "say which of these may be watched, for decorating lists",
+      "preauthorize", "print which of these titles may be watched",
       inputs: [resources], example: "regent preauthorize channel-1 channel-2"
     ) { call async throws in
       context.hearsNoSignals()
@@ -84,7 +84,7 @@ enum PreauthorizeCommand {
 
 enum MetadataCommand {
   private static let key = Input.argument(
-    "KEY", .text, "such as zip, userID, householdID, maxRating, channelID")
+    "KEY", .text, "the attribute: zip, userID, householdID, maxRating or channelID, for example")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
@@ -96,10 +96,10 @@ enum MetadataCommand {
       let value = try await context.ask(call, settings) { try await $0.metadata(wanted) }
       if value.isNull {
         throw CommandError(
-          "the service tells no \(call[key]) of this viewer",
+          "the service has no \(call[key]) of this viewer for this app",
           hint:
-            "ask whoever runs the service to let the apps of \(settings.requestor ?? "the requestor") have "
-            + "\(call[key]), and to give it to the viewer's account",
+            "ask the service's operator to let the apps of \(settings.requestor ?? "the requestor") read \(call[key]), "
+            + "and to set it in the viewer's account",
           code: "not-found")
       }
       call.show(value, lines: shown(value))
@@ -119,7 +119,7 @@ enum MetadataCommand {
 enum LogoutCommand {
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "logout", "sign this box out, here and at the service", example: "regent logout"
+      "logout", "sign this box out", example: "regent logout"
     ) { call async throws in
       context.hearsNoSignals()
       var settings = try AgentSettings(call)
@@ -130,7 +130,7 @@ enum LogoutCommand {
         case .wasNotSignedIn: "this box was not signed in"
         case .told: "signed out"
         case .untold:
-          "signed out on this box; the service does not answer, and the next `regent` command or the daemon tells it"
+          "signed out on this box; the service is not reachable, and will be told by the next command or the daemon"
         }
       var document: JSONObject = ["signedIn": false]
       for member in end.members.members { document[member.name] = member.value }
@@ -141,21 +141,22 @@ enum LogoutCommand {
 
 enum HeaderCommand {
   private static let method = Input.argument("METHOD", .text, "GET, POST or DELETE")
-  private static let path = Input.argument("PATH", .text, "the path of the call, or its address")
+  private static let path = Input.argument("PATH", .text, "the path or the full address of the call")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "header", "print a signed header, for curl -H @-",
+      "header", "print a signed Authorization header for a call to the service",
       details: """
-        Each header is good for one call within five minutes. The call itself must say which box it is about:
+        Each header is valid for one call within five minutes. The call must contain the device id:
 
         id=$(regent status --device-id) url=https://tv.example.org/api/v1/tokens/authn
 
         regent header GET $url | curl -H @- "$url?requestor=SPORT&deviceId=$id"
 
-        With a daemon, users other than root get headers for the calls that agent.conf allows them: header alone is for \
-        the sign-in's state and the provider list; calls for titles need token=* as well, those for lists preauthorize, \
-        for attributes metadata, for codes pair. No permission gives headers for sign-outs and the platform account.
+        With a daemon, users other than root need permissions in agent.conf. header is enough for the sign-in's state \
+        and the list of providers. Calls for titles also need token=*, for lists of titles preauthorize, for \
+        attributes metadata, and for codes pair. There are no headers for sign-outs and for the box's TV provider \
+        account.
         """,
       inputs: [method, path], example: "regent header GET /api/v1/tokens/authn"
     ) { call async throws in

@@ -6,33 +6,31 @@ import RegentPlatform
 enum DaemonCommand {
   private static let mode = Input.option(
     "socket-mode", .mode, default: 0o666,
-    "the mode of the socket; the allow list decides who gets what")
+    "the mode of the socket; the lines allow = … decide what each user gets")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "daemon", "keep the tokens and hand them to local programs",
+      "daemon", "run the daemon, which renews tokens and gives them to local programs",
       details: """
-        Every other command asks the daemon when it runs. Root and the daemon's own user may do everything; other \
-        users what agent.conf says, one line for each:
+        While the daemon runs, all other commands use it. Root and the daemon's user may do everything. Other users \
+        need a line in agent.conf:
 
         allow = user:kodi token=sport-* preauthorize status
 
-        Actions are status, providers, preauthorize, token, metadata, header, logout, pair (signs this box in), sso \
-        (decides for apps) and oauth (tokens of other services); token and preauthorize may name a pattern of resources, \
-        oauth one of names, header a method and a path: header=GET:/api/v1/tokens/authn. A call for titles, attributes or \
-        codes also needs token=*, preauthorize, metadata or pair; sign-outs and the platform account get no header. \
-        regent doctor says what each line gives. Apps of the box's TV provider account \
-        have lines of their own, and need none of these:
+        Actions are status, providers, preauthorize, token, metadata, header, logout, pair (sign this box in), sso \
+        (decide for apps) and oauth (tokens of other services). token and preauthorize can be limited to a pattern of \
+        titles, oauth to a pattern of names, header to a method and a path: header=GET:/api/v1/tokens/authn. See \
+        regent header --help for the other permissions that a header needs. "regent doctor" prints what each line \
+        allows. Apps that use the box's TV provider account have their own lines, and need no allow line:
 
         app = kodi user:kodi requestor:acme socket:kodi
 
-        All that is named must hold: a user or a group, the requestors, a socket that is this app's alone. The lists are read at the start: after a change, systemctl restart regent.
+        An app must match everything that its line names: user or group, requestor, and a socket that only this app \
+        may use. After a change of agent.conf run "systemctl restart regent".
 
-        A box without a TV service needs none of that: with a name of regent oauth add, and no service, requestor or key \
-        in its settings, the daemon keeps the tokens of other services alone.
+        Without a service, requestor or key in its settings, the daemon keeps only the tokens of "regent oauth".
 
-        A command that was given another service, requestor, key or state folder than the daemon has, in options, \
-        variables or a settings file of its user, does without the daemon.
+        A command whose service, requestor, key or state folder differ from the daemon's works without the daemon.
         """,
       inputs: [mode], example: "regent daemon"
     ) { call async throws in
@@ -142,12 +140,12 @@ enum DaemonCommand {
     switch error {
     case .addressInUse(let address):
       CommandError(
-        "something is already listening on \(address)",
+        "another program is already listening on \(address)",
         hint: "stop the other daemon, or choose another --socket")
     case .cannotListen(let address, let reason):
       CommandError(
         "cannot listen on \(address): \(reason)",
-        hint: "check that this user may write in that folder, or choose another --socket")
+        hint: "check that this user may write to that folder, or choose another --socket")
     case .notASocket(let path):
       CommandError(
         "\(path) exists and is not a socket", hint: "move it away, or choose another --socket")
@@ -162,7 +160,7 @@ extension ValueKind where Value == UInt32 {
       "MODE", show: { String($0, radix: 8) },
       read: { text throws(ValueProblem) in
         guard text.utf8.count <= 4, let mode = UInt32(text, radix: 8), mode <= 0o777 else {
-          throw ValueProblem("is not a mode", hint: "write it as 600, 660 or 666")
+          throw ValueProblem("is not a mode", hint: "use a form such as 600, 660 or 666")
         }
         return mode
       })

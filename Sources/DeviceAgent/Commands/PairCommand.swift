@@ -6,21 +6,21 @@ import QRCode
 /// `regent pair`: shows a code and waits until the viewer has approved it.
 enum PairCommand {
   private static let provider = Input.option(
-    "provider", .text("ID"), "the TV provider; by default the viewer chooses on the phone")
+    "provider", .text("ID"), "the TV provider (default: the viewer chooses on the phone)")
   private static let unattended = Input.flag(
-    "unattended", "nobody presses keys: an expired code is replaced, at most 12 an hour")
-  private static let force = Input.flag("force", "sign in anew even if this box is signed in")
+    "unattended", "replace expired codes without a key press, at most 12 per hour")
+  private static let force = Input.flag("force", "sign in again even if this box is signed in")
   private static let matching = Input.flag(
     "number-matching", "show a number that the viewer must pick on the phone")
   private static let lifetime = Input.option(
     "lifetime", .duration(.seconds(1)...CodeLifetime.longest.span),
-    "how long a code is good for; by default the service decides")
+    "the time for which a code is valid (default: the service decides)")
   private static let data = Input.repeated(
-    "data", .assignment, "what a promotional pass wants to know: email=ADDRESS")
+    "data", .assignment, "the viewer's identity for a promotional pass: email=ADDRESS")
   private static let product = Input.option(
-    "product", .text("NAME"), default: PairView.usualProduct, "the name on the screen")
+    "product", .text("NAME"), default: PairView.usualProduct, "the product name on the screen")
   private static let program = Input.arguments(
-    "PROGRAM", .text, orNone: true, "what to run instead of this once the box is signed in, and its arguments")
+    "PROGRAM", .text, orNone: true, "a program to run when the box is signed in, and its arguments")
 
   static func command(
     _ context: AgentContext, named name: String = "pair",
@@ -29,25 +29,22 @@ enum PairCommand {
     Command(
       name, summary,
       details: """
-        On a terminal the whole screen is used. Otherwise each thing that happens is a line; with --json each line is \
-        an event: code (code, display, url, address, expires), opened, match (number), authenticated (name, provider), \
-        denied, expired, error (code, message, hint). What time can mend is tried again at growing intervals, also when \
-        the service cannot be reached at the start; a signal ends that with the exit code 6.
+        At a terminal the code fills the screen. Otherwise each event is one line of text, or with --json one JSON \
+        document: code (code, display, url, address, expires), opened, match (number), authenticated (name, \
+        provider), denied, expired, error (code, message, hint). If the service cannot be reached, the command \
+        retries with growing intervals; a signal ends it with exit code 6.
 
-        Beside a daemon the sign-in goes to the daemon's tokens: as root, regent becomes the daemon's user for that; as \
-        another user the daemon does it where agent.conf has a line like allow = user:kodi pair. With --state it goes \
-        elsewhere.
+        If the daemon runs, it gets the sign-in. Root can always do this; another user needs a line such as \
+        allow = user:kodi pair in agent.conf. --state DIR signs in for that folder instead.
 
-        A promotional pass (--provider) wants to know for whom it is: --data email=ADDRESS. Without it the command says \
-        so and ends.
+        For a promotional pass (--provider) give the viewer's identity: --data email=ADDRESS.
 
-        A box that is signed in already says so and ends with 0; --force signs in anew.
+        If the box is already signed in, the command prints that and exits with 0; --force signs in again.
 
-        With a PROGRAM behind -- it becomes that program instead of ending with 0: a box boots into its launcher, and into \
-        the code first when it has to be signed in. It runs as who typed it; where that is root and the daemon another \
-        user, it is refused.
+        With -- PROGRAM it runs that program after the sign-in, for example the launcher of a TV box. The program \
+        runs as the user who typed the command; this is refused for root if the daemon has another user.
 
-        The signal USR1 asks for a new code, as the key n does.
+        The signal USR1 requests a new code, like the key n.
         """,
       inputs: [
         PictureOptions.file, PictureOptions.picture, provider, unattended, force, matching, lifetime,
@@ -67,7 +64,7 @@ enum PairCommand {
       guard words.isEmpty || Accounts.effectiveUser == user else {
         throw CommandError.usage(
           "\(words[0]) would run as the daemon's user",
-          hint: "start it as its own, with allow = user:NAME pair in agent.conf")
+          hint: "run the command as the program's own user, with allow = user:NAME pair in agent.conf")
       }
       let settings = place.settings
       let set = try PairSetUp(

@@ -5,12 +5,12 @@ import RegentPlatform
 enum PictureOptions {
   static let picture = Input.option(
     "qr", ValueKind<PictureRequest>.cases, default: .auto,
-    "how the QR code is drawn; png and svg want a FILE, framebuffer draws on the screen itself")
-  static let file = Input.optionalArgument("FILE", .file, "where --qr png or --qr svg writes")
+    "how to draw the QR code; png and svg need FILE, framebuffer draws on the console")
+  static let file = Input.optionalArgument("FILE", .file, "the picture file for --qr png or --qr svg")
   static let device = Input.option(
-    "framebuffer", .file, default: "/dev/fb0", "the device of --qr framebuffer")
+    "framebuffer", .file, default: "/dev/fb0", "the device for --qr framebuffer")
   static let geometry = Input.option(
-    "framebuffer-size", .geometry, "its WIDTHxHEIGHTxBITS, when the device cannot be asked")
+    "framebuffer-size", .geometry, "WIDTHxHEIGHTxBITS of the device (default: ask the device)")
 
   /// The target of a QR code that is drawn as pixels, or `.none` if it is drawn as characters.
   static func target(_ call: Invocation) throws(CommandError) -> PictureOutput.Target {
@@ -20,7 +20,7 @@ enum PictureOptions {
       guard let path else {
         throw .usage(
           "--qr \(call[picture].rawValue) needs a FILE",
-          hint: "write it behind: --qr \(call[picture].rawValue) code.\(call[picture].rawValue)")
+          hint: "add a file name: --qr \(call[picture].rawValue) code.\(call[picture].rawValue)")
       }
       return call[picture] == .png ? .png(path) : .svg(path)
     case .framebuffer:
@@ -35,7 +35,7 @@ enum PictureOptions {
   private static func refuseFile(_ path: String?) throws(CommandError) {
     if let path {
       throw .usage(
-        "\"\(path)\" is one word too many", hint: "a FILE goes with --qr png or --qr svg")
+        "unexpected argument: \"\(path)\"", hint: "FILE works only with --qr png or --qr svg")
     }
   }
 }
@@ -55,7 +55,7 @@ extension ValueKind where Value == FramebufferGeometry {
             width: width, height: height, bitsPerPixel: bits,
             stride: numbers.count == 4 ? numbers[3] ?? 0 : nil)
         else {
-          throw ValueProblem("is not a size", hint: "write it as 1920x1080x32 (or 16, or 24)")
+          throw ValueProblem("is not a size", hint: "use a form such as 1920x1080x32 (bits: 16, 24 or 32)")
         }
         return geometry
       })

@@ -4,11 +4,11 @@ import QRCode
 
 /// `regent qr TEXT`: shows a text as a QR code, to test what the screen can display.
 enum QRCommand {
-  private static let text = Input.argument("TEXT", .text, "what the QR code says")
+  private static let text = Input.argument("TEXT", .text, "the text in the QR code")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "qr", "show a text as a QR code, to try what this screen can do",
+      "qr", "draw a text as a QR code, to test this screen",
       inputs: [text, PictureOptions.file, PictureOptions.picture],
       sections: [
         InputSection("framebuffer", [PictureOptions.device, PictureOptions.geometry])

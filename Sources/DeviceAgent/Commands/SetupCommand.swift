@@ -10,19 +10,20 @@ import RegentPlatform
 enum SetupCommand {
   private static let code = Input.option(
     "code", .text("CODE"),
-    "the code that regentctl requestor invite shows, with or without the address before it; - is standard input")
+    "the code from regentctl requestor invite, with or without the address; - for standard input")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
       "setup", "enrol this box with a code and write its settings",
       details: """
-        Asks for what no option says; a service that announces itself in the network is found by itself. Redeems the code \
-        for a key pair of this box's own, writes its secret into a file \
-        "secret" of mode 0600 beside agent.conf, and the settings into agent.conf, where comments stay. The code is \
-        never sent, and only the service that made it can answer; a folder or a file that others may write is refused before \
-        the code is used. When it was cut off, type the same again: the \
-        same box gets the same key pair. As root with systemd it starts the box's socket. In the end it says what \
-        regent doctor finds. With --code - no other user of this machine sees the code in the list of processes.
+        Finds services that announce themselves on the local network, and asks for everything that no option gives. \
+        The box gets its own key pair for the code. The command writes the secret into the file "secret" (mode 0600) \
+        beside agent.conf, and the settings into agent.conf, where it keeps comments. It refuses folders and files \
+        that other users may write. As root with systemd it enables the daemon's socket. At the end it prints what \
+        doctor finds.
+
+        The code itself is never sent, and only the service that created it can answer. If the command is interrupted, \
+        run it again: the box gets the same key pair. Use --code - to hide the code from the list of processes.
         """,
       inputs: [code], example: "regent setup --code https://tv.example.org#7K3M-Q0ZD-4RXW-81HP"
     ) { call async throws in
@@ -58,7 +59,7 @@ enum SetupCommand {
         ],
         lines: findings.flatMap(\.lines) + [
           "this box is enrolled for \(grant.requestor); "
-            + (worst == nil ? "sign in: regent pair" : "mend what is BAD, then look again: regent doctor")
+            + (worst == nil ? "to sign in, run regent pair" : "correct what is BAD, then run regent doctor")
         ])
       if let worst { throw QuietExit(worst) }
     }
@@ -79,12 +80,12 @@ enum SetupCommand {
     let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     guard let letters = parts.last, let code = EnrolmentCode(typed: String(letters)) else {
       throw CommandError.usage(
-        "that is no enrolment code", hint: "it has sixteen letters and digits, as in 7K3M-Q0ZD-4RXW-81HP")
+        "this is not an enrolment code", hint: "it has 16 letters and digits, such as 7K3M-Q0ZD-4RXW-81HP")
     }
     guard parts.count == 2 else { return (nil, code) }
     guard let service = try? AbsoluteURL(parsing: String(parts[0])) else {
       throw CommandError.usage(
-        "what stands before the # is no address", hint: "write it as https://tv.example.org#CODE")
+        "the text before # is not a web address", hint: "use the form https://tv.example.org#CODE")
     }
     return (service, code)
   }
@@ -97,13 +98,14 @@ enum SetupCommand {
     if let there = places.first(where: isFile) {
       // Checked before the code is redeemed. Otherwise the code would be used up for a key pair that cannot be saved.
       guard there != DefaultServices.machinePath || Accounts.effectiveUser == 0 else {
-        throw CommandError("this machine is a box already, which root alone changes", hint: "sudo regent setup")
+        throw CommandError(
+          "this machine is already set up as a box, and only root may change it", hint: "run sudo regent setup")
       }
       return there
     }
     if Accounts.effectiveUser == 0 { return DefaultServices.machinePath }
     guard let own = places.first else {
-      throw CommandError("there is no place for the settings", hint: "give --config FILE")
+      throw CommandError("there is no folder for the settings", hint: "add --config FILE")
     }
     return own
   }
@@ -116,7 +118,7 @@ enum SetupCommand {
   private static func start(_ place: String, _ call: Invocation) throws {
     guard place == DefaultServices.machinePath, Accounts.effectiveUser == 0 else { return }
     guard (try? PrivateDirectory.check("/run/systemd/system", widest: 0o7777)) == true else {
-      return call.console.note("without systemd the box's daemon is started by: regent daemon")
+      return call.console.note("there is no systemd here; to start the daemon, run regent daemon")
     }
     _ = try ChildProgram.run("systemctl", ["enable", "--now", "regent.socket"])
     _ = try ChildProgram.run("systemctl", ["try-restart", "regent.service"])

@@ -4,43 +4,42 @@ import RegentPlatform
 
 /// `regent sso`: manages the box's TV provider account and the apps that may use it.
 enum SsoCommand {
-  private static let app = Input.argument("APP", .text, "the app, as a line \"app = APP …\" of agent.conf names it")
+  private static let app = Input.argument("APP", .text, "the app's name in its line \"app = APP …\" of agent.conf")
   private static let requestor = Input.option(
-    "for", .text("ID"), "one of the app's requestors alone; by default all that it has")
+    "for", .text("ID"), "one requestor of the app (default: all of them)")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "sso", "the box's TV provider account, and which apps may use it",
+      "sso", "the box's TV provider account and the apps that may use it",
       details: """
-        The daemon's own sign-in is the box's account when the service's operator has marked the requestor with \
-        --platform on. Apps that a line "app = …" of agent.conf names may use it with the viewer's permission: a new app \
-        is in without a step.
+        One sign-in for all apps of the box. Apps with a line "app = …" in agent.conf may use it, if the viewer \
+        allows; they then need no code. The service's operator must set --platform on for the box's requestor.
         """,
       commands: [
-        verb("status", "say who is signed in on the box, and which apps may use it", context) { call, daemon in
+        verb("status", "show the account and the apps that may use it", context) { call, daemon in
           let status = try await daemon.sso("status")
           call.show(status, lines: statusLines(status))
         },
         signIn(context),
-        verb("sign-out", "sign the box out, and with it every app that came in by its account", context) {
+        verb("sign-out", "sign the box out, with every app that uses its account", context) {
           call, daemon in
           let answer = try await daemon.sso("sign-out")
           call.show(answer, lines: signOutLines(answer))
         },
-        verb("permissions", "list the apps and what the viewer decided", context) { call, daemon in
+        verb("permissions", "list the apps and the viewer's decisions", context) { call, daemon in
           let apps = try await daemon.sso("status")["apps"] ?? .array([])
           var table = Table([.init("APP", .name), .init("REQUESTOR", .name), .init("PERMISSION")])
           for app in apps.array ?? [] {
             table.add([
               app["app"]?.string ?? "", app["requestor"]?.string ?? "",
-              (app["permission"]?.string ?? "") + (app["named"]?.bool == false ? " (no line names it)" : ""),
+              (app["permission"]?.string ?? "") + (app["named"]?.bool == false ? " (not in agent.conf)" : ""),
             ])
           }
           call.show(apps, as: table)
         },
-        decision("grant", "granted", "let an app use the box's account", context),
-        decision("deny", "denied", "do not let an app use the box's account; it never asks again", context),
-        decision("reset", "undetermined", "forget what was decided about an app; it may ask", context),
+        decision("grant", "granted", "allow an app to use the box's account", context),
+        decision("deny", "denied", "forbid an app to use the box's account; it cannot ask again", context),
+        decision("reset", "undetermined", "forget the decision about an app, so that it can ask again", context),
         prompts(context),
       ])
   }
@@ -61,15 +60,16 @@ enum SsoCommand {
     if let daemon = DaemonClient.ofThisBox(settings) { return daemon }
     guard case .found(let daemon) = try await DaemonClient.find(settings) else {
       throw CommandError(
-        "no daemon runs for this box, and only a daemon has an account for its apps",
-        hint: "systemctl enable --now regent.socket, or start: regent daemon", code: "no-daemon")
+        "the daemon is not running, and only the daemon has the account for apps",
+        hint: "start it: systemctl enable --now regent.socket, or regent daemon", code: "no-daemon")
     }
     return daemon
   }
 
   private static func signIn(_ context: AgentContext) -> Command {
     PairCommand.command(
-      context, named: "sign-in", "sign the box in, for all apps that may use it", example: "regent sso sign-in")
+      context, named: "sign-in", "sign the box in, for all apps that may use its account", example: "regent sso sign-in"
+    )
   }
 
   private static func decision(
@@ -86,7 +86,7 @@ enum SsoCommand {
 
   /// Shows the viewer the questions of apps: as JSON lines for a launcher, or as questions on a terminal.
   private static func prompts(_ context: AgentContext) -> Command {
-    verb("prompts", "ask the viewer what apps want to know, one question after the other", context) { call, daemon in
+    verb("prompts", "show the apps' questions to the viewer and read the answers", context) { call, daemon in
       var last: Int64 = 0
       while true {
         let begun = Clocks.bootNanoseconds()
@@ -138,8 +138,8 @@ enum SsoCommand {
 
   private static func askToSignOut(_ app: String, _ call: Invocation) throws -> Answer {
     try ask(
-      "\(app) asks to sign this box out of its TV provider, with all its apps: yes, no, or deny to take the account from "
-        + "\(app) alone", usual: "no", orGive: "regent sso sign-out",
+      "\(app) asks to sign this box and all its apps out of the TV provider: yes, no, or deny (only \(app) loses the "
+        + "account)", usual: "no", orGive: "regent sso sign-out",
       ["yes": .signOut, "y": .signOut, "no": .dismiss, "n": .dismiss, "deny": .decide("denied")], call)
   }
 
@@ -150,7 +150,7 @@ enum SsoCommand {
     while true {
       let words = try Prompt.line(question, usual: usual, orGive: option, call).lowercased()
       if let answer = answers[words] { return answer }
-      call.console.note("please answer with one of the words")
+      call.console.note("type one of these words")
     }
   }
 
@@ -163,24 +163,24 @@ enum SsoCommand {
     } else if let provider = status["providerName"]?.string {
       lines.append("signed in with \(provider)")
     } else {
-      lines.append("nobody is signed in on this box: regent sso sign-in")
+      lines.append("not signed in; to sign in, run regent sso sign-in")
     }
-    if let refusal = status["refusal"]?.string { lines.append("the service lets no app use it: \(refusal)") }
+    if let refusal = status["refusal"]?.string { lines.append("the service does not allow apps to use it: \(refusal)") }
     let apps = status["apps"]?.array ?? []
     let granted = apps.filter { $0["permission"]?.string == "granted" }.count
-    lines.append(apps.isEmpty ? "no app is named in agent.conf" : "\(granted) of \(apps.count) apps may use it")
+    lines.append(apps.isEmpty ? "there are no apps in agent.conf" : "\(granted) of \(apps.count) apps may use it")
     for refusal in status["refused"]?.array ?? [] {
       let user = UInt32(exactly: refusal["user"]?.int64 ?? 0).map { Accounts.title(of: $0) } ?? ""
-      lines.append("user \(user) asked for \(refusal["requestor"]?.string ?? "") and is no app")
+      lines.append("user \(user) asked for \(refusal["requestor"]?.string ?? ""), but is not an app in agent.conf")
     }
     return lines
   }
 
   private static func signOutLines(_ answer: JSONValue) -> [String] {
-    guard answer["wasSignedIn"]?.bool == true else { return ["nobody was signed in"] }
+    guard answer["wasSignedIn"]?.bool == true else { return ["the box was not signed in"] }
     let apps = (answer["apps"]?.array ?? []).compactMap { one in
       one["app"]?.string.map { "\($0) for \(one["requestor"]?.string ?? "")" }
     }
-    return ["signed out"] + (apps.isEmpty ? [] : ["it was for these apps: \(apps.joined(separator: ", "))"])
+    return ["signed out"] + (apps.isEmpty ? [] : ["these apps are signed out, too: \(apps.joined(separator: ", "))"])
   }
 }

@@ -10,9 +10,9 @@ import RegentPlatform
 
 /// The inputs of every command that gets a media token.
 private enum Asked {
-  static let resource = Input.argument("RESOURCE", .text, "what is to be watched")
+  static let resource = Input.argument("RESOURCE", .text, "the title or channel to watch")
   static let data = Input.repeated(
-    "data", .assignment, "what the service is told besides, as agreed with the provider: NAME=VALUE")
+    "data", .assignment, "additional data for the provider, as agreed with it")
 
   static func grant(_ call: Invocation, _ context: AgentContext, _ settings: AgentSettings)
     async throws -> MediaGrant
@@ -26,14 +26,14 @@ private enum Asked {
 enum AuthorizeCommand {
 
   private static let verify = Input.flag(
-    "verify", "check the token with the service's published keys before it is printed")
+    "verify", "check the token with the service's published keys first")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
       "authorize", "print a media token for a resource",
       details: """
-        With --verify the token is checked as a stream server would check it: what it says is told on standard error, \
-        and with --json "verified" is true. A token that is not good is an error.
+        --verify checks the token as a stream server does, and prints its content on standard error; with --json, \
+        "verified" is true. The command fails if the token is not valid.
         """,
       inputs: [Asked.resource, verify, Asked.data], example: "regent authorize channel-1 --verify"
     ) { call async throws in
@@ -72,22 +72,22 @@ extension AuthorizeCommand {
       refusal = checked
     }
     throw CommandError(
-      "the media token is not good: \(refusal?.explanation ?? MediaTokenVerdict.unknown.name)",
+      "the media token is not valid: \(refusal?.explanation ?? MediaTokenVerdict.unknown.name)",
       hint: refusal?.verdict == .expired
-        ? "check the clocks of this box and of the service: regent doctor"
-        : "check that every --service is the one that was meant",
+        ? "the clocks of this box and of the service probably differ: run regent doctor"
+        : "check the address of every --service",
       code: "invalid-token")
   }
 }
 
 enum TokenCommand {
   private static let credentialProcess = Input.flag(
-    "credential-process", "print the JSON of a credential process: Version, Token, Expiration")
+    "credential-process", "print JSON as a credential process does: Version, Token, Expiration")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "token", "print a media token, for programs that start another one to get theirs",
-      details: "Programs that ask at the same time share one call when the daemon runs.",
+      "token", "print a media token, for programs that run a command to get it",
+      details: "With the daemon, programs that ask at the same time share one call to the service.",
       inputs: [Asked.resource, credentialProcess, Asked.data], example: "regent token channel-1"
     ) { call async throws in
       context.hearsNoSignals()
@@ -103,15 +103,15 @@ enum TokenCommand {
 
 enum ExecCommand {
   private static let program = Input.arguments(
-    "PROGRAM", .text, "what to run with the token, and its arguments")
+    "PROGRAM", .text, "the program to run, and its arguments")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "exec", "run a program that reads a media token from descriptor 3",
+      "exec", "run a program and pass it a media token on descriptor 3",
       details: """
-        The token is in no argument and no variable, where others could see it. REGENT_TOKEN_FD says the number of \
-        the descriptor, REGENT_TOKEN_EXPIRES when the token ends, in epoch milliseconds. The program's exit code is the \
-        exit code; as in a shell it is 127 when there is no such program, and 126 when it cannot be run.
+        Other users cannot see the token, because it is neither an argument nor a variable. REGENT_TOKEN_FD is the \
+        number of the descriptor, REGENT_TOKEN_EXPIRES the end of the token in epoch milliseconds. The exit code is \
+        the program's; 127 means that the program was not found, 126 that it cannot be run.
         """,
       inputs: [Asked.resource, Asked.data, program],
       example: "regent exec channel-1 -- sh -c 'curl -d @/dev/fd/3 https://stream.example.org'"

@@ -63,7 +63,7 @@ struct AllowRule: Sendable, Equatable {
     guard let first = words.first, words.count > 1 else {
       throw .usage(
         "\(place): allow \"\(text)\" does not say who may do what",
-        hint: "write it as: allow = user:NAME token=PATTERN preauthorize status")
+        hint: "use the form allow = user:NAME token=PATTERN preauthorize status")
     }
     who = try Self.who(first, place)
     title = first
@@ -77,8 +77,8 @@ struct AllowRule: Sendable, Equatable {
       }
       guard parts.count == 1 || action.takesNames else {
         throw .usage(
-          "\(place): \(harmless(word)) would let it do all of \(action.rawValue)",
-          hint: "write \(action.rawValue) alone; names stand behind "
+          "\(place): \(harmless(word)): \(action.rawValue) cannot be limited to names",
+          hint: "use \(action.rawValue) without a value; names are possible for "
             + DaemonAction.allCases.filter(\.takesNames).map(\.rawValue).joined(separator: ", "))
       }
       if action == .header, parts.count == 2 { try HeaderCall.check(String(parts[1]), place) }
@@ -118,7 +118,7 @@ struct AllowRule: Sendable, Equatable {
     let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2 else {
       throw .usage(
-        "\(place): \"\(text)\" is nobody", hint: "write user:NAME, group:NAME or * for everybody")
+        "\(place): \"\(text)\" is not a user or group", hint: "use user:NAME, group:NAME or * for everybody")
     }
     do throws(SystemError) {
       switch parts[0] {

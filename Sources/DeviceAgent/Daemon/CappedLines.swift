@@ -49,7 +49,7 @@ final class CappedLines: Sendable {
       return (name, own.leftOut)
     }
     guard let leftOut else { return }
-    if leftOut > 0 { write("\(leftOut) lines about \(name) were left out") }
+    if leftOut > 0 { write("\(leftOut) more lines about \(name) were not written") }
     write(line)
   }
 }

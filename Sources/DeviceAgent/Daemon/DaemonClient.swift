@@ -79,9 +79,9 @@ struct DaemonClient: EntitlementSource {
     }
     if settings.insistsOnSocket, case .none = found {
       throw CommandError(
-        "no daemon listens on \(settings.socket ?? "")",
+        "the daemon is not running: no program listens on \(settings.socket ?? "")",
         hint:
-          "start it with: regent daemon --socket FILE; without --socket commands work without it",
+          "start it: regent daemon --socket FILE; or remove --socket to work without the daemon",
         code: "daemon", exit: .unreachable)
     }
     return found
@@ -148,8 +148,8 @@ struct DaemonClient: EntitlementSource {
 
   var unreadable: CommandError {
     CommandError(
-      "what answers on \(places.joined(separator: " or ")) is not the daemon of this version",
-      hint: "an older daemon: systemctl restart regent; another socket: check --socket and "
+      "the program on \(places.joined(separator: " or ")) is not a daemon of this version",
+      hint: "for an older daemon, run systemctl restart regent; for another program, check --socket and "
         + "REGENT_AGENT_SOCKET", code: "daemon")
   }
 
@@ -162,7 +162,7 @@ struct DaemonClient: EntitlementSource {
     } catch {
       guard error.isAbsence else { throw sentence(about: error) }
       throw CommandError(
-        "no daemon runs for this box", hint: "systemctl enable --now regent.socket, or start: regent daemon",
+        "the daemon is not running", hint: "start it: systemctl enable --now regent.socket, or regent daemon",
         code: "no-daemon")
     }
     guard let answer = try? JSONValue(reading: response.body) else { throw unreadable }
@@ -174,7 +174,7 @@ struct DaemonClient: EntitlementSource {
     guard case .timedOut = error.kind else { return CommandError(error.description, hint: error.hint, code: "daemon") }
     return CommandError(
       "the daemon on \(places.last ?? "") does not answer",
-      hint: "look at it with: systemctl status regent, and start it anew: systemctl restart regent", code: "daemon")
+      hint: "check it: systemctl status regent; restart it: systemctl restart regent", code: "daemon")
   }
 
   private func call(
@@ -201,7 +201,7 @@ struct DaemonClient: EntitlementSource {
     // Status 503 comes from the HTTP server when it has too many connections; the daemon itself never sends it.
     guard response.status != .serviceUnavailable else {
       throw ClientError(
-        .system("the daemon has too much to do on \(place): try again in a few seconds"),
+        .system("the daemon on \(place) is overloaded: try again in a few seconds"),
         request.url.origin)
     }
     return response

@@ -22,7 +22,7 @@ struct DaemonIdentity: Sendable, Equatable {
   func isAnother(at place: String) -> CommandError {
     CommandError(
       "the daemon at \(place) runs with another \(differences.joined(separator: ", "))",
-      hint: "leave --socket away to do it without that daemon, or leave away what differs",
+      hint: "remove --socket to work without that daemon, or use the daemon's settings",
       code: "daemon", exit: .usage)
   }
 }
@@ -82,8 +82,8 @@ extension AgentSettings {
     guard home.isForeign else { return settings }
     guard Accounts.effectiveUser == 0 else {
       throw CommandError(
-        "the daemon keeps this in \(home.state), where this user may not write",
-        hint: "type the same with sudo, or give --state DIR for this user alone", code: "daemon")
+        "the daemon stores this in \(home.state), where this user may not write",
+        hint: "run the command with sudo, or add --state DIR for this user only", code: "daemon")
     }
     try become(home.user)
     return settings
@@ -124,10 +124,10 @@ extension AgentSettings {
   private func cannotPair(beside home: DaemonIdentity) -> CommandError {
     let place = socket.map { " --socket \(shellQuoted($0))" } ?? ""
     return CommandError(
-      "the daemon keeps its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
+      "the daemon stores its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
         + "this user may not write there",
-      hint: "type: sudo regent pair\(place), or give --state DIR for a sign-in of this user alone; a launcher may "
-        + "when agent.conf says allow = user:\(ownName) pair",
+      hint: "run sudo regent pair\(place), or add --state DIR for a sign-in of this user only; to allow this user, add "
+        + "allow = user:\(ownName) pair to agent.conf",
       code: "daemon")
   }
 }

@@ -16,7 +16,7 @@ final class DaemonLink: PairLink {
     self.daemon = daemon
     let answer = try await daemon.pair("begin", order.document)
     guard let id = answer["id"]?.string, let after = answer["after"]?.int64 else {
-      throw CommandError("the daemon's answer cannot be read", code: "daemon")
+      throw CommandError("unexpected answer from the daemon", code: "daemon")
     }
     self.id = id
     self.after = Int(after)

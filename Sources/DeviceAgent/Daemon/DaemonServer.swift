@@ -38,7 +38,7 @@ struct DaemonServer: Sendable {
     self.pairing =
       pairing
       ?? PairHost { _ throws(CommandError) in
-        throw CommandError("this daemon signs nobody in", code: "not-allowed")
+        throw CommandError("this daemon does not sign boxes in", code: "not-allowed")
       }
     self.platform = platform
     self.oauth = oauth
@@ -199,9 +199,9 @@ struct DaemonServer: Sendable {
     guard isOwners || call != nil || !isAllowed(request, .header, nil) else {
       return refuse(request, "\(request.peer) header \(detail)") { user in
         CommandError(
-          "user \(Self.name(user)) may not ask the daemon for a header of that call",
+          "user \(Self.name(user)) may not get a header for this call",
           hint:
-            "no permission gives it: the daemon has calls of its own for sign-outs, apps and titles; see socket.md",
+            "no permission allows it; use the daemon's own calls for sign-outs, apps and titles (socket.md)",
           code: "not-allowed")
       }
     }
@@ -282,8 +282,8 @@ struct DaemonServer: Sendable {
   /// An error whose hint is the line for agent.conf that allows this request.
   private static func refusal(of what: String, to user: UInt32?) -> CommandError {
     CommandError(
-      "user \(name(user)) may not ask the daemon for \(what)",
-      hint: "add to agent.conf: allow = user:\(name(user)) \(what) and then type: systemctl restart regent",
+      "user \(name(user)) may not use \(what)",
+      hint: "add to agent.conf: allow = user:\(name(user)) \(what); then run systemctl restart regent",
       code: "not-allowed")
   }
 

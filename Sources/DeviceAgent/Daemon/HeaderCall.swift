@@ -34,14 +34,14 @@ struct HeaderCall: Sendable, Equatable {
     }
     guard isRoute else {
       throw .usage(
-        "\(place): header=\(harmless(pattern)) names no calls",
-        hint: "write header alone, or a method and a path: header=GET:/api/v1/tokens/authn; * stands for any text")
+        "\(place): header=\(harmless(pattern)) is not a method and a path",
+        hint: "use header, or header=METHOD:PATH such as header=GET:/api/v1/tokens/authn; * matches any text")
     }
     guard !pattern.contains("*"), let colon = pattern.firstIndex(of: ":") else { return }
     let path = String(pattern[pattern.index(after: colon)...])
     guard HeaderCall(method: String(pattern[..<colon]), path: path)?.name != pattern else { return }
     throw .usage(
-      "\(place): no permission gives headers for \(harmless(pattern))",
+      "\(place): there are no headers for \(harmless(pattern))",
       hint: "the calls are \(known.map(\.text).joined(separator: ", "))")
   }
 

@@ -123,14 +123,14 @@ actor PairHost {
     if let app {
       if let running, isHeard(running), !running.isOfApps {
         throw CommandError(
-          "somebody signs this box in already", hint: "wait until that has ended, or a minute", code: "busy")
+          "a sign-in of this box is already in progress", hint: "wait until it ends, at most a minute", code: "busy")
       }
       try appCodes.take(app, now: clock())
     }
     if let running {
       guard running.user == user || running.isOfApps || !isHeard(running) else {
         throw CommandError(
-          "another user of this box is signing it in", hint: "wait until that has ended, or a minute",
+          "another user is signing this box in", hint: "wait until it ends, at most a minute",
           code: "busy")
       }
       await end(running.id)
@@ -155,11 +155,11 @@ actor PairHost {
     let now = clock()
     codeTimes.removeAll { now - $0 >= 3_600_000_000_000 }
     guard codeTimes.count < Self.codesAnHour else {
-      let message = "local programs asked for \(Self.codesAnHour) codes within an hour"
+      let message = "local programs requested \(Self.codesAnHour) codes within one hour, which is the limit"
       return note(
         .failed(
           AgentFailure(
-            code: "busy", message: message, hint: "sudo regent pair is not counted",
+            code: "busy", message: message, hint: "wait, or run sudo regent pair, which has no limit",
             trouble: .busy())), of: id)
     }
     codeTimes.append(now)
@@ -213,8 +213,8 @@ actor PairHost {
   private func hear(_ id: String, _ user: UInt32) throws(CommandError) {
     guard let running, running.id == id, running.user == user else {
       throw CommandError(
-        "the daemon has given this sign-in up: nobody asked for it any more, or it was begun anew",
-        hint: "begin again: regent pair", code: "gone")
+        "this sign-in has ended: the program that started it stopped asking, or started another",
+        hint: "start again: regent pair", code: "gone")
     }
     self.running?.heard = clock()
   }

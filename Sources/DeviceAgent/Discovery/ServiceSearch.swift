@@ -62,7 +62,7 @@ struct ServiceChoice {
     // Without a network or a socket, the search counts as empty.
     let found = (try? ServiceSearch.services()) ?? []
     switch found.count {
-    case 0: call.console.note("no service announces itself in this network")
+    case 0: call.console.note("no service was found on this network")
     case 1: call.console.note("found: \(Self.line(found[0]))")
     default:
       for (index, service) in found.enumerated() { call.console.note("\(index + 1)  \(Self.line(service))") }
@@ -72,14 +72,15 @@ struct ServiceChoice {
       return
     }
     self = try Prompt.answer(
-      found.isEmpty ? "address of the service" : "which of them, or another address", usual: nil, orGive: "--service",
+      found.isEmpty ? "address of the service" : "the number of a service, or another address", usual: nil,
+      orGive: "--service",
       call
     ) { text throws(CommandError) in
       if let number = Int(text), found.indices.contains(number - 1) {
         return ServiceChoice(found[number - 1].address, isFound: true)
       }
       guard let typed = try? AbsoluteURL(parsing: text), typed.scheme == "https" || typed.scheme == "http" else {
-        throw .usage("that is no address", hint: "write it as https://tv.example.org")
+        throw .usage("this is not a web address", hint: "use a form such as https://tv.example.org")
       }
       return ServiceChoice(typed)
     }
@@ -93,7 +94,8 @@ struct ServiceChoice {
   func kept(_ grant: EnrolmentGrant) throws(CommandError) -> AbsoluteURL {
     guard isFound else { return address }
     guard let own = try? AbsoluteURL(parsing: grant.service) else {
-      throw CommandError("the service does not say its address", hint: "type the one that phones open: --service")
+      throw CommandError(
+        "the service does not publish its address", hint: "add --service with the address that phones open")
     }
     return own
   }

@@ -31,8 +31,8 @@ enum AccountFindings {
       findings.append(
         Finding(
           subject: "apps", verdict: .note,
-          sentence: "decided about, and named by no line of agent.conf: \(unnamed.joined(separator: ", "))",
-          hint: "add the line, or type: regent sso reset \(first)"))
+          sentence: "there are decisions for apps that agent.conf does not name: \(unnamed.joined(separator: ", "))",
+          hint: "add a line app = …, or run regent sso reset \(first)"))
     }
     return findings
   }
@@ -41,24 +41,25 @@ enum AccountFindings {
     if let failure = status["failure"]?.string {
       return Finding(
         subject: "account", verdict: .bad, sentence: "the box's account cannot be used: \(failure)",
-        hint: "sign in anew: regent sso sign-in --force", exit: .failed)
+        hint: "sign in again: regent sso sign-in --force", exit: .failed)
     }
     if let refusal = status["refusal"]?.string {
       return Finding(
-        subject: "account", verdict: .bad, sentence: "the service lets no app use the box's account: \(refusal)",
-        hint: "its operator marks the box maker's requestor: regentctl requestor set ID --platform on", exit: .failed)
+        subject: "account", verdict: .bad,
+        sentence: "the service does not allow apps to use the box's account: \(refusal)",
+        hint: "ask its operator to run regentctl requestor set ID --platform on", exit: .failed)
     }
     guard let provider = status["providerName"]?.string, let expires = status["expires"]?.int64 else {
       return Finding(
-        subject: "account", verdict: .note, sentence: "\(apps.count) apps, and nobody is signed in for them",
-        hint: "sign in with: regent sso sign-in")
+        subject: "account", verdict: .note, sentence: "there are \(apps.count) apps, but the box is not signed in",
+        hint: "sign in: regent sso sign-in")
     }
     let granted = apps.filter { $0["permission"]?.string == "granted" }.count
     let days = max(0, expires - now) / 86_400_000
     let sentence = "\(provider), for \(granted) of \(apps.count) apps, ends in \(days) days"
     return expires - now < soon
       ? Finding(
-        subject: "account", verdict: .note, sentence: sentence, hint: "sign in anew: regent sso sign-in --force")
+        subject: "account", verdict: .note, sentence: sentence, hint: "sign in again: regent sso sign-in --force")
       : Finding(subject: "account", verdict: .good, sentence: sentence)
   }
 
@@ -68,7 +69,8 @@ enum AccountFindings {
     let name = UInt32(exactly: user).map { Accounts.title(of: $0) } ?? String(user)
     return Finding(
       subject: "apps", verdict: .note,
-      sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor) and is no app",
+      sentence:
+        "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor), but is not an app in agent.conf",
       hint: "if it should be one, add to agent.conf: app = NAME user:\(name) requestor:\(requestor)")
   }
 }

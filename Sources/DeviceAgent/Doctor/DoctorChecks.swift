@@ -26,7 +26,7 @@ struct DoctorChecks: Sendable {
   ///
   /// On a terminal, a progress line appears after a second.
   func shownFindings() async -> [Finding] {
-    await call.console.progress("asking each address of the service, for \(Self.patience) s at most") {
+    await call.console.progress("checking each address of the service (up to \(Self.patience) s)") {
       await findings()
     }
   }
@@ -107,19 +107,19 @@ struct DoctorChecks: Sendable {
   static func disk(_ path: String, _ mount: MountPoint?, free: Int64?) -> Finding? {
     if let mount, mount.isReadOnly {
       return Finding(
-        subject: "state", verdict: .bad, sentence: "\(path) lies on a disk that is read-only: nothing can be stored",
-        hint: "mount -o remount,rw \(shellQuoted(mount.path))", exit: .failed)
+        subject: "state", verdict: .bad, sentence: "\(path) is on a read-only disk: nothing can be stored",
+        hint: "run mount -o remount,rw \(shellQuoted(mount.path))", exit: .failed)
     }
     if let free, free < 65_536 {
       return Finding(
-        subject: "state", verdict: .bad, sentence: "\(path) lies on a disk that is full",
-        hint: "make room there: df -h \(shellQuoted(path))", exit: .failed)
+        subject: "state", verdict: .bad, sentence: "\(path) is on a full disk: nothing can be stored",
+        hint: "free space there: df -h \(shellQuoted(path))", exit: .failed)
     }
     if let mount, mount.isInMemory {
       return Finding(
         subject: "state", verdict: .note,
-        sentence: "\(path) lies in memory (\(mount.type)): after each start this is a new box, signed in nowhere",
-        hint: "name a folder on a disk: state = DIR in agent.conf, or --state DIR")
+        sentence: "\(path) is in memory (\(mount.type)): after a reboot this box is no longer signed in",
+        hint: "use a folder on a disk: state = DIR in agent.conf, or --state DIR")
     }
     return nil
   }
@@ -140,13 +140,13 @@ struct DoctorChecks: Sendable {
       let health = try? JSONValue(reading: response.body)
       if response.status.isSuccess, health?["status"]?.string != nil {
         findings.append(
-          Finding(subject: "reach \(service.host)", verdict: .good, sentence: "it answers"))
+          Finding(subject: "reach \(service.host)", verdict: .good, sentence: "the service answers"))
       } else {
         findings.append(
           Finding(
             subject: "reach \(service.host)", verdict: .bad,
-            sentence: "it answers \(response.status) and not how Regent says that it is well",
-            hint: "check the address: is this the service, or the network's sign-in page?",
+            sentence: "the answer is not Regent's health report: \(response.status)",
+            hint: "check the address; it may be another program, or the network's sign-in page",
             exit: .failed))
       }
       if let date = response.serverDate { findings.append(clock(date)) }
@@ -164,13 +164,13 @@ struct DoctorChecks: Sendable {
     // `Date` has whole seconds; half a second later is the best estimate.
     let off = Clocks.wallMilliseconds() - serverDate - 500
     guard off.magnitude >= Self.clockTolerance.magnitude else {
-      return Finding(subject: "clock", verdict: .good, sentence: "it agrees with the service's")
+      return Finding(subject: "clock", verdict: .good, sentence: "same time as the service")
     }
     // Only a note: signed requests use the service's clock. Certificate checks and other programs use the box's.
     return Finding(
       subject: "clock", verdict: .note,
-      sentence: "it is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",
-      hint: "set it: timedatectl set-ntp true")
+      sentence: "this box's clock is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",
+      hint: "set the clock: timedatectl set-ntp true")
   }
 
   /// The finding when the box's clock follows no time server; nil if it does, or if there is no systemd to ask.
@@ -185,19 +185,19 @@ struct DoctorChecks: Sendable {
     do throws(CommandError) {
       let search = try await DaemonClient.find(settings)
       switch search {
-      case .found: return (search, Finding(subject: "daemon", verdict: .good, sentence: "it runs"))
+      case .found: return (search, Finding(subject: "daemon", verdict: .good, sentence: "the daemon runs"))
       case .another(let differences):
         let finding = Finding(
           subject: "daemon", verdict: .note,
-          sentence: "it runs with another \(differences.joined(separator: ", ")); "
-            + "commands with these settings work without it",
-          hint: "when its settings were changed since it started: systemctl restart regent")
+          sentence: "the daemon runs with another \(differences.joined(separator: ", ")), "
+            + "so this command does not use it",
+          hint: "if the settings changed after its start, run systemctl restart regent")
         return (search, finding)
       case .none:
         let finding = Finding(
           subject: "daemon", verdict: .note,
-          sentence: "it does not run; commands work without it",
-          hint: "systemctl enable --now regent.socket")
+          sentence: "the daemon is not running; commands work without it",
+          hint: "to start it, run systemctl enable --now regent.socket")
         return (search, finding)
       }
     } catch {
@@ -230,8 +230,8 @@ struct DoctorChecks: Sendable {
       let status = try await source.status()
       guard let signIn = status.signIn else {
         return Finding(
-          subject: "sign-in", verdict: .note, sentence: "nobody is signed in",
-          hint: "sign in with: regent pair")
+          subject: "sign-in", verdict: .note, sentence: "not signed in",
+          hint: "sign in: regent pair")
       }
       return Finding(
         subject: "sign-in", verdict: .good,
@@ -244,14 +244,14 @@ struct DoctorChecks: Sendable {
   private func terminal() -> Finding {
     guard call.console.output.isTerminal else {
       return Finding(
-        subject: "terminal", verdict: .note, sentence: "there is none; pair prints lines")
+        subject: "terminal", verdict: .note, sentence: "there is no terminal; regent pair prints lines")
     }
     let facts = TerminalFacts(of: 1, call.environment)
     guard facts.canBeDrawnOn else {
       return Finding(
         subject: "terminal", verdict: .note,
-        sentence: "TERM=\(facts.type ?? "") cannot be drawn on; pair prints lines",
-        hint: "set TERM to what the terminal is")
+        sentence: "TERM=\(facts.type ?? "") cannot show a full screen; regent pair prints lines",
+        hint: "set TERM to the type of the terminal")
     }
     let capabilities = facts.capabilities
     let size = WindowSize(of: 1)

@@ -8,7 +8,7 @@ import RegentPlatform
 enum DoctorCommand {
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "doctor", "look for what is wrong and say what to do about it", example: "regent doctor"
+      "doctor", "check this box and print how to fix each problem", example: "regent doctor"
     ) { call async throws in
       context.hearsNoSignals()
       let findings = await DoctorChecks(call, context).shownFindings()

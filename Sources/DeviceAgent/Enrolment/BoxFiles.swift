@@ -20,7 +20,7 @@ struct BoxFiles: ~Copyable {
   init(_ place: String, authorities: String?) throws(CommandError) {
     let beside = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? "./"
     guard authorities?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
-      throw .usage("--ca-file: a line end in a path cannot stand in the settings", hint: "give the file another name")
+      throw .usage("--ca-file: the path contains a line break", hint: "rename the file")
     }
     let folder = beside == "/" ? "/" : String(beside.dropLast())
     let isNew: Bool
@@ -72,7 +72,7 @@ struct BoxFiles: ~Copyable {
       return conf.difference
     } catch {
       throw CommandError(
-        error.description, hint: error.hint ?? "then type the same again: the code still works for this box")
+        error.description, hint: error.hint ?? "then run the command again: the code is still valid for this box")
     }
   }
 

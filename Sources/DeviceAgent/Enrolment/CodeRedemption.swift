@@ -25,7 +25,9 @@ struct CodeRedemption: Sendable {
   init(_ code: EnrolmentCode, place: String) throws(CommandError) {
     self.code = code
     guard let key = CodeKey(stretching: Secret(code.secret), salt: code.id.text, purpose: EnrolmentRequest.purpose)
-    else { throw CommandError("there is no memory for the code", hint: "end other programs and try again") }
+    else {
+      throw CommandError("there is not enough memory to check the code", hint: "stop other programs, then try again")
+    }
     self.key = key
     box = Self.name(of: place, key)
   }
@@ -63,29 +65,30 @@ struct CodeRedemption: Sendable {
       response = try await client.send(request)
     } catch {
       throw CommandError(
-        error.description, hint: error.hint ?? "check the service's address, then type the same again",
+        error.description, hint: error.hint ?? "check the service's address, then run the command again",
         exit: .unreachable)
     }
     switch response.status.rawValue {
     case 200: break
     case 403:
       throw CommandError(
-        "the service does not take this code",
-        hint: "compare it letter by letter; codes end after an hour and work once: ask for a new one with "
+        "this code is wrong, used or expired",
+        hint: "compare each character; a code works once, for one hour; the operator makes a new one with "
           + "regentctl requestor invite REQUESTOR")
     case 429:
-      throw CommandError("too many wrong codes came from here", hint: "wait ten minutes, then type a new code")
-    case 503: throw CommandError("the service is busy", hint: "type the same again in a minute")
+      throw CommandError("too many wrong codes from this address", hint: "wait ten minutes, then try again")
+    case 503: throw CommandError("the service is busy", hint: "run the command again in a minute")
     default:
       throw CommandError(
-        "\(service.host) answers \(response.status)", hint: "check the address: is this the service, and new enough?")
+        "unexpected answer from \(service.host): \(response.status)",
+        hint: "check the address and the service's version")
     }
     guard let answer = EnrolmentAnswer(response.body),
       let opened = try? key.open(answer.sealed, answering: message), let grant = EnrolmentGrant(opened.exposedBytes())
     else {
       throw CommandError(
-        "\(service.host) answers, but it does not know this code: it is not the service that made it",
-        hint: "compare code and address; somebody in the network may give himself out as the service")
+        "\(service.host) could not prove that it knows this code: another service made it",
+        hint: "check the code and the address; another machine on the network may be posing as the service")
     }
     return grant
   }

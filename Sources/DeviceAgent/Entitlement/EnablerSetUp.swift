@@ -74,7 +74,7 @@ extension CommandError {
       }
     let hint: String? =
       if case .dataNeeded(let provider) = error.kind {
-        "tell it with: regent pair --provider \(provider) --data email=ADDRESS"
+        "run regent pair --provider \(provider) --data email=ADDRESS"
       } else {
         error.hint ?? error.patience ?? error.kind.nextStep
       }
@@ -91,18 +91,17 @@ extension CommandError {
     let reason: String
     switch error.kind {
     case .notAuthorized where error.status == .deniedRepeatedly:
-      reason = "denied again and again, so the service is not asked for a minute"
+      reason = "denied repeatedly; regent asks the service again in a minute"
     case .notAuthorized: reason = error.message
     case .parentalControls: reason = error.description
     default:
       self = plain
       return
     }
-    let decider = provider.map { "what may be watched is up to \($0)" }
     self.init(
       "\"\(resource.prefix(128))\" may not be watched" + (reason.isEmpty ? "" : ": \(reason)"),
-      hint: (decider.map { "\($0): ask there; " } ?? "")
-        + "of several at once it is said by: regent preauthorize RESOURCE …",
+      hint: "the provider's rules do not allow this title; the operator can list them: regentctl entitle list "
+        + (provider ?? "PROVIDER"),
       code: plain.code, exit: plain.exit)
   }
 }
@@ -116,26 +115,26 @@ extension EntitlementError {
   }
 
   /// The hint with the pause that a busy service asked for.
-  static func patience(_ seconds: Int64) -> String { "it asks to wait \(seconds) s" }
+  static func patience(_ seconds: Int64) -> String { "try again in \(seconds) s" }
 }
 
 extension EntitlementError.Kind {
   /// A hint what to type.
   fileprivate var nextStep: String? {
     switch self {
-    case .notAuthenticated: "sign in with: regent pair"
-    case .codeExpired, .codeWithdrawn, .denied: "ask for a new code with: regent pair"
-    case .unknownRequestor: "check --requestor; regentctl requestor list shows what there is"
+    case .notAuthenticated: "sign in: regent pair"
+    case .codeExpired, .codeWithdrawn, .denied: "request a new code: regent pair"
+    case .unknownRequestor: "check --requestor; on the service, regentctl requestor list shows the ids"
     case .notTrusted:
       "check --public-key and --secret-file; on the service, regentctl key list REQUESTOR shows the keys"
     case .unreachable: "check the network and the service's address: regent doctor"
-    case .unsafeConnection: "regent doctor says what is wrong with the certificate"
-    case .clockWrong: "check date and time of this box, then: regent doctor"
+    case .unsafeConnection: "find out what is wrong with the certificate: regent doctor"
+    case .clockWrong: "check the date and time of this box, then run regent doctor"
     case .captivePortal: "sign in to the network with a browser, or check the service's address: regent doctor"
-    case .tooManyResources: "ask for fewer at once: five, unless the service's operator allows more"
-    case .unknownProvider: "regent providers lists those that there are"
+    case .tooManyResources: "name fewer titles: at most five, unless the service's operator allows more"
+    case .unknownProvider: "list the providers: regent providers"
     case .throttled: "try again in a minute"
-    case .service: "try again later; regent doctor says more"
+    case .service: "try again later, or run regent doctor"
     default: nil
     }
   }

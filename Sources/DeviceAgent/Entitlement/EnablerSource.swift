@@ -109,8 +109,8 @@ actor EnablerSource: EntitlementSource {
       return wasSignedIn ? unfinished.isUntold ? .untold : .told : .wasNotSignedIn
     }
     throw CommandError(
-      "this box is signed out, but its disk did not take that, and a restart may undo it: \(why)",
-      hint: "make room on the disk, then sign out again", code: "storage")
+      "this box is signed out, but that could not be stored, so a restart may undo it: \(why)",
+      hint: "free space on the disk, then run regent logout again", code: "storage")
   }
 
   /// Retries in the background until the service has confirmed a sign-out, including one from before a restart.
@@ -129,7 +129,7 @@ actor EnablerSource: EntitlementSource {
   func header(method: String, path: String) async throws(CommandError) -> String {
     guard case .keyPair(let publicKey, let secret) = credentials else {
       throw CommandError(
-        "a software statement signs no calls", hint: "use --public-key and --secret-file")
+        "calls cannot be signed with a software statement", hint: "use --public-key and --secret-file")
     }
     return try SignedHeader.header(
       method: method, path: path, requestor: requestor, publicKey: publicKey, secret: secret,
@@ -214,15 +214,15 @@ extension SignedHeader {
     method: String, path: String, requestor: String, publicKey: String, secret: Secret, now: Int64
   ) throws(CommandError) -> String {
     guard let requestor = RequestorID(requestor), let publicKey = PublicKey(publicKey) else {
-      throw .usage("the requestor or the public key cannot be one")
+      throw .usage("the requestor's id or the public key is not valid")
     }
     let method = method.uppercased()
     guard ["GET", "POST", "DELETE"].contains(method) else {
-      throw .usage("\"\(method)\" is not a method of a call", hint: "write GET, POST or DELETE")
+      throw .usage("\"\(method)\" is not a supported method", hint: "use GET, POST or DELETE")
     }
     guard let signed = SignedHeaderPath.signed(path) else {
       throw .usage(
-        "\"\(path)\" is not a path of a call", hint: "write it as /api/v1/authorize, escaped")
+        "\"\(path)\" is not a valid path", hint: "use a percent-encoded path such as /api/v1/authorize")
     }
     let text = SignedHeader.textToSign(
       method: method, requestor: requestor, nonce: Random.uuid(), signatureMethod: .hmacSHA256,

@@ -8,7 +8,7 @@ struct NoService: EntitlementSource {
   private func refuse<Answer>() throws(CommandError) -> Answer {
     throw CommandError(
       "this box has no TV service, only tokens of other services",
-      hint: "regent oauth list shows those; for a TV service: regent setup, then start the daemon again",
+      hint: "list them: regent oauth list; to add a TV service, run regent setup and restart the daemon",
       code: "no-service")
   }
 

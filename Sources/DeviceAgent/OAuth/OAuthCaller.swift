@@ -54,7 +54,7 @@ final class OAuthCaller: Sendable {
     guard !places.isEmpty else {
       throw .broken(
         .usage(
-          "--issuer is no address of a server", hint: "write it as https://login.example.org, without a question mark"))
+          "--issuer is not a web address", hint: "use a form such as https://login.example.org, without a query"))
     }
     for place in places {
       let response = try await send(.get, place, body: [], headers: [], deadline: Self.deadline)
@@ -66,7 +66,7 @@ final class OAuthCaller: Sendable {
     }
     throw .broken(
       CommandError(
-        "\(OAuthClient.shown(issuer)) has no document for clients",
+        "\(OAuthClient.shown(issuer)) has no OAuth metadata document",
         hint: "check --issuer: the address that the server's operator calls \"issuer\"", code: "oauth-server"))
   }
 
@@ -106,7 +106,7 @@ final class OAuthCaller: Sendable {
         else { throw error }
       }
     }
-    throw .broken(CommandError("the server takes no proof", code: "oauth-server"))
+    throw .broken(CommandError("the server does not accept DPoP proofs", code: "oauth-server"))
   }
 
   /// Revokes a token (RFC 7009).
@@ -208,7 +208,8 @@ final class OAuthCaller: Sendable {
       throw .refused(
         code: word,
         CommandError(
-          "\(response.url.origin) refuses: \(word)", hint: sentence.flatMap { $0.isEmpty ? nil : "it says: \($0)" },
+          "\(response.url.origin) refused the request: \(word)",
+          hint: sentence.flatMap { $0.isEmpty ? nil : "its reason: \($0)" },
           code: "refused"))
     }
     if let trouble = passing(response) { throw trouble }
@@ -224,8 +225,8 @@ final class OAuthCaller: Sendable {
     let sentence = object(response)?["error_description"]?.string.map { OAuthClient.shown($0) } ?? ""
     return .away(
       CommandError(
-        "\(response.url.origin) is busy or has a problem (\(response.status.rawValue))",
-        hint: "try again in a minute" + (sentence.isEmpty ? "" : "; it says: \(sentence)"),
+        "\(response.url.origin) is overloaded or has a problem (\(response.status.rawValue))",
+        hint: "try again in a minute" + (sentence.isEmpty ? "" : "; its reason: \(sentence)"),
         code: "busy", exit: .unreachable), asked: asked)
   }
 
@@ -234,9 +235,9 @@ final class OAuthCaller: Sendable {
     return .broken(
       CommandError(
         isRedirect
-          ? "\(response.url.origin) sends us elsewhere, where no secret of this box goes"
-          : "\(response.url.origin) gave an answer that is not OAuth's (\(response.status.rawValue))",
-        hint: "check --issuer, and that no sign-in page of the network stands in the way", code: "oauth-server"))
+          ? "\(response.url.origin) redirects to another address, which is refused"
+          : "the answer of \(response.url.origin) is not an OAuth answer (\(response.status.rawValue))",
+        hint: "check --issuer, and whether the network has a sign-in page of its own", code: "oauth-server"))
   }
 }
 
@@ -246,14 +247,16 @@ extension DPoPProof {
     _ method: String, _ address: String, token: String?, nonce: String?, key: SigningKey, at wall: Int64
   ) throws(CommandError) -> String {
     guard let target = ProofTarget(address) else {
-      throw .usage("\"\(OAuthClient.shown(address))\" is no address", hint: "write it as https://api.example.org/path")
+      throw .usage(
+        "\"\(OAuthClient.shown(address))\" is not a web address",
+        hint: "use a form such as https://api.example.org/path")
     }
     do throws(KeyError) {
       return try make(
         for: Request(method: method, target: target, accessToken: token), with: key, nonce: nonce,
         at: Instant(milliseconds: wall))
     } catch {
-      throw CommandError("no proof could be made: \(error)")
+      throw CommandError("could not create a DPoP proof: \(error)")
     }
   }
 }

@@ -8,15 +8,15 @@ import RegentPlatform
 
 /// `regent oauth`: manages sign-ins at any server with OAuth's device grant.
 enum OAuthCommand {
-  static let name = Input.argument("NAME", .oauthName, "what the sign-in is called on this box")
+  static let name = Input.argument("NAME", .oauthName, "a name for the sign-in on this box")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "oauth", "sign in at other services, and have their tokens",
+      "oauth", "sign in at other OAuth servers and get their tokens",
       details: """
-        Any server with OAuth's device grant (RFC 8628) will do: Regent's own, Keycloak, glewlwyd, dex. It is found by \
-        its issuer; a code is shown as for "regent pair"; the tokens are renewed in time, once for all who ask, and are \
-        bound to a key of this box where the server knows how (DPoP).
+        Works with every server that supports OAuth's device authorization grant (RFC 8628): Regent, Keycloak, \
+        glewlwyd, dex. You give the issuer's address; the box shows a code as "regent pair" does. The daemon renews \
+        the tokens. If the server supports DPoP, they are bound to a key of this box.
         """,
       commands: [
         add(context), OAuthPairCommand.command(context), OAuthTokenCommand.command(context), list(context),
@@ -27,21 +27,24 @@ enum OAuthCommand {
   // MARK: add
 
   private static let issuer = Input.required(
-    "issuer", .text("URL"), "the server, as it calls itself: https://login.example.org")
-  private static let clientID = Input.required("client-id", .text("ID"), "what the server calls this program")
+    "issuer", .text("URL"), "the issuer: the server's address, such as https://login.example.org")
+  private static let clientID = Input.required(
+    "client-id", .text("ID"), "the client id that the server gave to this program")
   private static let secretFile = Input.option(
-    "client-secret-file", .file, "a file of mode 0600 with the client's secret, where the server gave one")
-  private static let scope = Input.repeated("scope", .text("S"), "what the tokens are to be good for")
-  private static let audience = Input.option("audience", .text("A"), "whom they are for, where the server asks that")
-  private static let resource = Input.option("resource", .webAddress, "the same as RFC 8707 has it")
+    "client-secret-file", .file, "a file (mode 0600) with the client's secret, if the server gave one")
+  private static let scope = Input.repeated("scope", .text("S"), "a scope to request")
+  private static let audience = Input.option(
+    "audience", .text("A"), "the audience of the tokens, if the server needs one")
+  private static let resource = Input.option(
+    "resource", .webAddress, "the resource of the tokens (RFC 8707), if the server needs one")
   private static let noDPoP = Input.flag("no-dpop", "do not bind the tokens to a key of this box")
 
   private static func add(_ context: AgentContext) -> Command {
     Command(
-      "add", "add a server; nobody is signed in by that",
+      "add", "add a server, without signing in",
       details: """
-        The server's document is read, and must be about this very issuer. --ca-file is kept and counts for this server \
-        alone; the one in agent.conf is for the TV service.
+        Reads the server's metadata document, which must name the same issuer. --ca-file is stored and used for this \
+        server only; the ca-file in agent.conf is for the TV service.
         """,
       inputs: [name, issuer, clientID, secretFile, scope, audience, resource, noDPoP],
       example: "regent oauth add music --issuer https://login.example.org --client-id tv --scope offline_access"
@@ -65,7 +68,7 @@ enum OAuthCommand {
       try create(folder, client, authorities, in: home.state)
       call.show(
         ["name": .string(call[name]), "issuer": .string(client.issuer), "dpop": .bool(client.isBound(at: server))],
-        lines: ["\(call[name]) is added; sign in: regent oauth pair \(call[name])"])
+        lines: ["\(call[name]) is added; to sign in, run regent oauth pair \(call[name])"])
     }
   }
 
@@ -76,12 +79,14 @@ enum OAuthCommand {
     if names.contains(folder.name) {
       if (try? folder.client()) != nil {
         throw CommandError(
-          "there is a \"\(folder.name)\" already", hint: "another name, or first: regent oauth remove \(folder.name)",
+          "\"\(folder.name)\" already exists",
+          hint: "use another name, or first run regent oauth remove \(folder.name)",
           code: "exists")
       }
     } else if names.count >= OAuthFolder.most {
       throw CommandError(
-        "this box has \(OAuthFolder.most) names already", hint: "remove one: regent oauth list", code: "full")
+        "this box already has \(OAuthFolder.most) names, which is the limit",
+        hint: "remove one: regent oauth list, then regent oauth remove NAME", code: "full")
     }
     try folder.create()
     if let authorities { try folder.keep(authorities: authorities) }
@@ -102,7 +107,7 @@ enum OAuthCommand {
   // MARK: list, remove
 
   private static func list(_ context: AgentContext) -> Command {
-    Command("list", "list the servers, and where this box is signed in", example: "regent oauth list") {
+    Command("list", "list the servers and the state of the sign-ins", example: "regent oauth list") {
       call async throws in
       context.hearsNoSignals()
       let home = try await AgentSettings(call).inDaemonsFolder()
@@ -127,7 +132,7 @@ enum OAuthCommand {
 
   private static func remove(_ context: AgentContext) -> Command {
     Command(
-      "remove", "end a sign-in, at the server as far as it can be reached, and forget the server",
+      "remove", "sign out at a server and remove it",
       inputs: [name], example: "regent oauth remove music"
     ) { call async throws in
       context.hearsNoSignals()
@@ -144,7 +149,8 @@ enum OAuthCommand {
       call.show(
         ["name": .string(call[name]), "revoked": .bool(isRevoked)],
         lines: [
-          "\(call[name]) is removed" + (isRevoked ? "" : "; the server was not told, or nobody was signed in")
+          "\(call[name]) is removed"
+            + (isRevoked ? "" : "; its tokens were not revoked at the server (not reachable, or not signed in)")
         ])
     }
   }
@@ -168,7 +174,7 @@ extension ValueKind where Value == String {
   static var oauthName: ValueKind {
     ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in
       guard OAuthFolder.isName(text) else {
-        throw ValueProblem("is no name", hint: "letters, digits, -, _ and . are one, 64 at most")
+        throw ValueProblem("is not a valid name", hint: "use at most 64 letters, digits, dashes, underscores and dots")
       }
       return text
     }

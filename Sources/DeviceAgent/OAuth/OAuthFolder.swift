@@ -61,7 +61,7 @@ struct OAuthFolder: Sendable {
     guard OAuthFolder.isName(name), let document = try read("client") else {
       throw CommandError(
         "there is no \"\(OAuthClient.shown(name))\"",
-        hint: "regent oauth list shows those that there are, regent oauth add adds one", code: "not-found")
+        hint: "list the names: regent oauth list; to add one, run regent oauth add", code: "not-found")
     }
     guard let client = OAuthClient(document) else { throw damaged("client") }
     return client
@@ -105,7 +105,7 @@ struct OAuthFolder: Sendable {
 
   private func newKey() throws(CommandError) -> SigningKey {
     guard let key = try? SigningKey.generate(.es256), let pem = try? key.pem() else {
-      throw CommandError("no key could be made")
+      throw CommandError("could not create a key")
     }
     try write(bytes: pem.exposedBytes(), "key")
     return key
@@ -142,8 +142,8 @@ struct OAuthFolder: Sendable {
     } catch {
       guard case .held = error.kind else { throw Self.trouble(error) }
       throw CommandError(
-        "\"\(name)\" is just being signed in by another program of this box",
-        hint: "wait until that has ended", code: "busy")
+        "another program of this box is signing \"\(name)\" in",
+        hint: "wait until it ends", code: "busy")
     }
   }
 
@@ -191,7 +191,7 @@ struct OAuthFolder: Sendable {
 
   private func damaged(_ file: String) -> CommandError {
     CommandError(
-      "\(path)/\(file) is damaged", hint: "begin again: regent oauth remove \(name), then regent oauth add \(name)",
+      "\(path)/\(file) is damaged", hint: "start again: regent oauth remove \(name), then regent oauth add \(name)",
       code: "storage")
   }
 

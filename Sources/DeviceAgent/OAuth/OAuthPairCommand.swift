@@ -4,18 +4,18 @@ import RegentPlatform
 /// `regent oauth pair NAME`: signs in with the same screen and events as `regent pair`.
 enum OAuthPairCommand {
   private static let unattended = Input.flag(
-    "unattended", "nobody presses keys: an expired code is replaced, at most 12 an hour")
-  private static let force = Input.flag("force", "sign in anew even if that is done")
+    "unattended", "replace expired codes without a key press, at most 12 per hour")
+  private static let force = Input.flag("force", "sign in again even if this box is signed in there")
   private static let product = Input.option(
-    "product", .text("NAME"), default: PairView.usualProduct, "the name on the screen")
+    "product", .text("NAME"), default: PairView.usualProduct, "the product name on the screen")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "pair", "sign in at a server: show its code and wait for the phone",
+      "pair", "sign in at a server: show a code and wait for the phone",
       details: """
-        What "regent pair" says of screen, lines, events, signals and the daemon holds here, too; a user other than the \
-        daemon's needs a line like allow = user:kodi pair oauth=NAME in agent.conf. An address is shown only when it has \
-        https or is this machine's own. A code that was shown when the power went goes on after it.
+        Screen, lines, events and signals are the same as for "regent pair". With a daemon, users other than root \
+        need a line such as allow = user:kodi pair oauth=NAME in agent.conf. The address is shown only if it has \
+        https or is on this machine. After a power cut, the command continues with the code that was shown.
         """,
       inputs: [
         OAuthCommand.name, PictureOptions.file, PictureOptions.picture, unattended, force, product,

@@ -11,22 +11,22 @@ enum OAuthFormat: String, CaseIterable, Sendable {
 enum OAuthTokenCommand {
   private static let format = Input.option(
     "format", ValueKind<OAuthFormat>.cases, default: .raw,
-    "the token alone, header lines for curl -H @-, or an answer to git, which asks on standard input")
+    "raw: only the token; header: lines for curl -H @-; git: an answer to git on standard input")
   private static let method = Input.option(
-    "method", .text("METHOD"), default: "GET", "the method of the call that a bound token is for")
+    "method", .text("METHOD"), default: "GET", "the method of the call, for the proof of a bound token")
   private static let url = Input.option(
-    "url", .webAddress, "the address of that call; with --format git the only server that gets the token")
-  private static let nonce = Input.option("nonce", .text("N"), "what that server gave for its proofs (DPoP-Nonce)")
+    "url", .webAddress, "the address of the call; with --format git: the only server that gets the token")
+  private static let nonce = Input.option("nonce", .text("N"), "the server's nonce for the proof (DPoP-Nonce)")
   private static let operation = Input.optionalArgument(
-    "OPERATION", .choice("get", "store", "erase"), "what git adds: get, store or erase")
+    "OPERATION", .choice("get", "store", "erase"), "the operation, which git adds: get, store or erase")
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "token", "print an access token that is good for a minute or more",
+      "token", "print an access token that is valid for at least a minute",
       details: """
-        It is renewed first where it has to be. A token that is bound to the box's key (DPoP) is worth nothing without a \
-        proof for each call: --format header with --url prints both. With --json it is name, token, type, expires, \
-        scope, and proof where --url was given.
+        Renews the token first if necessary. A token bound to the box's key (DPoP) needs a proof for each call; \
+        --format header with --url prints both. With --json the members are name, token, type, expires, scope, and \
+        proof with --url. For git:
 
         git config credential.https://git.example.org.helper '!regent oauth token work --format git --url \
         https://git.example.org'
@@ -44,7 +44,7 @@ enum OAuthTokenCommand {
         guard !grant.isBound || grant.proof != nil else {
           throw CommandError.usage(
             "this token is bound to the box's key, and each call needs a proof",
-            hint: "say which call it is for: --url https://… and --method, or add the server with --no-dpop")
+            hint: "add --url https://… and --method for the call, or add the server again with --no-dpop")
         }
         call.show(
           grant.document,
@@ -71,8 +71,8 @@ enum OAuthTokenCommand {
   private static func answerGit(_ call: Invocation, _ settings: AgentSettings, _ context: AgentContext) async throws {
     guard let place = call[url] else {
       throw CommandError.usage(
-        "--format git needs --url: git asks for every server, and one alone may have this token",
-        hint: "write it as --url https://git.example.org")
+        "--format git needs --url, because git asks for every server and only one may get this token",
+        hint: "add --url https://git.example.org")
     }
     let asked = GitCredential(try StandardStreams.input(limit: GitCredential.limit))
     // The request is for another server. Without output, git asks its next helper.
@@ -81,7 +81,8 @@ enum OAuthTokenCommand {
       let grant = try await grant(call, settings, context)
       guard !grant.isBound else {
         throw CommandError(
-          "this token is bound to the box's key, which git cannot show", hint: "add the server with --no-dpop")
+          "this token is bound to the box's key, which git does not support",
+          hint: "add the server again with --no-dpop")
       }
       return call.console.print(lines: asked.lines(grant))
     }

@@ -143,7 +143,7 @@ struct OAuthTokenSource: Sendable {
 
   static func notSignedIn(_ name: String) -> CommandError {
     CommandError(
-      "nobody is signed in for \"\(name)\", or the sign-in was ended", hint: "type: regent oauth pair \(name)",
+      "not signed in at \"\(name)\", or the sign-in has ended", hint: "run regent oauth pair \(name)",
       code: "not-signed-in", exit: .notSignedIn)
   }
 }

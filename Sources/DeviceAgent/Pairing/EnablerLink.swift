@@ -211,8 +211,8 @@ final class EnablerLink: PairLink {
       return .failed(
         AgentFailure(
           code: "foreign-address",
-          message: "the service named an address that is not its own; it is not shown",
-          hint: "if phones open another host than this box does, say so with --public-host HOST",
+          message: "the service named an address on another host, which is not shown",
+          hint: "if phones use another host than this box, add --public-host HOST",
           trouble: .foreignAddress))
     }
     let remaining = Self.remaining(offer.expires.milliseconds, now: enabler.time(of: offer.service).milliseconds)

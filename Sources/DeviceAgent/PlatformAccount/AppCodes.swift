@@ -15,7 +15,7 @@ struct AppCodes: Sendable {
     times.removeAll { now - min(now, $0.at) >= 3_600_000_000_000 }
     guard times.count < Self.mostOfAll, times.count(where: { $0.app == app }) < Self.mostOfOne else {
       throw CommandError(
-        "apps asked for too many codes within an hour", hint: "somebody may sign the box in: regent sso sign-in",
+        "apps requested too many codes within one hour", hint: "sign the box in yourself: regent sso sign-in",
         code: "busy")
     }
     times.append((app, now))

@@ -26,7 +26,7 @@ struct AppRule: Sendable, Equatable {
     guard let name = words.first, PlatformApp.isName(name) else {
       throw .usage(
         "\(place): app \"\(harmless(text))\" does not begin with a name",
-        hint: "a name is at most 64 letters, digits, dots, dashes and underscores: app = kodi user:kodi requestor:ID")
+        hint: "use at most 64 letters, digits, dots, dashes and underscores: app = kodi user:kodi requestor:ID")
     }
     self.name = name
     for word in words.dropFirst() {
@@ -43,13 +43,13 @@ struct AppRule: Sendable, Equatable {
       case "socket" where socket == nil && PlatformApp.isName(value): socket = value
       default:
         throw .usage(
-          "\(place): app \(name): \"\(harmless(word))\" is not understood, or is there twice",
-          hint: "write it as: app = \(name) user:kodi requestor:ID socket:\(name)")
+          "\(place): app \(name): \"\(harmless(word))\" is unknown or given twice",
+          hint: "use the form app = \(name) user:kodi requestor:ID socket:\(name)")
       }
     }
     guard user != nil || group != nil || socket != nil else {
       throw .usage(
-        "\(place): app \(name) is anybody", hint: "say who it is: user:NAME, group:NAME or socket:\(name)")
+        "\(place): app \(name) has no user, group or socket", hint: "add user:NAME, group:NAME or socket:\(name)")
     }
     guard !requestors.isEmpty else {
       throw .usage(
@@ -73,16 +73,15 @@ extension AppRule {
       let rule = try AppRule(parsing: text, in: place)
       if rule.user.map(overflow.contains) ?? false || rule.group.map(overflow.contains) ?? false {
         throw .usage(
-          "\(place): app \(rule.name) is nobody: the kernel shows every user and group so that it does not know",
-          hint: "give the app a user of its own: adduser --system \(rule.name)")
+          "\(place): app \(rule.name) uses the overflow user or group, which the kernel shows for every unknown one",
+          hint: "create a user for the app: adduser --system \(rule.name)")
       }
       for (number, earlier) in rules.enumerated() where earlier.name != rule.name {
         guard let requestor = earlier.hides(rule) else { continue }
         throw .usage(
-          "\(place): whoever is app \(rule.name) for \(harmless(requestor)) is app \(earlier.name) already, by "
+          "\(place): a program that matches app \(rule.name) for \(harmless(requestor)) already matches app \(earlier.name), "
             + lines[number].place,
-          hint: "what must be told apart gets a user, a group or a socket of its own; of two lines the narrower one "
-            + "comes first")
+          hint: "give each app its own user, group or socket, or put the more specific line first")
       }
       rules.append(rule)
     }

@@ -77,19 +77,20 @@ final class BoxKeyFile: Sendable {
   func newKey() throws(CommandError) -> SigningKey {
     guard sealing != nil else {
       throw CommandError(
-        "this machine has no id, and a key of it could be used anywhere", hint: "type: sudo systemd-machine-id-setup",
+        "this machine has no machine id, so a copied key could be used elsewhere",
+        hint: "run sudo systemd-machine-id-setup",
         code: "account")
     }
     do throws(KeyError) {
       return try SigningKey.generate(.edDSA)
     } catch {
-      throw CommandError("no key could be made: \(error)", code: "account")
+      throw CommandError("could not create a key: \(error)", code: "account")
     }
   }
 
   func keep(_ kept: Kept) throws(CommandError) {
     guard let sealing, let secret = try? kept.key.pkcs8() else {
-      throw CommandError("the key could not be sealed", code: "account")
+      throw CommandError("could not encrypt the key", code: "account")
     }
     let object: JSONObject = [
       "version": 1, "signIn": .string(kept.signIn), "box": .string(kept.box),
@@ -98,7 +99,7 @@ final class BoxKeyFile: Sendable {
     do throws(FileError) {
       try DurableFile.write(object.bytes(), to: path)
     } catch {
-      throw CommandError("the box's key could not be kept: \(error.description)", hint: error.hint, code: "storage")
+      throw CommandError("the box's key could not be stored: \(error.description)", hint: error.hint, code: "storage")
     }
   }
 

@@ -74,7 +74,8 @@ actor BoxSignIn {
       }
     }
     await leave(begun.id, who)
-    throw CommandError("the service gives the box no code", hint: "regent doctor", code: "account")
+    throw CommandError(
+      "the service did not give the box a code", hint: "find the reason: regent doctor", code: "account")
   }
 
   func news(

@@ -108,7 +108,7 @@ extension DaemonServer {
     guard !known.isEmpty else {
       throw CommandError(
         "there is no app \(harmless(app))" + (named.map { " for \(harmless($0))" } ?? ""),
-        hint: "regent sso permissions lists them; a line \"app = \(harmless(app)) …\" in agent.conf makes one",
+        hint: "list the apps: regent sso permissions; to add one, add \"app = \(harmless(app)) …\" to agent.conf",
         code: "unknown-app", exit: .usage)
     }
     return known.sorted()

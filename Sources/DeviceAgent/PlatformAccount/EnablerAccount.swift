@@ -55,7 +55,7 @@ actor EnablerAccount: BoxAccount {
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String {
     guard let signIn = try await kept() else {
-      throw CommandError("nobody is signed in on this box", code: "not-signed-in")
+      throw CommandError("this box is not signed in", code: "not-signed-in")
     }
     let kept = try await enrolledKey(of: signIn)
     return try BoxAssertion(
@@ -108,7 +108,8 @@ actor EnablerAccount: BoxAccount {
     do throws(CommandError) {
       answer = try await source.call(.enrol(publicKey: Base64.encode(key.publicKey.spki))).body
     } catch {
-      throw CommandError("the service does not take the box's key: \(error.message)", hint: error.hint, code: "account")
+      throw CommandError(
+        "the service does not accept the box's key: \(error.message)", hint: error.hint, code: "account")
     }
     let document = try? JSONValue(reading: Array((answer ?? "{}").utf8))
     let kept = BoxKeyFile.Kept(key: key, signIn: mark, box: document?["box"]?.string ?? "")

@@ -61,7 +61,7 @@ final class PermissionStore: Sendable {
       book.isLost = read?.isLost ?? true
     }
     state = Locked(PermissionStoreState(book: book))
-    trouble = book.isLost ? "\(why): every app is asked about again that may use the account" : nil
+    trouble = book.isLost ? "\(why): the decisions are lost, and every app must ask the viewer again" : nil
   }
 
   func permission(of who: AppRequestor) -> PlatformPermission { state.withLock { $0.book[who] } }
@@ -86,8 +86,8 @@ final class PermissionStore: Sendable {
       guard let next = state.book.deciding(permission, who, at: wallClock()) else {
         return .failure(
           CommandError(
-            "there are \(PermissionBook.most) decisions already",
-            hint: "take one back: regent sso reset APP; regent sso permissions lists them", code: "full"))
+            "there are already \(PermissionBook.most) decisions, which is the limit",
+            hint: "remove one: regent sso permissions lists them, regent sso reset APP removes one", code: "full"))
       }
       let before = state.book[who]
       let error = write(next, over: state.book)
@@ -157,7 +157,7 @@ final class PermissionStore: Sendable {
       // If only the sync of the folder failed, the new file exists but may not survive a power cut. The old contents
       // are written again.
       try? DurableFile.write(book.document.bytes(), to: path)
-      return CommandError("the decision could not be kept: \(error.description)", hint: error.hint, code: "storage")
+      return CommandError("the decision could not be stored: \(error.description)", hint: error.hint, code: "storage")
     }
   }
 }

@@ -145,7 +145,7 @@ actor PlatformHost {
     // The account may belong to another viewer since then, so the permission is checked again.
     try require(who)
     guard let signIn = current else {
-      throw CommandError("nobody is signed in on this box", hint: "type: regent sso sign-in", code: "not-signed-in")
+      throw CommandError("this box is not signed in", hint: "sign in: regent sso sign-in", code: "not-signed-in")
     }
     guard signIn.provider.utf8.elementsEqual(provider.utf8) else {
       throw CommandError("the box is signed in with another provider", code: "no-assertion")
@@ -167,8 +167,8 @@ actor PlatformHost {
     guard permission != .granted else { return }
     throw CommandError(
       "app \(who.app) may not use the box's account for \(who.requestor): "
-        + (permission == .denied ? "the viewer said no" : "nobody has decided"),
-      hint: "the viewer may type: regent sso grant \(who.app) --for \(who.requestor)", code: permission.rawValue)
+        + (permission == .denied ? "the viewer denied it" : "the viewer has not decided"),
+      hint: "the viewer can allow it: regent sso grant \(who.app) --for \(who.requestor)", code: permission.rawValue)
   }
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }

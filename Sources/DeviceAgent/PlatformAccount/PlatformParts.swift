@@ -59,8 +59,8 @@ struct PlatformParts: Sendable {
       guard case .held(let holder) = error.kind else { throw CommandError(error.description, hint: error.hint) }
       let who = holder.map { " (process \($0))" } ?? ""
       throw CommandError(
-        "another daemon keeps the account in \(folder)\(who)",
-        hint: "stop that one first, or give this one a state folder of its own with --state")
+        "another daemon uses \(folder)\(who)",
+        hint: "stop that daemon, or use another folder for this one: --state DIR")
     }
   }
 

@@ -86,7 +86,7 @@ struct PlatformRoutes: Sendable {
       return .ok(["version": 1, "title": "TV provider", "providers": .array(providers.map(\.document))])
     }
     guard providers.contains(where: { $0.id.utf8.elementsEqual(provider.utf8) }) else {
-      throw CommandError("the box has no provider \(provider.prefix(64))", code: "unknown-provider")
+      throw CommandError("there is no provider \(provider.prefix(64)) on this box", code: "unknown-provider")
     }
     if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }
     report("signs the box in for \(who.app) at \(provider)", who)
@@ -165,8 +165,8 @@ struct PlatformRoutes: Sendable {
     return DaemonAnswer.document(
       .forbidden,
       CommandError(
-        "this program is no app of the box",
-        hint: "add to agent.conf: app = NAME user:\(user) requestor:ID and then type: systemctl restart regent",
+        "this program is not an app in agent.conf",
+        hint: "add to agent.conf: app = NAME user:\(user) requestor:ID; then run systemctl restart regent",
         code: "not-an-app"
       ).document)
   }

@@ -83,10 +83,7 @@ extension PairScreen {
   /// Why no QR code is drawn with characters, and what the viewer can do.
   private func pictureNote(_ view: PairView) -> String {
     switch view.picture {
-    case .characters:
-      capabilities.glyphs == .halfBlocks
-        ? "\(texts[.noRoomForCode]) \(texts[.useFile])"
-        : "\(texts[.noRoomForCode]) \(texts[.useFramebuffer])"
+    case .characters: texts[.noRoomForCode]
     case .framebuffer: texts[.pictureElsewhere]
     case .file(let path): texts[.pictureInFile, ["file": path]]
     case .none: ""

@@ -104,7 +104,7 @@ extension AgentSettings {
     let sudo = isPackaged && Accounts.effectiveUser != 0 ? "sudo " : ""
     return .usage(
       "this box is not set up yet: no service is configured",
-      hint: "\(sudo)regent setup, with the code that regentctl requestor invite shows beside the service")
+      hint: "run \(sudo)regent setup with a code from regentctl requestor invite")
   }
 
   /// The services, or an error with a hint how to configure one.
@@ -113,7 +113,7 @@ extension AgentSettings {
     guard !services.isEmpty else {
       throw .usage(
         "no service is configured",
-        hint: "regent setup asks for it; or write --service https://HOST, or \"service = https://HOST\" in agent.conf")
+        hint: "run regent setup, or add --service https://HOST, or \"service = https://HOST\" to agent.conf")
     }
     return services
   }
@@ -124,7 +124,7 @@ extension AgentSettings {
     guard let requestor else {
       throw .usage(
         "no requestor is configured",
-        hint: "write --requestor ID, or \"requestor = ID\" in agent.conf")
+        hint: "add --requestor ID, or \"requestor = ID\" to agent.conf")
     }
     return requestor
   }
@@ -141,12 +141,11 @@ extension AgentSettings {
     guard publicKey == nil else {
       throw .usage(
         "the secret of the key pair is missing",
-        hint: "put it into a file \"secret\" of mode 0600 beside agent.conf, or give --secret-file")
+        hint: "put it into the file \"secret\" (mode 0600) beside agent.conf, or add --secret-file FILE")
     }
     throw .usage(
       "this box has no credentials",
-      hint: "regent setup gets some for a code; or give --public-key and --secret-file (regentctl key issue REQUESTOR "
-        + "makes a pair)")
+      hint: "run regent setup with a code, or add --public-key and --secret-file (from regentctl key issue REQUESTOR)")
   }
 
   /// Which addresses the screen may show.
@@ -173,12 +172,12 @@ extension AgentSettings {
       var hint = error.hint
       if case .system(let refusal) = error.kind, refusal.isAboutRights {
         hint =
-          "\(shellQuoted(path)) is not this user's: let the daemon answer, or type sudo before it"
+          "\(shellQuoted(path)) belongs to another user: start the daemon, or use sudo"
       }
       throw CommandError("\(option): \(error.description)", hint: hint)
     }
     throw CommandError(
       "\(option): \(path) is empty",
-      hint: "write into it what regentctl showed once when it was issued; an editor or a full disk may have emptied it")
+      hint: "write the value into it that regentctl printed when it was issued, or issue a new one")
   }
 }

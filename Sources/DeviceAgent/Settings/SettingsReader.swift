@@ -84,7 +84,7 @@ func defaultState(_ environment: Environment) throws(CommandError) -> String {
   let home = try? environment["HOME"] ?? Accounts.user(id: Accounts.effectiveUser)?.home
   guard let home, home.hasPrefix("/") else {
     throw CommandError(
-      "there is no place for the tokens: this user has no home directory", hint: "give --state DIR")
+      "there is no folder for the tokens: this user has no home directory", hint: "add --state DIR")
   }
   return "\(home)/.local/state/regent/agent"
 }

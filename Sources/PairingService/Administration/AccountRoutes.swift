@@ -83,7 +83,7 @@ extension AdminCall {
   func refuseOuterSpaces(_ name: AccountName) throws(AdminError) {
     guard name.text.withoutOuterSpaces != name.text else { return }
     throw AdminError(
-      .invalid, "the account's name \"\(name)\" begins or ends with a space", hint: "leave the space out")
+      .invalid, "the account's name \"\(name)\" begins or ends with a space", hint: "remove the space")
   }
 
   func accountWriter(_ name: AccountName, at provider: Provider) -> RecordWriter<Account> {
@@ -100,7 +100,7 @@ extension AdminCall {
         guard provider.hasAccounts else {
           throw AdminError(
             .refused, "provider \(provider.id) is temporary and has no accounts",
-            hint: "add the account to a provider of kind local")
+            hint: "add the account to a local provider: regentctl provider list shows the kinds")
         }
       })
   }
@@ -129,8 +129,8 @@ extension AdminCall {
       try await core.passwords.check(password, against: phc)
     }) {
       throw AdminError(
-        .different, "\(account.title) is there already and has another password",
-        hint: "regentctl account password \(account.provider) \(account.name) changes it")
+        .different, "\(account.title) already exists with another password",
+        hint: "to change it, run regentctl account password \(account.provider) \(account.name)")
     }
     return saved
   }
@@ -140,7 +140,7 @@ extension AdminCall {
     let text = try shaped { () throws(JSONShapeError) in try body.string("password") }
     guard (1...PasswordHasher.longestPassword).contains(text.utf8.count) else {
       throw AdminError(
-        .invalid, "a password has 1 to \(PasswordHasher.longestPassword) bytes")
+        .invalid, "a password must have 1 to \(PasswordHasher.longestPassword) bytes")
     }
     return Secret(text)
   }
@@ -181,19 +181,19 @@ extension AdminCall {
     // would have no effect, although the operator would rely on it.
     guard known.hasAccounts || request.effect == .allow else {
       throw AdminError(
-        .refused, "provider \(provider) is temporary: its passes open every title",
+        .refused, "provider \(provider) is temporary: it has no rules, because its passes open every title",
         hint:
-          "set their limits: regentctl provider set \(provider) --lifetime 1h --resource-limit 10")
+          "limit the passes instead: regentctl provider set \(provider) --lifetime 1h --resource-limit 10")
     }
     guard request.provider == provider else {
-      throw AdminError(.invalid, "the rule is about another provider than the one asked for")
+      throw AdminError(.invalid, "the rule's provider differs from the one in the request's path")
     }
     let rules = core.provisioning.now.records.entitlements[provider] ?? []
     if let there = rules.first(where: { EntitlementRequest($0).isAboutSame(as: request) }) {
       guard EntitlementRequest(there) == request else {
         throw AdminError(
-          .different, "rule \(there.id) says something else about the same titles and viewers",
-          hint: "regentctl entitle remove \(there.id) takes it away")
+          .different, "rule \(there.id) for the same titles and viewers already exists with another effect",
+          hint: "to remove it, run regentctl entitle remove \(there.id)")
       }
       return Saved(there, .unchanged)
     }
@@ -222,7 +222,7 @@ extension AdminCall {
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {
-      throw AdminError(.failed, "no id could be made")
+      throw AdminError(.failed, "could not create an id")
     }
     return identifier
   }

@@ -37,7 +37,7 @@ struct AdminCall: Sendable {
     } catch {
       throw AdminError(.invalid, "the request is \(error)")
     }
-    throw AdminError(.invalid, "the request is JSON, but not an object")
+    throw AdminError(.invalid, "the request's body is JSON, but not an object")
   }
 
   var now: Instant { core.clock.now }
@@ -99,7 +99,7 @@ struct AdminCall: Sendable {
   func instant(parameter name: String) throws(AdminError) -> Instant? {
     guard let text = try parameter(name) else { return nil }
     guard let milliseconds = Int64(text) else {
-      throw AdminError(.invalid, "\(name) is not a moment in milliseconds since 1970")
+      throw AdminError(.invalid, "\(name) must be a time in milliseconds since 1970")
     }
     return Instant(milliseconds: milliseconds)
   }
@@ -108,7 +108,7 @@ struct AdminCall: Sendable {
   func limit() throws(AdminError) -> Int {
     guard let text = try parameter("limit") else { return AdminPaths.page }
     guard let number = Int(text), number > 0 else {
-      throw AdminError(.invalid, "limit is not a number from 1 on")
+      throw AdminError(.invalid, "limit must be a number from 1")
     }
     return min(number, AdminPaths.page)
   }

@@ -59,11 +59,11 @@ extension AdminCall {
       throw AdminError(
         .invalid,
         approval.account == nil
-          ? "provider \(provider.id) has accounts: say which one it is for"
+          ? "provider \(provider.id) has accounts, and no account was given"
           : "provider \(provider.id) is temporary and has no accounts",
         hint: approval.account == nil
-          ? "add --account NAME; regentctl account list \(provider.id) shows those there are"
-          : "leave --account out")
+          ? "add --account NAME; list the accounts: regentctl account list \(provider.id)"
+          : "remove --account")
     }
     if let name = approval.account {
       let account = try await stored { () throws(StoreError) in
@@ -75,7 +75,7 @@ extension AdminCall {
     let detail = "\(record.requestor) for \(viewer.title)\(record.report), \(record.deviceTitle)"
     let line = entry("code.approve", record.id.text, detail: detail)
     guard let authentication = AuthenticationID(Random.uuid()) else {
-      throw AdminError(.failed, "no id could be made")
+      throw AdminError(.failed, "could not create an id")
     }
     let request = ApprovalRequest(
       by: .operator(`operator`, for: viewer), authentication: authentication)

@@ -16,8 +16,8 @@ extension AdminError {
     let most = 10
     let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
     return AdminError(
-      .ambiguous, "\(typed) may be any of these \(what)s: \(named)",
-      hint: "type more of the one that you mean")
+      .ambiguous, "\(typed) is ambiguous; it matches these \(what)s: \(named)",
+      hint: "type more characters of the id")
   }
 
   /// Describes an error of the store to an operator.
@@ -28,7 +28,7 @@ extension AdminError {
     case .unkeepable: self.init(.invalid, error.description)
     case .diskFull: self.init(.unavailable, error.description)
     case .unavailable, .unknownOutcome:
-      self.init(.unavailable, error.description, hint: "see what is the matter: regentctl doctor")
+      self.init(.unavailable, error.description, hint: "find the reason: regentctl doctor")
     case .refused, .notInForce, .pass, .exchange, .codeTaken, .tooManyLiveCodes, .tooManyClients, .sessionEnded:
       self.init(.refused, error.description)
     }
@@ -39,18 +39,18 @@ extension AdminError {
   /// `owner` is the requestor or provider of the list, when known.
   private static func hint(about kind: String, of owner: String? = nil) -> String? {
     switch kind {
-    case "requestor": "regentctl requestor list shows those there are"
-    case "provider": "regentctl provider list shows those there are"
-    case "integration": "regentctl integrate list \(owner ?? "REQUESTOR") shows those there are"
-    case "account": "regentctl account list \(owner ?? "PROVIDER") shows those there are"
-    case "entitlement", "rule": "regentctl entitle list PROVIDER shows those there are"
-    case "key": "regentctl key list REQUESTOR shows those there are"
-    case "statement": "regentctl statement list shows those there are"
-    case "code": "regentctl code list shows those that are remembered"
-    case "device": "regentctl device list shows those that are signed in"
-    case "session": "regentctl session list shows those there are"
-    case "sign-in": "regentctl token list shows those there are"
-    case "signing key": "regentctl signing-key list shows those there are"
+    case "requestor": "list the requestors: regentctl requestor list"
+    case "provider": "list the providers: regentctl provider list"
+    case "integration": "list the integrations: regentctl integrate list \(owner ?? "REQUESTOR")"
+    case "account": "list the accounts: regentctl account list \(owner ?? "PROVIDER")"
+    case "entitlement", "rule": "list the rules: regentctl entitle list PROVIDER"
+    case "key": "list the keys: regentctl key list REQUESTOR"
+    case "statement": "list the statements: regentctl statement list"
+    case "code": "list the codes: regentctl code list"
+    case "device": "list the boxes that are signed in: regentctl device list"
+    case "session": "list the sessions: regentctl session list"
+    case "sign-in": "list the sign-ins: regentctl token list"
+    case "signing key": "list the signing keys: regentctl signing-key list"
     default: nil
     }
   }

@@ -31,14 +31,13 @@ extension AdminCall {
       return [
         Finding(
           "public-url", .warning,
-          "phones cannot open \(url): it is an address of this machine alone",
+          "phones cannot open \(url): only this machine can reach that address",
           fix: isOneOfSeveral
-            ? "give every node the address at which phones reach the load balancer: regentd serve --public-url https://NAME"
+            ? "start every node with the load balancer's address: regentd serve --public-url https://NAME"
             : core.options.port.map {
-              "regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
-                + ", with an address that hostname -I shows; "
-                + "of a package: sudo regentctl setup --public-url http://LAN-ADDRESS:\($0)"
-            } ?? "regentd serve --public-url URL, with the address at which phones reach this service"
+              "run sudo regentctl setup --public-url http://LAN-ADDRESS:\($0) with an address that hostname -I shows; "
+                + "without the package: regentd serve --listen '*:\($0)' --public-url http://LAN-ADDRESS:\($0)"
+            } ?? "start it with the address that phones open: regentd serve --public-url URL"
         )
       ]
     }
@@ -51,8 +50,8 @@ extension AdminCall {
           ? "no TLS: any device on this network can read passwords"
           : "\(url) has no TLS: passwords cross the network unencrypted",
         fix: isOneOfSeveral
-          ? "end TLS at the load balancer, and give every node --public-url with https"
-          : "give --public-url with https, and --tls-certificate or a proxy in front")
+          ? "add a certificate at the load balancer, and start every node with --public-url https://NAME"
+          : "run sudo regentctl setup --public-url https://NAME with --proxy or --certificate")
     ]
   }
 
@@ -62,37 +61,37 @@ extension AdminCall {
     return [
       Finding(
         "proxy", .warning,
-        "requests from \(proxy) carry the headers of a proxy that no setting names: all its clients count as one, "
-          + "and the approve page says nothing about the network",
-        fix: "of a package: sudo regentctl setup --public-url \(core.options.publicURL) --proxy; "
-          + "or regentd serve --trust-proxy \(proxy), which believes whoever can connect from there")
+        "\(proxy) is a proxy, but the settings do not name it: rate limits treat all its clients as one, and the "
+          + "approve page cannot show the box's network",
+        fix: "run sudo regentctl setup --public-url \(core.options.publicURL) --proxy; without the package: "
+          + "regentd serve --trust-proxy \(proxy), if only the proxy can connect from there")
     ]
   }
 
   /// Warns when a service with data has no backup, or an old one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
-    let fix = "regentctl backup FILE, best every night: see backup.md (package regent-doc)"
+    let fix = "run regentctl backup FILE, preferably every night: see backup.md (package regent-doc)"
     let kept = try await stored { () throws(StoreError) in
       try await core.store.keptNumbers(.backup)
     }
     guard let last = kept.flatMap(Int64.init).map(Instant.init(milliseconds:)) else {
-      return [Finding("backup", .warning, "no backup was ever made of this service", fix: fix)]
+      return [Finding("backup", .warning, "this service has never been backed up", fix: fix)]
     }
     let days = now.since(last).wholeMilliseconds / 86_400_000
     let time = CivilDate.text(epochMilliseconds: last.milliseconds, fraction: false)
     guard last <= now else {
       return [
         Finding(
-          "backup", .warning, "the last one is of \(time), which is yet to come",
-          fix: "check the clock, then make a new one: regentctl backup FILE")
+          "backup", .warning, "the last backup is dated \(time), which is in the future",
+          fix: "check the clock, then make a new backup: regentctl backup FILE")
       ]
     }
     guard days >= Self.oldBackup else {
-      return [Finding("backup", .good, "the last one was made at \(time)")]
+      return [Finding("backup", .good, "the last backup was made at \(time)")]
     }
     return [
-      Finding("backup", .warning, "the last one is \(days) days old, of \(time)", fix: fix)
+      Finding("backup", .warning, "the last backup is \(days) days old (\(time))", fix: fix)
     ]
   }
 
@@ -105,7 +104,7 @@ extension AdminCall {
     return [
       Finding(
         "codes", .warning, "\(pending) of \(most) live codes are in use",
-        fix: "see who asks for them: regentctl code list; raise --live-codes")
+        fix: "see which boxes request them: regentctl code list; or raise --live-codes")
     ]
   }
 
@@ -115,7 +114,7 @@ extension AdminCall {
     guard !records.requestors.isEmpty else {
       return [
         Finding(
-          "provisioning", .warning, "there is no requestor yet",
+          "provisioning", .warning, "there is no requestor, so no box can sign in",
           fix: "regentctl requestor add ID --name NAME")
       ]
     }
@@ -140,12 +139,13 @@ extension AdminCall {
       }
       if !hasKey, !hasApplication, !invited.contains(requestor) {
         find(
-          .warning, "no app of it can call: it has no key pair",
-          fix: "regentctl requestor invite \(requestor) for a box; regentctl key issue \(requestor) for another app")
+          .warning, "its apps cannot call the service: it has no key pair",
+          fix:
+            "for a box, run regentctl requestor invite \(requestor); for another app, regentctl key issue \(requestor)")
       }
       if records.requestors[requestor]?.certificate == nil, core.missingCertificates.contains(requestor) {
         find(
-          .warning, "its apps show a signedRequestorID and are refused: it has no certificate to verify it with",
+          .warning, "its apps send a signedRequestorID and are refused: there is no certificate to verify it",
           fix: "regentctl requestor set \(requestor) --certificate FILE")
       }
       for (provider, integration) in records.integrations[requestor, default: [:]]
@@ -154,12 +154,12 @@ extension AdminCall {
         guard let degradation = integration.degradation else { continue }
         find(
           .warning,
-          "\(provider) is not asked: the integration is degraded, \(degradation.rawValue)",
+          "the integration with \(provider) is degraded (\(degradation.rawValue)): the provider's rules are not used",
           fix: "regentctl integrate \(requestor) \(provider) --degrade off")
       }
       if provisioned.choices[requestor, default: []].isEmpty {
         find(
-          .warning, "viewers have nobody to sign in with",
+          .warning, "viewers cannot sign in: it is not integrated with any provider",
           fix: "regentctl integrate \(requestor) PROVIDER")
       }
     }
@@ -179,7 +179,7 @@ extension AdminCall {
       if !rules.contains(where: { $0.effect == .allow }) {
         findings.append(
           Finding(
-            "provider \(provider)", .warning, "nothing may be watched: it has no rule that allows",
+            "provider \(provider)", .warning, "viewers may watch nothing: it has no allow rule",
             fix: "regentctl entitle add \(provider) --allow '*'"))
       }
     }
@@ -197,7 +197,7 @@ extension AdminCall {
     }
     guard let first = accounts.first else {
       return Finding(
-        "provider \(provider)", .warning, "nobody can sign in there: it has no account",
+        "provider \(provider)", .warning, "viewers cannot sign in: it has no account",
         fix: "regentctl account add \(provider) NAME")
     }
     guard accounts.count < few else { return nil }
@@ -208,7 +208,7 @@ extension AdminCall {
       if password != nil { return nil }
     }
     return Finding(
-      "provider \(provider)", .warning, "nobody can sign in there: no account has a password",
+      "provider \(provider)", .warning, "viewers cannot sign in: no account has a password",
       fix: "regentctl account password \(provider) \(first.name)")
   }
 }

@@ -63,8 +63,8 @@ struct AdminGuard: Sendable {
     guard peer(of: request) != nil else { return refused(request) }
     let error = AdminError(
       refusal.status == .notFound ? .notFound : .invalid,
-      "the service has nothing like that: \(refusal.status.reason)",
-      hint: "check that regentctl and regentd are of one version")
+      "the service does not know this request: \(refusal.status.reason)",
+      hint: "check that regentctl and regentd have the same version")
     return Self.response(error, refusal.status)
   }
 
@@ -79,8 +79,8 @@ struct AdminGuard: Sendable {
     return Self.response(
       AdminError(
         .notAllowed,
-        "\(user) may not use the admin socket: root, the service's own user and the members of its --admin-group may",
-        hint: "use sudo, or have an administrator add you to that group"))
+        "\(user) may not use the admin socket; only root, the service's user and members of --admin-group may",
+        hint: "use sudo, or join the group: sudo usermod -aG regent-admin $USER, then log in again"))
   }
 
   private static func response(_ error: AdminError, _ status: Status? = nil) -> Response {

@@ -59,7 +59,7 @@ extension AdminRouteBuilder {
     }
     on(.get, AdminPaths.one(AdminPaths.backups, "{backup}")) { call throws(AdminError) in
       guard let offset = Int64(try call.parameter("offset") ?? "0"), offset >= 0 else {
-        throw AdminError(.invalid, "offset is not a number from 0 on")
+        throw AdminError(.invalid, "offset must be a number from 0")
       }
       return .bytes(
         try await upkeep.backupPart(

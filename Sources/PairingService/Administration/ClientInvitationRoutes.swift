@@ -40,19 +40,19 @@ extension AdminCall {
     let uses = try request.whole("uses") ?? 1
     let seconds = try request.whole("seconds") ?? ClientInvitationEntry.usualSeconds
     guard (1...ClientInvitationRecord.mostUses).contains(uses) else {
-      throw AdminError(.invalid, "an invitation is for 1 to \(ClientInvitationRecord.mostUses) clients")
+      throw AdminError(.invalid, "a registration token must be for 1 to \(ClientInvitationRecord.mostUses) clients")
     }
     guard (60...ClientInvitationEntry.mostSeconds).contains(seconds) else {
-      throw AdminError(.invalid, "an invitation stands for a minute to a year")
+      throw AdminError(.invalid, "a registration token must be valid for one minute to one year")
     }
     guard requestor.registration != .closed else {
       throw AdminError(
-        .refused, "no client registers itself with \(requestor.id)",
-        hint: "type regentctl requestor set \(requestor.id) --registration statement")
+        .refused, "clients may not register themselves with \(requestor.id)",
+        hint: "to allow it, run regentctl requestor set \(requestor.id) --registration statement")
     }
     let token = Random.token()
     guard let id = EnrolmentID(Random.text(8, from: "0123456789abcdef")) else {
-      throw AdminError(.failed, "no id could be made")
+      throw AdminError(.failed, "could not create an id")
     }
     let record = ClientInvitationRecord(
       id: id, requestor: requestor.id, token: core.hasher.token(token), uses: uses, created: now,
@@ -63,7 +63,7 @@ extension AdminCall {
     } catch {
       guard case .tooManyLiveCodes(let limit) = error else { throw AdminError(error) }
       throw AdminError(
-        .refused, "\(limit) invitations of \(requestor.id) stand: wait until one is over, or revoke one")
+        .refused, "\(requestor.id) already has \(limit) registration tokens: wait until one expires, or revoke one")
     }
     return IssuedClientInvitation(
       id: id, token: token, issuer: core.oauth.metadata.issuer, uses: Int64(uses), expires: record.expires)

@@ -124,7 +124,7 @@ extension AdminCall {
   /// The device that the query names; throws “not found” when it is not signed in anywhere.
   func device() async throws(AdminError) -> DeviceHash {
     guard let typed = try parameter("id"), DeviceID(typed) != nil else {
-      throw AdminError(.invalid, "the parameter id is missing or cannot name a device")
+      throw AdminError(.invalid, "the parameter id is missing or is not a device id")
     }
     guard let device = try await findDevice(typed) else { throw .missing("device", typed) }
     return device

@@ -38,10 +38,10 @@ extension AdminCall {
     let uses = try request.whole("uses") ?? 1
     let seconds = try request.whole("seconds") ?? InvitationEntry.usualSeconds
     guard (1...EnrolmentRecord.mostUses).contains(uses) else {
-      throw AdminError(.invalid, "an invitation is for 1 to \(EnrolmentRecord.mostUses) boxes")
+      throw AdminError(.invalid, "an enrolment code must be for 1 to \(EnrolmentRecord.mostUses) boxes")
     }
     guard (60...InvitationEntry.mostSeconds).contains(seconds) else {
-      throw AdminError(.invalid, "an invitation stands for a minute to a day")
+      throw AdminError(.invalid, "an enrolment code must be valid for one minute to one day")
     }
     // The random id may be taken: there are a million ids, of which a few hundred are in use at most. So several are
     // tried.
@@ -49,7 +49,7 @@ extension AdminCall {
       let letters = Random.text(EnrolmentCode.idLength + EnrolmentCode.secretLength, from: EnrolmentCode.alphabet)
       guard let code = EnrolmentCode(letters: letters),
         let key = CodeKey(stretching: Secret(code.secret), salt: code.id.text, purpose: EnrolmentRequest.purpose)
-      else { throw AdminError(.failed, "no code could be made") }
+      else { throw AdminError(.failed, "could not create a code") }
       let record = EnrolmentRecord(
         id: code.id, requestor: requestor, secret: StoredSecret(key.secret.exposedBytes()), uses: uses, created: now,
         expires: now + .seconds(seconds))
@@ -60,12 +60,12 @@ extension AdminCall {
         if case .codeTaken = error { continue }
         guard case .tooManyLiveCodes(let limit) = error else { throw AdminError(error) }
         throw AdminError(
-          .refused, "\(limit) invitations of \(requestor) stand: wait until one is over, or revoke one")
+          .refused, "\(requestor) already has \(limit) enrolment codes: wait until one expires, or revoke one")
       }
       return IssuedInvitation(
         id: code.id, code: code.display, service: core.options.publicURL, uses: Int64(uses), expires: record.expires)
     }
-    throw AdminError(.failed, "no code could be made")
+    throw AdminError(.failed, "could not create a code")
   }
 }
 

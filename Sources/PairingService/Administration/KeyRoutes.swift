@@ -63,7 +63,7 @@ extension AdminCall {
     async throws(AdminError) -> (pair: KeyPair, secret: String)
   {
     guard let pair = KeyPair.drawn(for: requestor, purpose, at: now) else {
-      throw AdminError(.failed, "no key could be made")
+      throw AdminError(.failed, "could not create a key")
     }
     let line = entry("key.issue", pair.publicKey.text, detail: "\(requestor) \(purpose.rawValue)")
     try await stored { () throws(StoreError) in
@@ -82,7 +82,7 @@ extension AdminCall {
   fileprivate func retireKey() async throws(AdminError) -> KeyPairEntry {
     let pair = try pair()
     guard pair.state != .revoked else {
-      throw AdminError(.refused, "key \(pair.publicKey) is revoked already")
+      throw AdminError(.refused, "key \(pair.publicKey) is already revoked")
     }
     if pair.state == .active {
       if pair.purpose == .rows {

@@ -103,8 +103,8 @@ extension AdminCall {
       return try PasswordHash(importing: text)
     } catch {
       throw AdminError(
-        .invalid, "the password hash of \(title) is not taken: \(error)",
-        hint: "leave passwordHash out, and set a password: regentctl account password")
+        .invalid, "the password hash of \(title) is not supported: \(error)",
+        hint: "remove passwordHash, and set a password: regentctl account password")
     }
   }
 
@@ -113,7 +113,8 @@ extension AdminCall {
       guard !forms.isEmpty, let problem = core.passwordForms.problem(with: forms, at: provider) else { continue }
       throw AdminError(
         .refused, "provider \(provider): \(problem)",
-        hint: "leave the rarest out, and set those passwords: regentctl account password; or use a provider for each")
+        hint:
+          "remove the rarest kind and set those passwords (regentctl account password), or use one provider per kind")
     }
   }
 
@@ -122,13 +123,13 @@ extension AdminCall {
     for change in changes {
       let name = ["provider", "name"].map { change.patch.members[$0]?.string ?? "" }.joined(separator: "/")
       guard seen.insert(Array(name.utf8)).inserted else {
-        throw AdminError(.invalid, "account \(name) is there twice", hint: "leave one of them out")
+        throw AdminError(.invalid, "account \(name) is in the batch twice", hint: "remove one of the two")
       }
     }
   }
 
   private func refuseMany(_ count: Int) throws(AdminError) {
     guard count > AdminPaths.page else { return }
-    throw AdminError(.invalid, "a batch has \(AdminPaths.page) accounts at most, not \(count)")
+    throw AdminError(.invalid, "a batch may have at most \(AdminPaths.page) accounts, not \(count)")
   }
 }

@@ -15,8 +15,8 @@ enum NodeFindings {
     let (silent, heard) = (nodes.filter { $0.silence > NodeID.silence }, nodes.filter { $0.silence <= NodeID.silence })
     var found = silent.map { node in
       Finding(
-        "node \(node.id)", .warning, "it has said nothing for \(node.silence.components.seconds) s",
-        fix: "see whether it runs and reaches the database; one that was taken away is forgotten after a day")
+        "node \(node.id)", .warning, "no sign of life for \(node.silence.components.seconds) s",
+        fix: "check that it runs and reaches the database; a node that you removed is forgotten after a day")
     }
     let said = heard.map { (id: $0.id, words: NodeStatusExchange.Said(reading: $0.said)) }
     for node in said {
@@ -31,8 +31,8 @@ enum NodeFindings {
       found.append(
         Finding(
           "nodes", .warning,
-          "they are of versions that do not serve together: \(versions.sorted().joined(separator: ", "))",
-          fix: "upgrade those that are behind, one release after the other"))
+          "the nodes have incompatible versions: \(versions.sorted().joined(separator: ", "))",
+          fix: "upgrade the older nodes, one release at a time"))
     }
     if let finding = finding(aboutAddressesOf: said.compactMap { node in node.words.publicURL.map { (node.id, $0) } }) {
       found.append(finding)
@@ -49,8 +49,8 @@ enum NodeFindings {
     }
     return Finding(
       "nodes", .bad,
-      "their public addresses differ, and none takes the tokens of another: \(words.joined(separator: "; "))",
-      fix: "start all of them with the same --public-url, that of the load balancer")
+      "the nodes have different public addresses, so they refuse each other's tokens: \(words.joined(separator: "; "))",
+      fix: "start all nodes with the load balancer's address as --public-url")
   }
 
   private static func finding(
@@ -60,16 +60,17 @@ enum NodeFindings {
     switch standing {
     case .outvoted:
       return Finding(
-        check, .bad, "\(words), and most others agree on another time: it is out of service",
-        fix: "set the clock of its machine; /readyz is 200 by itself then: timedatectl timesync-status")
+        check, .bad, "\(words), and most nodes agree on another time: this node serves no requests",
+        fix: "set its machine's clock (timedatectl timesync-status); the node then serves again by itself")
     case .disputed:
       return Finding(
-        check, .bad, "\(words), and nobody can tell which is wrong: it serves",
-        fix: "see what time it is, and set the one that is wrong: timedatectl, there or on the database's server")
+        check, .bad, "\(words), and it is unknown which of the two is wrong: the node keeps serving",
+        fix:
+          "compare both with the real time, and correct the wrong one: timedatectl on the node or the database server")
     case .agrees:
       guard ahead.magnitude > apart else { return nil }
       return Finding(
-        check, .warning, words, fix: "let both follow the same time server: timedatectl timesync-status")
+        check, .warning, words, fix: "use the same time server on both machines: timedatectl timesync-status")
     }
   }
 

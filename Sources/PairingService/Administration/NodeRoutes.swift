@@ -56,7 +56,7 @@ extension AdminCall {
       }
       guard isThere else {
         throw AdminError(
-          .refused, "the node \(name) says nothing any more", hint: "see which are there: regentctl node list")
+          .refused, "the node \(name) is not reachable", hint: "list the nodes: regentctl node list")
       }
     } else {
       core.drain.set(isOn)

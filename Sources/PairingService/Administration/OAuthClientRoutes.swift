@@ -89,12 +89,12 @@ extension AdminCall {
     }
     let metadata = try metadata(asked, kind)
     guard let name = metadata.name, let id = ClientID(Random.uuid()) else {
-      throw AdminError(.invalid, "a client needs a name, which is shown on the phone")
+      throw AdminError(.invalid, "a client needs a name; the phone shows it")
     }
     guard !requestor.numberMatching else {
       throw AdminError(
-        .refused, "\(requestor.id) asks for a number on the screen, which no client of OAuth can show",
-        hint: "type regentctl requestor set \(requestor.id) --number-matching off")
+        .refused, "\(requestor.id) uses number matching, which OAuth clients do not support",
+        hint: "run regentctl requestor set \(requestor.id) --number-matching off")
     }
     let secret = kind == .secret ? Random.token() : nil
     let record = OAuthClientRecord(
@@ -108,7 +108,7 @@ extension AdminCall {
     do {
       _ = try await core.oauth.key(metadata.algorithm, at: now)
     } catch {
-      throw AdminError(.failed, "no signing key could be made: \(error)")
+      throw AdminError(.failed, "could not create a signing key: \(error)")
     }
     return IssuedClient(id: id, secret: secret, issuer: core.oauth.metadata.issuer)
   }
@@ -159,10 +159,10 @@ extension AdminCall {
     let names = Scope.Name.allCases.map(\.rawValue).joined(separator: ", ")
     if let word = Scope.unknown(in: text).first {
       let shown = CleanText.line(String(word), longest: 64) ?? ""
-      throw AdminError(.invalid, "there is no scope \"\(shown)\"", hint: "there are \(names)")
+      throw AdminError(.invalid, "there is no scope \"\(shown)\"", hint: "use one or more of \(names)")
     }
     guard text.contains(where: { $0 != " " }) else {
-      throw AdminError(.invalid, "the scope names nothing", hint: "there are \(names)")
+      throw AdminError(.invalid, "the scope is empty", hint: "use one or more of \(names)")
     }
     return .string(text)
   }
@@ -172,7 +172,7 @@ extension AdminCall {
     let text = try shaped { () throws(JSONShapeError) in try asked.optionalString("audience") }
     guard let text, !text.isEmpty else { return nil }
     guard text.utf8.count <= 512, (try? AbsoluteURL(parsing: text)) != nil else {
-      throw AdminError(.invalid, "the audience must be an address: https://api.example.org")
+      throw AdminError(.invalid, "the audience must be a web address, such as https://api.example.org")
     }
     return text
   }

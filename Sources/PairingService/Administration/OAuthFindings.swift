@@ -19,7 +19,7 @@ extension AdminCall {
         guard days >= Self.oldKey else { return nil }
         return Finding(
           "signing-key", .warning,
-          "the key that signs \(purpose) tokens with \(algorithm.rawValue) is \(days) days old: a new one is due each year",
+          "the key that signs \(purpose) tokens with \(algorithm.rawValue) is \(days) days old; replace it once a year",
           fix: "regentctl signing-key rotate --purpose \(purpose) --algorithm \(algorithm.rawValue)")
       }
     }
@@ -32,7 +32,7 @@ extension AdminCall {
     where requestor.registration == .open {
       findings.append(
         Finding(
-          "requestor \(requestor.id)", .warning, "every program may register itself as its client",
+          "requestor \(requestor.id)", .warning, "any program may register itself as its OAuth client",
           fix: "regentctl requestor set \(requestor.id) --registration statement"))
     }
     // Only the first hundred clients: more warnings of the same kind would not help.
@@ -42,15 +42,15 @@ extension AdminCall {
     if !clients.isEmpty, core.options.isReadableOnTheWay {
       findings.append(
         Finding(
-          "oauth", .warning, "clients are told the issuer \(core.oauth.metadata.issuer): without TLS most refuse it",
-          fix: "give --public-url with https, and --tls-certificate or a proxy in front"))
+          "oauth", .warning, "the issuer \(core.oauth.metadata.issuer) has no TLS: most OAuth clients refuse it",
+          fix: "run sudo regentctl setup --public-url https://NAME with --proxy or --certificate"))
     }
     for requestor in Set(clients.map(\.requestor)).sorted()
     where core.provisioning.now.requestor(requestor)?.numberMatching == true {
       findings.append(
         Finding(
           "requestor \(requestor)", .warning,
-          "its clients of OAuth get no codes: it asks for a number on the screen, which they cannot show",
+          "its OAuth clients cannot sign in: number matching is on, and they cannot show a number",
           fix: "regentctl requestor set \(requestor) --number-matching off"))
     }
     for client in clients where client.paired == nil && now.since(client.created) > .seconds(30 * 86_400) {
@@ -59,8 +59,8 @@ extension AdminCall {
       findings.append(
         Finding(
           "client \(client.id)", .warning,
-          "nobody has ever paired with \(client.name.quoted), which was added a month ago",
-          fix: "regentctl client remove \(client.id)"))
+          "no device has signed in with \(client.name.quoted) since it was added a month ago",
+          fix: "if it is not needed, run regentctl client remove \(client.id)"))
     }
     return findings
   }

@@ -24,7 +24,7 @@ extension AdminCall {
     try checkPlace(requestor, provider)
     let last = try parameter("after").map { text throws(AdminError) in
       guard let place = TemporaryPassCursor(text) else {
-        throw AdminError(.invalid, "after is not the place of a pass")
+        throw AdminError(.invalid, "after does not name a pass")
       }
       return place
     }
@@ -83,7 +83,7 @@ extension AdminCall {
       return .device(found)
     }
     guard let own = DeviceID(device) else {
-      throw AdminError(.invalid, "\(device) cannot name a device")
+      throw AdminError(.invalid, "\(device) is not a device id")
     }
     return .device(core.hasher.device(own))
   }

@@ -13,7 +13,7 @@ extension AdminCall {
     if !records.requestors.values.contains(where: \.isPlatform) {
       findings.append(
         Finding(
-          "platform", .warning, "single sign-on is on, and no box can hold an account: no requestor is a box maker's",
+          "platform", .warning, "single sign-on is on, but no box can have an account: no requestor has --platform on",
           fix: "regentctl requestor add ID --name NAME --platform on"))
     }
     return findings
@@ -23,7 +23,7 @@ extension AdminCall {
     guard provider.boarding != .supported else { return nil }
     return Finding(
       "provider \(provider.id)", .warning,
-      "single sign-on with it is on and never happens: its boarding is \(provider.boarding.rawValue)",
+      "single sign-on is on, but cannot be used: the provider's boarding is \(provider.boarding.rawValue)",
       fix: "regentctl provider set \(provider.id) --boarding \(BoardingStatus.supported.rawValue)")
   }
 }

@@ -108,7 +108,7 @@ extension AdminCall {
     guard other.hasIt else { return .missing(what, name) }
     return AdminError(
       .notFound, "there is no \(what) \(name): \(name) is a \(other.kind)",
-      hint: "regentctl \(what) list shows those there are")
+      hint: "list the \(what)s: regentctl \(what) list")
   }
 
   /// Refuses a requestor and a provider given in the wrong order, with a hint.
@@ -119,7 +119,7 @@ extension AdminCall {
     else { return }
     throw AdminError(
       .notFound, "\(first) is a provider and \(second) a requestor",
-      hint: "the requestor comes first: \(second) \(first)")
+      hint: "swap them; the requestor comes first: \(second) \(first)")
   }
 
   fileprivate func requestorWriter() throws(AdminError) -> RecordWriter<Requestor> {
@@ -156,8 +156,8 @@ extension AdminCall {
     guard let identifier = Identifier<Kind>(text(what)), !identifier.text.allSatisfy({ $0 == "." })
     else {
       throw AdminError(
-        .invalid, "\(text(what)) cannot be the id of a \(what)",
-        hint: "write 1 to 128 letters, digits, dots, dashes and underscores")
+        .invalid, "\(text(what)) is not a valid id of a \(what)",
+        hint: "use 1 to 128 letters, digits, dots, dashes or underscores, without spaces")
     }
     return identifier
   }
@@ -169,8 +169,8 @@ extension AdminCall {
     guard !isThere, Requestor.wordsOfVerbs.contains(id) else { return }
     throw AdminError(
       .invalid,
-      "\(id) cannot be the id of a requestor: regentctl integrate \(id) means something else",
-      hint: "choose another id, for example \(id)-tv")
+      "\(id) cannot be the id of a requestor, because regentctl integrate \(id) is a command",
+      hint: "use another id, for example \(id)-tv")
   }
 
   private static let checkCertificate: @Sendable (Requestor) throws(AdminError) -> Void = {
@@ -181,7 +181,7 @@ extension AdminCall {
     } catch {
       throw AdminError(
         .invalid, "the certificate cannot be used: \(error)",
-        hint: "give an X.509 certificate in PEM with an RSA key of at least 2048 bits")
+        hint: "use an X.509 certificate in PEM with an RSA key of at least 2048 bits")
     }
   }
 }

@@ -11,7 +11,7 @@ extension AdminRouteBuilder {
     on(.get, AdminPaths.audit) { call throws(AdminError) in
       let text = try call.parameter("after") ?? "0"
       guard let after = Int64(text), after >= 0 else {
-        throw AdminError(.invalid, "after is not a number from 0 on")
+        throw AdminError(.invalid, "after must be a number from 0")
       }
       let limit = try call.limit()
       let lines = try await stored { () throws(StoreError) in

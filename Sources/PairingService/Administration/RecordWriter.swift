@@ -138,14 +138,14 @@ extension AdminError {
     let sentences = differences.map { difference in
       switch (difference.stored, difference.wanted) {
       case (let stored?, let wanted?): "\(difference.member) is \(stored), not \(wanted)"
-      case (let stored?, nil): "\(difference.member) is \(stored), not left out"
-      case (nil, let wanted?): "\(difference.member) is not set, not \(wanted)"
+      case (let stored?, nil): "\(difference.member) is \(stored), but was not given"
+      case (nil, let wanted?): "\(difference.member) is not set, but \(wanted) was given"
       case (nil, nil): difference.member
       }
     }
     return AdminError(
       .different,
-      "\(title) is there already and is different: \(sentences.joined(separator: "; "))",
-      hint: "regentctl \(title.kind) set changes it", differences: differences)
+      "\(title) already exists with other values: \(sentences.joined(separator: "; "))",
+      hint: "to change it, run regentctl \(title.kind) set", differences: differences)
   }
 }

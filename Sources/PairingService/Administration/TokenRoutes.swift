@@ -96,7 +96,7 @@ extension AdminCall {
       return (purpose ?? .media, try asked.optionalString("algorithm"))
     }
     guard let algorithm = SignatureAlgorithm(rawValue: word ?? "RS256"), purpose == .oauth || algorithm == .rs256 else {
-      throw AdminError(.invalid, "keys for OAuth are RS256, ES256 or EdDSA, and those for media tokens RS256")
+      throw AdminError(.invalid, "the algorithm must be RS256, ES256 or EdDSA for OAuth, and RS256 for media tokens")
     }
     let line = entry("signing-key.rotate", purpose == .media ? "media tokens" : "OAuth \(algorithm.rawValue)")
     let keys = purpose == .media ? core.mediaKeys : core.oauth.keys
@@ -117,7 +117,7 @@ extension AdminCall {
     guard alike.contains(where: { $0.id != id && $0.retired == nil && $0.signsFrom <= now }) else {
       throw AdminError(
         .refused, "signing key \(id) is the only one that signs",
-        hint: "type regentctl signing-key rotate, and retire this one when the new one signs")
+        hint: "run regentctl signing-key rotate, and retire this key when the new one signs")
     }
     let (keys, lifetime) =
       key.purpose == .media

@@ -19,7 +19,7 @@ extension AdminCall {
     var resource: RequestedResource?
     if let typed = try parameter("resource") {
       guard let id = ResourceID(typed), let read = try? RequestedResource(reading: id) else {
-        throw AdminError(.invalid, "the title cannot be read", hint: "give its name as the app asks for it")
+        throw AdminError(.invalid, "the title is not valid", hint: "use the title as the app requests it")
       }
       resource = read
     }
@@ -30,10 +30,10 @@ extension AdminCall {
     var findings: [Finding] = []
     for record in records { findings += try await reasons(about: record, resource) }
     switch core.clockTrouble {
-    case nil: findings.append(Finding("clock", .good, "the service trusts the machine's clock"))
+    case nil: findings.append(Finding("clock", .good, "the machine's clock is steady"))
     default:
       findings.append(
-        Finding("clock", .warning, "the service does not trust the machine's clock", fix: "regentctl doctor"))
+        Finding("clock", .warning, "the machine's clock jumped", fix: "regentctl doctor"))
     }
     return findings
   }
@@ -63,7 +63,7 @@ extension AdminCall {
         findings.append(
           Finding(
             "standing", .bad, "the service refuses the sign-in: \(refusal)",
-            fix: "sign the box in anew: regentctl device sign-out \(record.deviceHash.shortName)"))
+            fix: "sign the box out, then in again: regentctl device sign-out \(record.deviceHash.shortName)"))
       }
       return findings
     }
@@ -76,7 +76,9 @@ extension AdminCall {
     let permit = try await stored { () throws(StoreError) in try await core.permit(resource.id, of: box) }
     if case .inForce(let permit) = permit {
       findings.append(
-        Finding("permit", .good, "given before, until \(Self.text(permit.expires)); rules are looked at all the same"))
+        Finding(
+          "permit", .good,
+          "granted earlier, valid until \(Self.text(permit.expires)); the rules are checked nevertheless"))
     }
     return findings
   }
@@ -100,8 +102,8 @@ extension AdminCall {
     }
     return [
       Finding(
-        "key pair", .bad, "\(owner) is revoked: every call of the box is refused",
-        fix: "give it another one: regentctl requestor invite \(requestor), and on the box regent setup")
+        "key pair", .bad, "\(owner) is revoked: the service refuses every call of the box",
+        fix: "enrol the box again: run regentctl requestor invite \(requestor), then regent setup on the box")
     ]
   }
 
@@ -111,7 +113,7 @@ extension AdminCall {
       return [
         Finding(
           "account", .bad, "\(viewer.provider)/\(name) was removed",
-          fix: "regentctl account add \(viewer.provider) \(name), then sign the box in anew")
+          fix: "regentctl account add \(viewer.provider) \(name), then sign the box in again")
       ]
     }
     guard account.isDisabled else {
@@ -130,7 +132,7 @@ extension AdminCall {
       [Finding("integration", status, "\(requestor) with \(provider) \(detail)", fix: fix)]
     }
     guard let integration = core.provisioning.now.records.integrations[requestor]?[provider] else {
-      return found(.bad, "is not there", fix: "regentctl integrate \(requestor) \(provider)")
+      return found(.bad, "does not exist", fix: "regentctl integrate \(requestor) \(provider)")
     }
     guard integration.enabled else {
       return found(.bad, "is switched off", fix: "regentctl integrate \(requestor) \(provider) --on")
@@ -148,7 +150,7 @@ extension AdminCall {
     guard rules.isEmpty, channels.isEmpty, box.pass == nil else {
       return Finding(
         "rules", .good,
-        "\(rules.count) rules that allow and \(channels.count) channels; name a title for the one that decides")
+        "\(rules.count) allow rules and \(channels.count) channels; add a title to see which one decides")
     }
     return Finding(
       "rules", .bad, "no rule allows anything for this viewer, and the account has no channel",
@@ -162,7 +164,8 @@ extension AdminCall {
     func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> Finding {
       Finding("title", status, detail, fix: fix)
     }
-    let allow = "regentctl entitle add \(provider) --allow '\(title)'" + (account.map { " --account \($0.name)" } ?? "")
+    let allow =
+      "regentctl entitle add \(provider) --allow '\(title)'" + (account.map { " --account \($0.name)" } ?? "")
     do throws(AuthorizationDenial) {
       switch try box.decide(resource) {
       case .entitlement: return found(.good, "rule \(rule?.id.text ?? "") allows \(rule?.pattern.text ?? "")")
@@ -175,14 +178,15 @@ extension AdminCall {
       case .degradation: return found(.bad, "nothing may be watched while the integration is degraded")
       case .parentalControls:
         return found(
-          .bad, "it is rated above what the account may see",
+          .bad, "its rating is above the account's limit",
           fix: "regentctl account set \(provider) \(account?.name.text ?? "NAME") --rating SCHEME=VALUE")
       case .provider:
         guard let rule else {
-          return found(.bad, "no rule is about \(title), and no channel has that name", fix: allow)
+          return found(.bad, "no rule matches \(title), and the account has no channel of that name", fix: allow)
         }
         return found(
-          .bad, "rule \(rule.id) denies \(rule.pattern.text)", fix: "regentctl entitle remove \(rule.id), or \(allow)")
+          .bad, "rule \(rule.id) denies \(rule.pattern.text)",
+          fix: "run regentctl entitle remove \(rule.id), or \(allow)")
       }
     }
   }

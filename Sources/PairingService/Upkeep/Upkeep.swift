@@ -84,7 +84,7 @@ package struct Upkeep: Sendable {
     if let doubt {
       core.log.warning(
         "clock-ahead", ("seconds", "\(doubt.ahead.components.seconds)"),
-        ("hint", "nothing is deleted for its age by this time: set the clock; see regentctl doctor"))
+        ("hint", "nothing expires until the clock has been steady for a day: run regentctl doctor"))
     } else {
       core.log.info("clock-believed")
     }

@@ -18,7 +18,7 @@ public enum CopyFailure: Error, Hashable, Sendable {
     case .refusedRow(let table, let error):
       "the server does not take a row of the table “\(table)”, and nothing was changed: \(error.message)"
     case .unknown(let error):
-      "nobody knows whether the server has it: \(error?.message ?? "it has not answered")"
+      "it is unknown whether the server has it: \(error?.message ?? "it has not answered")"
     }
   }
 
@@ -30,7 +30,7 @@ public enum CopyFailure: Error, Hashable, Sendable {
     case .notEmpty: "name another one, or make one: createdb --encoding=UTF8 NAME"
     case .refusedRow:
       "PostgreSQL keeps no zero byte in a text, and no very long name: change the record, then try again"
-    case .unknown: "see that the server answers, then type the same again: it finds out"
+    case .unknown: "check that the server answers, then run the command again: it finds out"
     }
   }
 }

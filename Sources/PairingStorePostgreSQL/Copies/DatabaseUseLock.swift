@@ -33,7 +33,7 @@ enum DatabaseUseLock {
       // Without the lock a copy must not start, because services that start meanwhile would not notice it.
       return PostgreSQLError(
         .refused, "\(stranger.words), which may not write here, holds the lock that keeps services from a copy",
-        hint: "end it: \(stranger.ending); and let nobody else connect to the database")
+        hint: "end it: \(stranger.ending); then allow only the service to connect to the database")
     }
     guard try hasNode(connection, by: deadline) else { return }
     connection.close()

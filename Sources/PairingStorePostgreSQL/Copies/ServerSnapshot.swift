@@ -55,7 +55,7 @@ public final class ServerSnapshot: @unchecked Sendable {
     try connection.begin(by: .after(Self.patience))
     let closing: SQL = "UPDATE cluster SET state = \(state) WHERE id = 1 AND state = 'open'"
     guard try connection.run(closing, by: .after(Self.patience)).changed == 1 else {
-      throw SchemaFailure.closed(state: "closed by somebody else")
+      throw SchemaFailure.closed(state: "closed by another command")
     }
     switch connection.commit(by: .after(Self.patience)) {
     case .committed: return

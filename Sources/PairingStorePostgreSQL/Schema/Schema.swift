@@ -142,7 +142,7 @@ public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
     guard case .closed(let state) = self, state.hasPrefix(Self.moved) else { return nil }
     return
       "start the service there, without --database postgresql://…; regentd move --to takes it to a database that is "
-      + "empty (createdb), and what is in this one stays until somebody drops it"
+      + "empty (createdb), and this one stays until you drop it"
   }
 
   /// The prefix of the state of a database whose rows were moved.

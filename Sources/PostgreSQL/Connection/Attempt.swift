@@ -80,9 +80,9 @@ import RegentPlatform
   private func encryptionFailure(_ line: Substring) -> PostgreSQLError? {
     if line.contains("does not support SSL") {
       return PostgreSQLError(
-        .untrusted, "\(host) offers no TLS, so that anybody on the way could read and change everything",
+        .untrusted, "\(host) offers no TLS: any machine on the way could read and change everything",
         hint: "give it a certificate for its name (ssl = on in postgresql.conf); "
-          + "only where nobody else is on the way: ?sslmode=disable")
+          + "only on a network that you control: ?sslmode=disable")
     }
     if line.contains("root certificate file") {
       return PostgreSQLError(
@@ -98,7 +98,7 @@ import RegentPlatform
       } else if line.contains("does not match host name") {
         "name it in the URL as its certificate does, or give it a certificate for this name"
       } else if line.contains("verify failed") {
-        "name the authority of its certificate in the URL, or the certificate itself when nobody else has signed it: "
+        "name the authority of its certificate in the URL, or the certificate itself if it is self-signed: "
           + "?sslrootcert=FILE; one whose time is over has to be made anew"
       } else {
         "see its certificate: openssl s_client -starttls postgres -connect HOST:PORT -showcerts"

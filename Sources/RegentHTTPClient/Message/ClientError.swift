@@ -126,11 +126,11 @@ extension ClientError: CustomStringConvertible {
     case .tooLarge, .malformed:
       "check that the address is the service's own, not a sign-in page of the network"
     case .connectionLost where origin?.scheme == .http:
-      "if the service has TLS there, write https://; else try again, it may have been restarting"
+      "if the service has TLS there, use https://; otherwise try again, it may have been restarting"
     case .connectionLost: "try again; the service may have been restarting"
     case .redirectRefused where origin?.scheme == .http:
-      "write the address that it redirects to: https:// if the service has TLS"
-    case .redirectRefused: "use the address that the service really has"
+      "use the address that it redirects to: https:// if the service has TLS"
+    case .redirectRefused: "use the service's own address"
     case .libraryMissing: "install the Debian package libcurl4: apt install libcurl4"
     case .system: nil
     }
@@ -140,13 +140,13 @@ extension ClientError: CustomStringConvertible {
 extension ClientError.Obstacle {
   fileprivate var words: String {
     switch self {
-    case .refused: "nobody listens there"
+    case .refused: "no program listens there"
     case .unknownName: "the name is unknown"
     case .lookUpFailed: "the name cannot be looked up now"
     case .noRoute: "there is no route to it"
     case .noSocket: "the socket does not exist"
     case .notAllowed: "this user may not use the socket"
-    case .notTrusted: "whoever listens there is not the box's agent"
+    case .notTrusted: "the program that listens there is not the box's agent"
     case .silent: "no address of it answers"
     }
   }
@@ -157,10 +157,10 @@ extension ClientError.Obstacle {
     case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
     case .lookUpFailed: "check the network connection and /etc/resolv.conf"
     case .noRoute: "check the network connection: ip route"
-    case .silent: "check the address and its port, and that no firewall is between"
+    case .silent: "check the address and its port, and for a firewall in between"
     case .noSocket:
       "check that the service runs and its socket path: ls -l \(origin?.host ?? "SOCKET")"
-    case .notTrusted: "look who it is: ss -xlp; the agent runs as the owner of the socket's folder"
+    case .notTrusted: "find the program: ss -xlp; the agent runs as the owner of the socket's folder"
     case .notAllowed: "join the group of the socket, or use sudo: ls -l \(origin?.host ?? "SOCKET")"
     }
   }
@@ -186,13 +186,13 @@ extension ClientError.TLSFault: CustomStringConvertible {
     switch self {
     case .expired: "its certificate has expired"
     case .notYetValid: "its certificate is not valid yet"
-    case .clockAhead: "this machine's clock is ahead of the server's, so that its certificate looks expired"
-    case .clockBehind: "this machine's clock is behind, so that its certificate looks not yet valid"
-    case .untrusted: "its certificate comes from nobody we trust"
+    case .clockAhead: "this machine's clock is ahead of the server's, so the certificate looks expired"
+    case .clockBehind: "this machine's clock is behind, so the certificate does not look valid yet"
+    case .untrusted: "its certificate is from an unknown authority"
     case .wrongHost: "its certificate is for another host"
     case .refusedCertificate: "its certificate was refused"
     case .handshake: "the TLS handshake failed"
-    case .noAuthorities: "the list of certificate authorities cannot be read"
+    case .noAuthorities: "this user cannot read the file with the certificate authorities"
     }
   }
 
@@ -202,13 +202,15 @@ extension ClientError.TLSFault: CustomStringConvertible {
     case .notYetValid: "the service needs a certificate that is valid now"
     case .clockAhead, .clockBehind: "set this machine's clock: timedatectl set-ntp true, or date -s"
     case .untrusted:
-      "name the authority of its certificate, a PEM file: --ca-file FILE, SSL_CERT_FILE=FILE, or for the whole machine "
-        + "/usr/local/share/ca-certificates/NAME.crt and update-ca-certificates"
+      "add its authority (PEM) with --ca-file FILE or SSL_CERT_FILE=FILE, or for the whole machine copy it to "
+        + "/usr/local/share/ca-certificates/NAME.crt and run update-ca-certificates"
     case .wrongHost: "use the host name that the certificate is for"
-    case .refusedCertificate: "look at it with: openssl s_client -connect HOST:PORT"
-    case .handshake: "if the service has no TLS there, write http://; else look: openssl s_client -connect HOST:PORT"
+    case .refusedCertificate: "check it: openssl s_client -connect HOST:PORT"
+    case .handshake:
+      "if the service has no TLS there, use http://; otherwise check: openssl s_client -connect HOST:PORT"
     case .noAuthorities:
-      "install the Debian package ca-certificates, or correct the path given as --ca-file or SSL_CERT_FILE"
+      "move the file of --ca-file or SSL_CERT_FILE to a folder that this user can read, such as /etc/regent; if there is "
+        + "none, install the package ca-certificates"
     }
   }
 }

@@ -22,7 +22,7 @@ extension TokenAnswer {
     switch kind.lowercased() {
     case "bearer": kind = "Bearer"
     case "dpop": kind = "DPoP"
-    default: throw ForeignAnswerError("its token is of a kind that nobody here can show")
+    default: throw ForeignAnswerError("its token type is not supported")
     }
   }
 }

@@ -151,11 +151,11 @@ extension AuthenticationRefusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .expired: "the sign-in has expired: sign in again"
-    case .accountDisabled: "the account is disabled: ask whoever runs the service"
+    case .accountDisabled: "the account is disabled at the provider: signing in again will not help"
     // A sign-in without an account ends too: with the degradation that signed it in, or with its temporary pass.
     case .accountGone:
-      "the account or pass of this sign-in does not exist any more: sign in again"
-    case .notIntegrated, .switchedOff: "this app does not work with that provider (any more)"
+      "the account or pass of this sign-in no longer exists: sign in again"
+    case .notIntegrated, .switchedOff: "this app may not use this provider: the integration is off or was removed"
     case .parentEnded: "the box's own sign-in has ended, or may not be used by this app: sign in again"
     case .keyRevoked: "the app's key was revoked: sign in again"
     }

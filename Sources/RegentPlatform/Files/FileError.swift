@@ -37,15 +37,15 @@ public struct FileError: Error, Equatable, Sendable {
     switch kind {
     case .missing: "check the path: \(shellQuoted(path))"
     case .symbolicLink: "name the real file instead: readlink -f \(shellQuoted(path))"
-    case .notAFile, .notADirectory: "see what is there: ls -ld \(shellQuoted(path))"
-    case .modeTooWide(_, let allowed): "type: chmod \(octal(allowed)) \(shellQuoted(path))"
+    case .notAFile, .notADirectory: "check it: ls -ld \(shellQuoted(path))"
+    case .modeTooWide(_, let allowed): "run chmod \(octal(allowed)) \(shellQuoted(path))"
     // Do not suggest chown to this user: the other user's program could not open the file any more.
     case .foreignOwner(let owner):
-      "type the same as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
+      "run the command as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
     case .tooLarge: "check that this is the file you meant"
     case .held(let pid?): "stop process \(pid) first, or use another place (see: ps -p \(pid))"
     case .held(nil): "stop the other process first, or use another place"
-    case .changed: "type the same again: it begins with what stands there now"
+    case .changed: "run the command again: it then uses the new content"
     case .system(let error): error.hint
     }
   }
@@ -60,7 +60,7 @@ extension FileError: CustomStringConvertible {
     case .notAFile: "\(path) is not a regular file"
     case .notADirectory: "\(path) is not a directory"
     case .modeTooWide(let found, let allowed):
-      "\(path) has mode \(octal(found)), wider than \(octal(allowed)): others could use what must be private"
+      "\(path) has mode \(octal(found)), wider than \(octal(allowed)): other users could read or change private data"
     case .foreignOwner(let owner):
       "\(path) belongs to user \(Accounts.title(of: owner)), not to this program's user"
     case .tooLarge(let limit): "\(path) is larger than the \(limit) bytes it may have"

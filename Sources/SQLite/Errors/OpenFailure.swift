@@ -24,7 +24,7 @@ public enum OpenFailure: Error, Hashable, Sendable {
     case .newerSchema: "install the newer version again, or restore a backup made by this one"
     case .foreignMigration: "install the program version that this file belongs to"
     case .foreignFile: "give another path: this file is left as it is"
-    case .strayProgress, .foreignSchema: "restore the last backup: somebody else wrote to this file"
+    case .strayProgress, .foreignSchema: "restore the last backup: another program wrote to this file"
     case .stuckMigration: "go back to the version before with the last backup, and report this"
     case .brokenReferences:
       "go back to the version before and report this; the file was not changed"

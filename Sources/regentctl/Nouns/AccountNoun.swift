@@ -3,16 +3,17 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl account`.
+/// The commands of `regentctl account`.
 enum AccountNoun {
   static let command = Command(
-    "account", "viewers at a local provider",
+    "account", "viewers' accounts at a local provider",
     commands: [
       verb(
-        "add", "add an account; its password comes from the terminal or from standard input",
+        "add", "add an account and set its password",
         details: """
-          The same again changes nothing; when the account is there with other values or another password, nothing \
-          is changed and the difference is said.
+          Asks for the password at the terminal, or reads it from the first line of standard input. Adding the same \
+          account twice changes nothing. If the account exists with other values or another password, the command \
+          fails, prints the difference and changes nothing.
           """,
         inputs: [provider, newName, noPassword] + options,
         example: "account add cable anna --household smith --zip 12345"
@@ -26,9 +27,10 @@ enum AccountNoun {
       },
       AccountImport.command,
       verb(
-        "set", "change what is named of an account",
+        "set", "change an account",
         details: """
-          A repeated option replaces the whole list. An empty word takes a value away: --household "".
+          Changes only the values that you give. A repeated option replaces the whole list. An empty value removes \
+          the setting: --household "".
           """,
         inputs: [provider, name] + options, example: "account set cable anna --rating MPAA=PG-13"
       ) { call, admin in
@@ -36,7 +38,7 @@ enum AccountNoun {
         call.show(saved, "account \(call[provider])/\(call[name])")
       },
       verb(
-        "list", "list the accounts of a provider, or of all", inputs: [optionalProvider],
+        "list", "list accounts", inputs: [optionalProvider],
         example: "account list cable"
       ) { call, admin in
         let isOfAll = call[optionalProvider] == nil
@@ -73,18 +75,18 @@ enum AccountNoun {
           ]))
       },
       verb(
-        "disable", "lock an account: its browsers and devices are let in no more",
+        "disable", "refuse an account's sign-ins, browsers and boxes until it is enabled again",
         inputs: [provider, name], example: "account disable cable anna"
       ) { call, admin in try await setDisabled(true, call, admin) },
       verb(
-        "enable", "unlock an account", inputs: [provider, name],
+        "enable", "allow a disabled account to sign in again", inputs: [provider, name],
         example: "account enable cable anna"
       ) { call, admin in try await setDisabled(false, call, admin) },
       verb(
-        "password", "give an account another password; its browsers are signed out",
+        "password", "change an account's password and sign out its browsers",
         inputs: [provider, name], example: "account password cable anna"
       ) { call, admin in
-        // Asked first, so that nobody types a password for an account that is not there.
+        // Checked first, so that the user does not type a password for an account that does not exist.
         _ = try await admin.account(call[provider], call[name])
         let password = try newPassword("new password of \(call[name])")
         try await admin.setPassword(password, of: call[name], at: call[provider])
@@ -94,13 +96,13 @@ enum AccountNoun {
           ["provider": .string(call[provider].text), "name": .string(call[name].text)])
       },
       verb(
-        "remove", "remove an account and sign out its devices", inputs: [provider, name, yes],
+        "remove", "remove an account and sign out its boxes", inputs: [provider, name, yes],
         example: "account remove cable anna --yes"
       ) { call, admin in
         _ = try await admin.account(call[provider], call[name])
         let title = "\(call[provider])/\(call[name])"
         try Prompt.confirm(
-          "remove account \(title) and sign out its devices", unless: yes, call)
+          "remove account \(title) and sign out its boxes", unless: yes, call)
         try await admin.remove(call[provider], call[name])
         call.say(
           "account \(title) removed",
@@ -112,33 +114,33 @@ enum AccountNoun {
     "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
   ).completedByProviders { $0.hasAccounts }
   private static let optionalProvider = Input.optionalArgument(
-    "PROVIDER", identifier("ID", Names.Provider.self), "of one provider only"
+    "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id; all providers if left out"
   ).completedByProviders { $0.hasAccounts }
   private static let newName = Input.argument(
     "NAME", identifier("NAME", Names.Account.self), "the name that the viewer types")
   private static let name = Input.argument(
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[provider] }
-  // Lists name an account cable/anna, which is one word: no provider's id has a slash.
+  // Lists print accounts as cable/anna, so the commands accept that form. Provider ids contain no slash.
   private static let providerOrWhole = Input.argument(
-    "PROVIDER", .text("ID"), "the provider's id, or PROVIDER/NAME in one word"
+    "PROVIDER", .text("ID"), "the provider's id, or PROVIDER/NAME as one argument"
   ).completedByProviders { $0.hasAccounts }
   private static let optionalName = Input.optionalArgument(
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[providerOrWhole].flatMap { ProviderID($0) } }
   private static let noPassword = Input.flag(
-    "no-password", "add it without a password: nobody can sign in until it has one")
+    "no-password", "add the account without a password; it cannot sign in until one is set")
   private static let household = Input.option(
-    "household", JSONKind.member("NAME"), "the household it shares with other accounts")
-  private static let zipCodes = Input.repeated("zip", JSONKind.member("ZIP"), "a postal code")
+    "household", JSONKind.member("NAME"), "the household that the account belongs to")
+  private static let zipCodes = Input.repeated("zip", JSONKind.member("ZIP"), "a postal code of the viewer")
   private static let maximumRatings = Input.repeated(
-    "rating", .rating, "the most that may be seen, in one scheme")
+    "rating", .rating, "the highest rating that the account may watch, such as MPAA=PG-13")
   private static let channels = Input.repeated(
-    "channel", JSONKind.member("CHANNEL"), "a channel of its package")
+    "channel", JSONKind.member("CHANNEL"), "a channel that the account may watch, without an entitle rule")
   private static let passwordChange = Input.option(
     "password-change",
     .choice([("on", JSONValue.bool(true)), ("off", JSONValue.bool(false)), ("provider", JSONValue.null)]),
-    "whether the viewer may change the password on the phone: off for a shared account; provider is the provider's rule"
+    "whether the viewer may change the password on the phone; provider: as the provider's setting says"
   )
   private static let options: [any InputDeclaration] = [
     household, zipCodes, maximumRatings, channels, passwordChange,
@@ -156,7 +158,7 @@ enum AccountNoun {
       let name = AccountName(parts[1])
     else {
       throw .usage(
-        "\(typed) alone names no account", hint: "write regentctl account show PROVIDER NAME")
+        "\(typed) does not name an account", hint: "run regentctl account show PROVIDER NAME")
     }
     return (provider, name)
   }
@@ -193,7 +195,7 @@ enum AccountNoun {
       saved.json,
       lines: [
         "account \(call[provider])/\(call[name]) "
-          + (saved.outcome == .unchanged ? "is \(state) already" : state)
+          + (saved.outcome == .unchanged ? "is already \(state)" : state)
       ])
   }
 
@@ -202,17 +204,19 @@ enum AccountNoun {
     guard let password = String(validating: bytes, as: UTF8.self) else {
       throw CommandError.usage(
         "the password is not valid UTF-8",
-        hint: "set the terminal to UTF-8, or give it in UTF-8 on standard input")
+        hint: "set the terminal to UTF-8, or pass the password in UTF-8 on standard input")
     }
     return password
   }
 
-  /// Operators may have their reasons; viewers who choose one themselves need more.
+  /// Warns about a short password.
+  ///
+  /// Operators may set one; the limit applies to viewers who choose their own.
   static func noteShortness(of password: String, _ call: Invocation) {
     guard password.unicodeScalars.count < PasswordRule.least else { return }
     call.console.note(
-      "the password was accepted, but is short: viewers who choose one themselves need "
-        + "\(PasswordRule.least) characters or more")
+      "warning: the password is set, but short; viewers who change it themselves need at least "
+        + "\(PasswordRule.least) characters")
   }
 
   private static func ratings(_ account: Account) -> String {

@@ -4,17 +4,16 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl announce`.
+/// The command `regentctl announce`.
 enum AnnounceVerb {
   static let command = verb(
-    "announce", "say on the local network where the service is, as long as this runs",
+    "announce", "advertise the service on the local network (DNS-SD) while this command runs",
     details: """
-      Becomes avahi-publish-service, which says it through the machine's Avahi: DNS-SD, of the kind \
-      \(ServiceAnnouncement.kind), with the public address. Boxes on which somebody types regent setup find it, and anybody \
-      else in the network does. With systemd it is the unit regentd-announce, which goes with the service: regentctl setup \
-      --announce on.
+      Runs avahi-publish-service, which publishes the public address as \(ServiceAnnouncement.kind). "regent setup" on \
+      a box finds the service that way; every other device on the network can see it, too. To advertise it whenever \
+      the service runs, use the systemd unit regentd-announce: regentctl setup --announce on.
       """,
-    inputs: [name], example: "announce --name 'TV of the house'"
+    inputs: [name], example: "announce --name 'Hotel TV'"
   ) { call, admin in
     let said = try await announcement(admin)
     call.console.flush()
@@ -23,29 +22,29 @@ enum AnnounceVerb {
         program, ["--no-fail", "--", usableName(call[name]), ServiceAnnouncement.kind, "\(said.port)"] + said.texts)
     } catch {
       throw CommandError(
-        error.description, hint: error.isAboutAbsence ? "apt install avahi-daemon avahi-utils" : error.hint)
+        error.description, hint: error.isAboutAbsence ? "install it: apt install avahi-daemon avahi-utils" : error.hint)
     }
   }
 
   static let program = "avahi-publish-service"
 
-  /// What there is to say; an error when other machines could do nothing with it.
+  /// The announcement to publish; throws if other machines could not use the address.
   static func announcement(_ admin: AdminClient) async throws -> ServiceAnnouncement {
     guard let text = try await admin.service().publicURL, let url = try? AbsoluteURL(parsing: text),
       let port = url.effectivePort.flatMap({ UInt16(exactly: $0) }), !url.host.isLoopback
     else {
       throw CommandError(
-        "the service has no address that other machines could open",
-        hint: "regentctl setup --public-url http://LAN-ADDRESS:8787")
+        "the service has no public address that other machines can open",
+        hint: "set one: sudo regentctl setup --public-url http://LAN-ADDRESS:8787")
     }
     return ServiceAnnouncement(
       isEncrypted: url.scheme == "https", host: url.host.description, port: port, path: url.path)
   }
 
   private static let name = Input.option(
-    "name", .text("NAME"), "what boxes show beside the address; Regent on HOST when nobody says")
+    "name", .text("NAME"), "the name that boxes show beside the address (default: Regent on HOST)")
 
-  /// A label of DNS has 63 bytes.
+  /// A DNS label has at most 63 bytes.
   private static func usableName(_ given: String?) -> String {
     var name = given ?? "Regent on \(machineName() ?? "this machine")"
     while name.utf8.count > 63 { name.removeLast() }

@@ -2,10 +2,10 @@ import Administration
 import CommandKit
 import RegentJSON
 
-/// `regentctl audit`.
+/// The commands of `regentctl audit`.
 enum AuditNoun {
   static let command = Command(
-    "audit", "who did what, when, and how it ended",
+    "audit", "the audit log: who did what, when and with what result",
     commands: [
       verb(
         "tail", "show the newest lines", inputs: [count, follow], example: "audit tail --follow"
@@ -26,11 +26,11 @@ enum AuditNoun {
         }
       },
       verb(
-        "export", "print the whole log, one JSON document a line",
+        "export", "print the whole log, one JSON document per line",
         details: """
-          Lines are numbered without gaps, so that a missing one shows; a line audit.thin names lines of strangers that \
-          made room in a full log. With --visitor those come that name a visitor id which an app gave (setOptions): a \
-          text that the app chose, and no proof of who it was.
+          Lines are numbered without gaps, so a deleted line is noticed. When the log is full, the service removes \
+          lines that unauthenticated clients caused, and writes a line audit.thin with their numbers. --visitor \
+          selects lines with a visitor id that an app set (setOptions). The app chooses this text; it proves nothing.
           """,
         inputs: [visitor], example: "audit export > audit.jsonl"
       ) { call, admin in
@@ -44,12 +44,12 @@ enum AuditNoun {
     ])
 
   private static let count = Input.option(
-    "lines", .integer(1...100_000), default: 20, "how many lines")
+    "lines", .integer(1...100_000), default: 20, "the number of lines")
   private static let visitor = Input.option(
-    "visitor", .text("ID"), "only lines about this visitor id of an app")
-  private static let follow = Input.flag("follow", "go on with lines as they are written")
+    "visitor", .text("ID"), "print only lines with this visitor id of an app")
+  private static let follow = Input.flag("follow", "keep printing new lines, until Ctrl-C")
 
-  /// Everything behind a line, in order.
+  /// Reads all lines after a number, in order.
   private static func read(
     _ admin: AdminClient, after last: inout Int64, _ take: (AuditLine) -> Void
   ) async throws(AdminError) {
@@ -77,7 +77,7 @@ enum AuditNoun {
     return "\(shown(line.at))  \(line.actor)  \(line.action) \(subject)\(outcome)\(detail)"
   }
 
-  /// A long id by its beginning, which commands take, too; names stay whole.
+  /// The subject with a long id shortened to its beginning, which commands accept; names are not shortened.
   private static func shortSubject(_ line: AuditLine) -> String {
     let parts = line.subject.split(separator: "-", omittingEmptySubsequences: false)
     let isDrawn = parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
@@ -86,7 +86,7 @@ enum AuditNoun {
       ? String(line.subject.prefix(IDPrefix.shortest)) : withShortDevices(line.subject)
   }
 
-  /// A text in which boxes are named by the beginnings of their short ids, which commands take, too.
+  /// The text with device ids shortened to their beginning, which commands accept.
   private static func withShortDevices(_ text: String) -> String {
     text.split(separator: " ", omittingEmptySubsequences: false).map { word in
       let isDevice = word.utf8.count == 16 && word.utf8.allSatisfy("0123456789abcdef".utf8.contains)

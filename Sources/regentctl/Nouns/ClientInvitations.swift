@@ -3,16 +3,16 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// The verbs of `regentctl client` about tokens with which clients register themselves.
+/// The commands of `regentctl client` about registration tokens.
 enum ClientInvitations {
   static let commands = [invite, list, revoke]
 
   private static let invite = verb(
-    "invite", "make a token with which a client registers itself",
+    "invite", "create a token with which a program registers itself as a client",
     details: """
-      The program shows it when it registers (RFC 7591 calls it the initial access token), and needs no software \
-      statement then. It is shown this once, works once unless --uses says otherwise, and for a day. What the program \
-      calls itself is still only what it calls itself.
+      The program sends the token when it registers (RFC 7591: initial access token), and needs no software statement \
+      then. The token is shown only now. It works once (--uses) and for one day (--expires). The program chooses its \
+      own name; the token does not verify it.
       """,
     inputs: [RequestorNoun.id, uses, expires], example: "client invite acme"
   ) { call, admin in
@@ -24,11 +24,12 @@ enum ClientInvitations {
         "id": made.id.text, "token": made.token, "issuer": made.issuer, "clients": String(made.uses),
         "until": shown(made.expires),
       ]))
-    if !call.wantsJSON { call.console.note("the token is not shown again: keep it now") }
+    if !call.wantsJSON { call.console.note("the token is not shown again; store it now") }
   }
 
   private static let list = verb(
-    "invitations", "list the tokens that stand", inputs: [optionalRequestor], example: "client invitations acme"
+    "invitations", "list registration tokens that are still valid", inputs: [optionalRequestor],
+    example: "client invitations acme"
   ) { call, admin in
     call.show(
       list: try await admin.clientInvitations().of(call[optionalRequestor], admin, \.requestor), id: \.id.text,
@@ -42,16 +43,18 @@ enum ClientInvitations {
   }
 
   private static let revoke = verb(
-    "uninvite", "end a token; clients that registered with it stay", inputs: [id], example: "client uninvite 4f2a9c01"
+    "uninvite", "revoke a registration token; clients that used it stay registered", inputs: [id],
+    example: "client uninvite 4f2a9c01"
   ) { call, admin in
     try await admin.revokeClientInvitation(call[id])
     call.say("invitation \(call[id]) revoked", ["id": .string(call[id].text)])
   }
 
-  private static let uses = Input.option("uses", .integer(1...10_000), default: 1, "how many clients it is for")
+  private static let uses = Input.option(
+    "uses", .integer(1...10_000), default: 1, "the number of clients that may register with it")
   private static let expires = Input.option(
     "expires", .duration(.seconds(60)...(.seconds(ClientInvitationEntry.mostSeconds))),
-    default: .seconds(ClientInvitationEntry.usualSeconds), "how long it works")
+    default: .seconds(ClientInvitationEntry.usualSeconds), "the time for which the token is valid")
   private static let id = Input.argument("ID", identifier("ID", Names.Enrolment.self), "the invitation's id")
     .completed(from: { admin throws(AdminError) in try await admin.clientInvitations() }) {
       Candidate($0.id.text, $0.requestor.text)

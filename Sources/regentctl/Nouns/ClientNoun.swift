@@ -3,21 +3,21 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl client`.
+/// The commands of `regentctl client`.
 enum ClientNoun {
   static let command = Command(
-    "client", "programs that pair in OAuth's words",
+    "client", "API clients (OAuth)",
     details: """
-      Any program that speaks OAuth's device grant pairs with the service as one of a requestor's clients: it is told \
-      the issuer and its client id, and finds out the rest. A public client has no secret, because everybody may have \
-      a copy of it; one with a secret or with keys may also ask what tokens are worth (introspection), as an API does.
+      A program that supports OAuth's device authorization grant signs in as a client of a requestor. Configure it \
+      with the issuer and the client id; it discovers the rest. Use --public for programs that users install, because \
+      a secret inside them is not secret. A client with a secret or keys may also introspect tokens, as an API does.
       """,
     commands: [
       verb(
-        "add", "add a client; its secret, if it has one, is shown this once",
+        "add", "add a client and print its id and secret; the secret is shown only once",
         details: """
-          --keys names a file with its public keys (a JSON Web Key set). The tokens are for the service itself unless \
-          --audience says for which API they are.
+          --keys takes a file with the client's public keys (JSON Web Key Set). Access tokens are for this service \
+          unless --audience names another API.
           """,
         inputs: [requestor, newName, isPublic, hasSecret, keys, algorithm, scope, audience],
         rules: [.oneOf([isPublic, hasSecret, keys])],
@@ -30,9 +30,9 @@ enum ClientNoun {
         let made = try await admin.addClient(to: call[requestor], settings(call, members))
         call.show(
           made.json, lines: details(["client id": made.id.text, "secret": made.secret, "issuer": made.issuer]))
-        if made.secret != nil, !call.wantsJSON { call.console.note("the secret is not shown again: keep it now") }
+        if made.secret != nil, !call.wantsJSON { call.console.note("the secret is not shown again; store it now") }
       },
-      verb("list", "list the clients", inputs: [optionalRequestor], example: "client list acme") { call, admin in
+      verb("list", "list clients", inputs: [optionalRequestor], example: "client list acme") { call, admin in
         if let requestor = call[optionalRequestor] { _ = try await admin.requestor(requestor) }
         call.show(
           list: try await admin.clients(of: call[optionalRequestor]).inOrder(of: \.created), id: \.id.text,
@@ -52,7 +52,7 @@ enum ClientNoun {
         call.show(client.json, lines: lines(of: client))
       },
       verb(
-        "set", "change what a client may have; tokens that it has are good for an hour at most",
+        "set", "change a client; tokens already issued stay valid for up to an hour",
         inputs: [id, name, algorithm, scope, audience],
         rules: [.someOf([name, algorithm, scope, audience])], example: "client set 4f2a9c01 --scope openid"
       ) { call, admin in
@@ -62,7 +62,7 @@ enum ClientNoun {
         call.show(client.json, lines: lines(of: client))
       },
       verb(
-        "remove", "remove a client, and sign out every device that paired with it", inputs: [id, yes],
+        "remove", "remove a client and sign out every device that paired with it", inputs: [id, yes],
         example: "client remove 4f2a9c01 --yes"
       ) { call, admin in
         let found = try await admin.client(call[id])
@@ -89,11 +89,11 @@ enum ClientNoun {
     ])
   }
 
-  /// The key set in a file; the service looks at what is in it.
+  /// Reads a key set from a file; the service validates the keys.
   private static func keySet(_ path: String) throws -> JSONValue {
     let bytes = try readSmallFile(path, for: "--keys")
     guard let value = try? JSONValue(reading: bytes), value.object != nil else {
-      throw CommandError("--keys: \(path) is no JSON Web Key set", hint: "it looks like this: {\"keys\":[…]}")
+      throw CommandError("--keys: \(path) is not a JSON Web Key Set", hint: "the file must look like {\"keys\":[…]}")
     }
     return value
   }
@@ -103,29 +103,29 @@ enum ClientNoun {
   private static let requestor = Input.argument(
     "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id"
   ).completedByRequestors()
-  private static let newName = Input.required("name", .text("TEXT"), "what the phone's page calls it")
-  private static let name = Input.option("name", .text("TEXT"), "what the phone's page calls it")
-  private static let isPublic = Input.flag("public", "it has no secret")
-  private static let hasSecret = Input.flag("secret", "a secret is made for it")
-  private static let keys = Input.option("keys", .file, "it signs with a key of its own; the public ones are in FILE")
+  private static let newName = Input.required("name", .text("TEXT"), "the name shown on the phone")
+  private static let name = Input.option("name", .text("TEXT"), "the name shown on the phone")
+  private static let isPublic = Input.flag("public", "create a client without a secret")
+  private static let hasSecret = Input.flag("secret", "create a client with a secret")
+  private static let keys = Input.option("keys", .file, "a file with the public keys that the client signs with")
   private static let algorithm = Input.option(
-    "algorithm", .text("NAME"), "what its tokens are signed with: RS256 (the usual), ES256 or EdDSA")
+    "algorithm", .text("NAME"), "the algorithm that signs its tokens: RS256, ES256 or EdDSA (default: RS256)")
   private static let scope = Input.option(
-    "scope", .text("NAMES"), "what it may have, all of it unless said: 'openid profile offline_access entitlements'")
+    "scope", .text("NAMES"), "the scopes it may request (default: 'openid profile offline_access entitlements')")
   private static let audience = Input.option(
-    "audience", .text("URL"), "for which API its access tokens are; an empty word means this service")
+    "audience", .text("URL"), "the API that its access tokens are for (default: this service; \"\" resets it)")
 }
 
-/// `regentctl grant`.
+/// The commands of `regentctl grant`.
 enum GrantNoun {
   static let command = Command(
-    "grant", "what clients were given, one for each device that paired",
+    "grant", "OAuth grants, one for each device that paired with a client",
     details: """
-      A grant whose account or integration is switched off is paused: it opens nothing, and is good again when they are \
-      on. One that is bound is worth nothing without a key of its client's (DPoP).
+      A grant is paused while its account or integration is disabled. It works again when they are enabled. The tokens \
+      of a bound grant (DPoP) can only be used with the client's key.
       """,
     commands: [
-      verb("list", "list the grants of a client, or of all", inputs: [client], example: "grant list") {
+      verb("list", "list grants", inputs: [client], example: "grant list") {
         call, admin in
         var found: ClientID?
         if let client = call[client] { found = try await admin.client(client).id }
@@ -144,7 +144,7 @@ enum GrantNoun {
         }
       },
       verb(
-        "revoke", "end a grant, and the sign-in that it stands on", inputs: [id], example: "grant revoke 4f2a9c01"
+        "revoke", "revoke a grant and end its sign-in", inputs: [id], example: "grant revoke 4f2a9c01"
       ) { call, admin in
         let ended = try await admin.revokeGrant(call[id])
         call.show(ended.json, lines: ["grant \(call[id]) revoked, \(counted(ended.count, "sign-in")) ended"])
@@ -152,7 +152,7 @@ enum GrantNoun {
     ])
 
   private static let client = Input.optionalArgument(
-    "CLIENT", identifier("CLIENT", Names.Client.self), "of one client only"
+    "CLIENT", identifier("CLIENT", Names.Client.self), "the client's id; all clients if left out"
   ).completed(from: { admin throws(AdminError) in try await admin.clients() }) { Candidate($0.id.text, $0.name) }
   private static let id = Input.argument("GRANT", identifier("GRANT", Names.Grant.self), "the grant's id")
     .completed(from: { admin throws(AdminError) in try await admin.grants() }) { Candidate($0.id.text, $0.scope) }

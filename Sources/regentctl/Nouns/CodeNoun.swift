@@ -2,17 +2,17 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl code`.
+/// The commands of `regentctl code`.
 enum CodeNoun {
   static let command = Command(
-    "code", "registration codes: boxes that wait for a phone",
+    "code", "codes shown on boxes that wait for a phone",
     details: """
-      Codes are kept as hashes, so lists name records by their ids. A command takes either: the letters on the \
-      screen, or the id.
+      The service stores only hashes of codes, so lists show an id instead of the code. Commands accept the code on \
+      the screen or the id.
       """,
     commands: [
       verb(
-        "list", "list the codes that are remembered", inputs: [optionalRequestor],
+        "list", "list codes, pending and recent", inputs: [optionalRequestor],
         example: "code list"
       ) { call, admin in
         call.show(
@@ -35,17 +35,17 @@ enum CodeNoun {
         call.show(code.json, lines: lines(of: code))
       },
       verb(
-        "withdraw", "take a code back; a sign-in that it led to stays", inputs: [code],
+        "withdraw", "cancel a code; a sign-in that used it stays valid", inputs: [code],
         example: "code withdraw BCDF-GHJK"
       ) { call, admin in
         let entry = try await admin.withdraw(call[code])
         call.show(entry.json, lines: ["code \(entry.id) \(entry.state)"])
       },
       verb(
-        "approve", "approve a code for somebody who cannot",
+        "approve", "approve a code for a viewer without a phone",
         details: """
-          The box is signed in as that account at once, and the audit log says who did it. Make sure that you talk to \
-          whoever sits in front of the box: have the code read out to you.
+          Signs the box in as that account at once, and writes your name into the audit log. First make sure that you \
+          are talking to the person in front of the box: let them read the code out to you.
           """,
         inputs: [code, provider, account],
         example: "code approve BCDF-GHJK --provider cable --account grandma"
@@ -62,7 +62,7 @@ enum CodeNoun {
     ])
 
   private static let code = Input.argument(
-    "CODE", .text("CODE"), "the letters on the screen, or the record's id"
+    "CODE", .text("CODE"), "the code on the screen, or its id"
   ).completed(from: { admin throws(AdminError) in try await admin.codes() }) {
     Candidate($0.id.text, "\($0.requestor) \($0.state) \($0.device ?? "")")
   }
@@ -71,10 +71,12 @@ enum CodeNoun {
   ).completedByProviders()
   private static let account = Input.option(
     "account", identifier("NAME", Names.Account.self),
-    "the viewer's account; left out at a temporary provider"
+    "the viewer's account; leave it out for a temporary provider"
   ).completedByAccounts { $0[provider] }
 
-  /// `Living room TV (acme, 192.0.2.7)`: what it says of itself is no proof, whose it is and where it is help.
+  /// `Living room TV (acme, 192.
+  ///
+  /// 0.2.7)`. The device chose its own name; the requestor and the address help to identify it.
   private static func box(of code: CodeEntry) -> String {
     let facts = [code.requestor.text, code.address].compactMap(\.self).joined(separator: ", ")
     return "\(code.device ?? "the box") (\(facts))"

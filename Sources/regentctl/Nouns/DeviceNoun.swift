@@ -4,17 +4,17 @@ import RegentJSON
 import RegentPairing
 import Synchronization
 
-/// `regentctl device`.
+/// The commands of `regentctl device`.
 enum DeviceNoun {
   static let command = Command(
     "device", "boxes that are signed in",
-    details: "A command takes the short id that the list shows, or the device's own id.",
+    details: "Commands accept the short id that the list shows, or the full device id.",
     commands: [
       verb(
-        "list", "list the boxes that are signed in",
+        "list", "list boxes that are signed in",
         details: """
-          With --limit the list is in the order of the sign-ins' ids, and says how it goes on. With --json and --lines \
-          each box is a document on a line of its own, as it comes: for lists of any length.
+          --limit prints one page in the order of the sign-ins' ids, and the option that prints the next page. For \
+          very long lists use --json --lines: it prints one JSON document per line while it reads.
           """,
         inputs: [optionalRequestor] + DeviceFilter.inputs + [limit, after, asLines],
         rules: [.atMostOne([optionalRequestor, DeviceFilter.requestor])],
@@ -28,7 +28,7 @@ enum DeviceNoun {
           lines: signIns.map(lines).joined(separator: [""]).map(\.self))
       },
       verb(
-        "rename", "give a box a name that lists and pages show", inputs: [id, name],
+        "rename", "set the name of a box that lists and the phone show", inputs: [id, name],
         example: "device rename 3f9a0c21d4e5b687 \"Living room\""
       ) { call, admin in
         let name = call[name].isEmpty ? nil : call[name]
@@ -38,10 +38,10 @@ enum DeviceNoun {
         call.say("device \(call[id]) \(name.map { "is called \($0)" } ?? "has no name")", document)
       },
       verb(
-        "sign-out", "sign a box out of everything, or end the sign-ins of many",
+        "sign-out", "sign out one box, or all boxes that match the options",
         details: """
-          Without ID it ends every sign-in that all the options fit; at least one is needed. With --dry-run it only says \
-          which. It may be ended at any time: what was signed out stays so, and the same command does the rest.
+          Without ID it ends every sign-in that matches all the options that you give; give at least one. Use \
+          --dry-run first to see which. If the command is interrupted, run it again: it continues with the rest.
           """,
         inputs: [optionalID] + DeviceFilter.inputs + [dryRun, yes],
         example: "device sign-out --requestor acme --before 365d --dry-run"
@@ -49,29 +49,29 @@ enum DeviceNoun {
     ])
 
   private static let limit = Input.option(
-    "limit", .integer(1...1_000_000), "at most so many")
+    "limit", .integer(1...1_000_000), "the largest number of boxes to print")
   private static let after = Input.option(
-    "after", identifier("ID", Names.Authentication.self), "those behind this sign-in")
-  private static let asLines = Input.flag("lines", "with --json: a document a line")
-  private static let dryRun = Input.flag("dry-run", "say what would be ended and do nothing")
+    "after", identifier("ID", Names.Authentication.self), "continue the list after this sign-in")
+  private static let asLines = Input.flag("lines", "with --json: print one document per line")
+  private static let dryRun = Input.flag("dry-run", "print what would be signed out, and change nothing")
   private static let optionalID = Input.optionalArgument(
-    "ID", .text("ID"), "the box's short id, or its own"
+    "ID", .text("ID"), "the box's short id or full device id"
   ).completed(from: { admin throws(AdminError) in try await firstSignIns(admin) }) {
     Candidate($0.device, $0.givenName ?? $0.name ?? "")
   }
   private static let id = Input.argument(
-    "ID", .text("ID"), "the box's short id, or its own"
+    "ID", .text("ID"), "the box's short id or full device id"
   ).completed(from: { admin throws(AdminError) in try await firstSignIns(admin) }) {
     Candidate($0.device, $0.givenName ?? $0.name ?? "")
   }
   private static let name = Input.argument(
     "NAME", ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in text },
-    "what it is called; an empty word takes the name away")
+    "the new name; \"\" removes the name")
 
   private static func list(_ call: Invocation, _ admin: AdminClient) async throws {
     let filter = DeviceFilter.chosen(call, requestor: call[optionalRequestor])
     if call[asLines], !call.wantsJSON {
-      throw CommandError.usage("--lines is for programs", hint: "add --json")
+      throw CommandError.usage("--lines works only with --json", hint: "add --json")
     }
     var all: [SignInEntry] = []
     let next = try await admin.signIns(filter, after: call[after], limit: call[limit] ?? .max) { page in
@@ -95,7 +95,7 @@ enum DeviceNoun {
         shown($0.provider, $0.account), shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
       ]
     }
-    if let next, !call.wantsJSON { call.console.note("there may be more: add --after \(next)") }
+    if let next, !call.wantsJSON { call.console.note("there may be more; add --after \(next)") }
   }
 
   private static func signOut(_ call: Invocation, _ admin: AdminClient) async throws {
@@ -104,17 +104,18 @@ enum DeviceNoun {
       guard filter.isNarrow else {
         throw CommandError.usage(
           "ID is missing",
-          hint: "write regentctl device sign-out ID, or say which: --requestor, --provider, "
+          hint: "run regentctl device sign-out ID, or select boxes with --requestor, --provider, "
             + "--account, --visitor, --since, --before")
       }
       return try await DeviceSignOut.perform(
         filter, isDry: call[dryRun], unless: yes, call, admin)
     }
     guard !filter.isNarrow else {
-      throw CommandError.usage("a box and options that choose boxes contradict each other", hint: "give one of them")
+      throw CommandError.usage(
+        "ID cannot be combined with options that select boxes", hint: "give the ID or the options")
     }
     let signIns = try await admin.device(id)
-    // The box that was found and asked about: what was typed may be another one's by now.
+    // Uses the id of the box that was confirmed: by now the typed prefix may match another box.
     let device = signIns.first?.device ?? id
     let what = signIns.first.map(title) ?? device
     let apps = PlatformNoun.ending(with: signIns, "; with it: ")
@@ -128,7 +129,7 @@ enum DeviceNoun {
     call.show(ended.json, lines: [line + apps])
   }
 
-  /// Every sign-in there is, the newest last.
+  /// All sign-ins, the newest last.
   static func allSignIns(
     _ call: Invocation, _ admin: AdminClient, of requestor: RequestorID? = nil
   ) async throws(AdminError) -> [SignInEntry] {
@@ -143,7 +144,7 @@ enum DeviceNoun {
     return all
   }
 
-  /// `Living room (3f9a0c21d4e5b687)`: many boxes are called the same.
+  /// `Living room (3f9a0c21d4e5b687)`; names are not unique.
   static func title(of signIn: SignInEntry) -> String {
     (signIn.givenName ?? signIn.name).map { "\($0) (\(signIn.device))" } ?? signIn.device
   }
@@ -168,7 +169,7 @@ enum DeviceNoun {
       }
   }
 
-  /// What the app says besides.
+  /// The lines of `device show` about the data that the app sends.
   static func report(of app: AppReport?) -> [String] {
     details([
       "visitor": app?.visitorID, "profile": app?.profile, "data": app?.data, "options": app?.options,
@@ -176,13 +177,13 @@ enum DeviceNoun {
   }
 }
 
-/// `regentctl session`.
+/// The commands of `regentctl session`.
 enum SessionNoun {
   static let command = Command(
     "session", "phone browsers that are signed in",
     commands: [
       verb(
-        "list", "list the browsers that are signed in", inputs: [account, provider],
+        "list", "list phone browsers that are signed in", inputs: [account, provider],
         example: "session list anna"
       ) { call, admin in
         call.show(
@@ -230,9 +231,9 @@ enum SessionNoun {
   }
 
   private static let account = Input.optionalArgument(
-    "ACCOUNT", identifier("NAME", Names.Account.self), "of one account only")
+    "ACCOUNT", identifier("NAME", Names.Account.self), "the account's name; all accounts if left out")
   private static let provider = Input.option(
-    "provider", identifier("ID", Names.Provider.self), "at one provider only"
+    "provider", identifier("ID", Names.Provider.self), "list only browsers at this provider"
   ).completedByProviders()
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Session.self), "the session's id"

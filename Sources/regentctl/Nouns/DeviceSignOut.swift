@@ -4,9 +4,11 @@ import RegentJSON
 import RegentPairing
 import Synchronization
 
-/// Signing many boxes out: those that a filter names, looked at first.
+/// Signs out all boxes that match a filter, after listing them.
 enum DeviceSignOut {
-  /// Calls at a time: the service writes those that come together in one go.
+  /// The number of concurrent calls.
+  ///
+  /// The service commits calls that arrive together in one transaction.
   private static let together = 16
 
   static func perform(
@@ -27,7 +29,7 @@ enum DeviceSignOut {
       return call.show(.object(document), lines: ["would sign out \(what)\(apps)"] + names + more)
     }
     guard !found.ids.isEmpty else {
-      return call.show(.object(document), lines: ["nobody is signed in there"])
+      return call.show(.object(document), lines: ["no box matches these options; nothing was signed out"])
     }
     try Prompt.confirm("sign out \(what)\(apps)", unless: yes, call)
     let ended = Atomic(0)
@@ -37,7 +39,7 @@ enum DeviceSignOut {
       }
     } catch {
       let done = counted(ended.load(ordering: .relaxed), "sign-in")
-      call.console.note("\(done) ended before that; the same command does the rest")
+      call.console.note("\(done) ended so far; run the same command again to sign out the rest")
       throw error
     }
     let count = ended.load(ordering: .relaxed)
@@ -45,15 +47,15 @@ enum DeviceSignOut {
     call.show(.object(document), lines: ["\(counted(count, "sign-in")) of \(boxes) ended\(apps)"])
   }
 
-  /// What is asked about and then ended: boxes that sign in meanwhile stay.
+  /// The sign-ins that were found and confirmed; later sign-ins are not affected.
   ///
-  /// Of each it keeps two short names only, 15 MB for a hundred thousand.
+  /// Keeps only two short ids of each: 15 MB for 100,000 sign-ins.
   private struct Found {
     var boxes: Set<String> = []
     var ids: [AuthenticationID] = []
-    /// Enough of them to be recognised.
+    /// The first few, to show the operator.
     var first: [SignInEntry] = []
-    /// Those that are in by a box's own sign-in, and end with it.
+    /// Apps that are signed in through a box's account; they are signed out with it.
     var apps: [BoxEntry.App] = []
 
     init(_ filter: SignInFilter, _ admin: AdminClient) async throws {
@@ -76,7 +78,7 @@ enum DeviceSignOut {
     }
   }
 
-  /// Ends sign-ins, several at a time; `note` hears of each that was still there.
+  /// Ends the sign-ins with concurrent calls; `note` is called for each that was still active.
   private static func end(
     _ ids: [AuthenticationID], _ admin: AdminClient, _ note: @escaping @Sendable () -> Void
   ) async throws {
@@ -89,7 +91,7 @@ enum DeviceSignOut {
             _ = try await admin.revokeToken(id)
             note()
           } catch {
-            // It went by itself meanwhile, or with another one of the same box.
+            // It ended meanwhile, or together with another one of the same box.
             guard error.code == .notFound else { throw error }
           }
         }

@@ -3,18 +3,19 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl entitle`.
+/// The commands of `regentctl entitle`.
 enum EntitleNoun {
   static let command = Command(
-    "entitle", "who may watch what at a provider",
+    "entitle", "rules about which titles the viewers of a provider may watch",
     details: """
-      The rule that names most of a title decides; of two alike the one about an account comes before one about a \
-      household and one about everybody, and a denial before a permission.
+      The most specific pattern that matches a title decides. Among equal patterns, a rule for an account comes before \
+      one for a household, and that before one for everybody; deny comes before allow. A title that no rule matches \
+      is denied, unless it is one of the account's channels.
       """,
     commands: [
       verb(
         "add", "add a rule",
-        details: "In a pattern * stands for anything; upper or lower case is one.",
+        details: "In a pattern, * matches any text. Upper and lower case are the same.",
         inputs: [provider, allow, deny, account, household, message],
         rules: [
           .oneOf([allow, deny]), .atMostOne([account, household]), .atMostOne([allow, message]),
@@ -39,7 +40,7 @@ enum EntitleNoun {
         }
       },
       verb(
-        "list", "list the rules of a provider, or of all", inputs: [optionalProvider],
+        "list", "list rules", inputs: [optionalProvider],
         example: "entitle list cable"
       ) { call, admin in
         let one = call[optionalProvider]
@@ -79,17 +80,17 @@ enum EntitleNoun {
     "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
   ).completedByProviders()
   private static let optionalProvider = Input.optionalArgument(
-    "PROVIDER", identifier("ID", Names.Provider.self), "of one provider only"
+    "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id; all providers if left out"
   ).completedByProviders()
-  private static let allow = Input.option("allow", pattern, "let titles like this be watched")
-  private static let deny = Input.option("deny", pattern, "let titles like this not be watched")
+  private static let allow = Input.option("allow", pattern, "allow titles that match the pattern")
+  private static let deny = Input.option("deny", pattern, "deny titles that match the pattern")
   private static let account = Input.option(
-    "account", identifier("NAME", Names.Account.self), "for one account only"
+    "account", identifier("NAME", Names.Account.self), "apply the rule to this account only"
   ).completedByAccounts { $0[provider] }
   private static let household = Input.option(
-    "household", identifier("NAME", Names.Household.self), "for one household only")
+    "household", identifier("NAME", Names.Household.self), "apply the rule to this household only")
   private static let message = Input.option(
-    "message", .text("TEXT"), "what the viewer reads when it is denied")
+    "message", .text("TEXT"), "with --deny: the reason that the viewer sees")
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Entitlement.self), "the rule's id"
   ).completed { request in
@@ -109,7 +110,7 @@ enum EntitleNoun {
       guard let pattern = ResourcePattern(text) else {
         throw ValueProblem(
           "is not a pattern",
-          hint: "write 1 to \(ResourcePattern.longest) bytes; * stands for anything, \\* for a star"
+          hint: "use 1 to \(ResourcePattern.longest) bytes; * matches any text, \\* a star"
         )
       }
       return pattern

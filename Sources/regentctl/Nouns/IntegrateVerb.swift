@@ -3,17 +3,17 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl integrate`.
+/// The command `regentctl integrate`.
 enum IntegrateVerb {
   static let command = verb(
-    "integrate", "let a requestor's apps sign in with a provider",
+    "integrate", "allow a requestor's apps to sign in with a provider",
     details: """
-      Adds the integration, or changes what is named of it. A new one is on, unless --off is given. One that is there is \
-      switched by --on and --off, and on without any option; other options leave it as it is. With --profile the \
-      lifetimes and the limit are those of one application profile, and the others stay as the integration says.
+      Adds the integration, or changes the values that you give. A new integration is on unless you add --off. An \
+      existing one is switched by --on or --off, and switched on if you give no option. With --profile, the lifetimes \
+      and the limit apply to one application profile only.
 
-      regentctl integrate list REQUESTOR lists a requestor's integrations, regentctl integrate list those of all. regentctl \
-      integrate remove REQUESTOR PROVIDER takes one away.
+      Run "regentctl integrate list [REQUESTOR]" to list integrations, and "regentctl integrate remove REQUESTOR \
+      PROVIDER" to remove one.
       """,
     inputs: [
       requestor, provider, removed, on, off, singleSignOn, authentication, authorization, limit,
@@ -25,29 +25,32 @@ enum IntegrateVerb {
     if call[requestor] == "remove" { return try await remove(call, admin) }
     guard call[removed] == nil else {
       throw CommandError.usage(
-        "there is a word too much: \"\(call[removed] ?? "")\"",
-        hint: "write regentctl integrate REQUESTOR PROVIDER [options]")
+        "unexpected argument: \"\(call[removed] ?? "")\"",
+        hint: "run regentctl integrate REQUESTOR PROVIDER [options]")
     }
     if call[requestor] == "list" { return try await list(call, admin) }
     guard let typed = call[provider] else {
       throw CommandError.usage(
-        "PROVIDER is missing", hint: "write regentctl integrate REQUESTOR PROVIDER [options]")
+        "PROVIDER is missing", hint: "run regentctl integrate REQUESTOR PROVIDER [options]")
     }
     let pair = (requestor: try requestorID(call[requestor]), provider: try providerID(typed))
     let saved = try await admin.integrate(pair.requestor, pair.provider, try patch(call))
     call.show(saved, "integration of \(pair.requestor) with \(pair.provider)")
-  }
+  }.withUsage([
+    "integrate REQUESTOR PROVIDER [options]", "integrate list [REQUESTOR]",
+    "integrate remove REQUESTOR PROVIDER [--yes]",
+  ])
 
-  // Also two verbs, which is why no requestor can be called so.
+  // The words "list" and "remove" also stand here, so requestors cannot have these ids.
   private static let requestor = Input.argument(
     "REQUESTOR", .text("ID"), "the requestor's id, or list, or remove"
   ).completedByRequestors(also: [
     Candidate("list", "list integrations"),
-    Candidate("remove", "take an integration away"),
+    Candidate("remove", "remove an integration"),
   ])
   private static let provider = Input.optionalArgument(
     "PROVIDER", .text("ID"),
-    "the provider's id; behind list and remove the requestor's, which list can do without"
+    "the provider's id; after list or remove: the requestor's id"
   ).completed { request in
     let admin = Connection.admin(request)
     if Requestor.wordsOfVerbs.contains(request[requestor] ?? "") {
@@ -56,28 +59,28 @@ enum IntegrateVerb {
     return ((try? await admin.providers()) ?? []).map { Candidate($0.id.text, $0.name) }
   }
   private static let removed = Input.optionalArgument(
-    "REMOVED", .text("ID"), "behind remove the provider's id"
+    "REMOVED", .text("ID"), "after remove: the provider's id"
   ).completedByProviders()
-  private static let on = Input.flag("on", "switch the integration on; so does no option at all")
+  private static let on = Input.flag("on", "switch the integration on (default if no option is given)")
   private static let off = Input.flag("off", "switch the integration off")
   private static let singleSignOn = Input.option(
-    "sso", .switched, "whether a sign-in may be shared through the platform's account")
+    "sso", .switched, "whether a box's TV provider account may sign in the apps (single sign-on)")
   private static let authentication = Input.option(
-    "authentication-lifetime", .span, "how long a device stays signed in; at first 30d")
+    "authentication-lifetime", .span, "how long a box stays signed in (default for a new one: 30d)")
   private static let authorization = Input.option(
-    "authorization-lifetime", .span, "how long a permit lasts; at first 24h")
+    "authorization-lifetime", .span, "how long a permit for a title is valid (default for a new one: 24h)")
   private static let limit = Input.option(
-    "preauthorize-limit", .number(1...1_000), "titles in one preauthorization; at first 5")
+    "preauthorize-limit", .number(1...1_000), "the most titles in one preauthorize call (default for a new one: 5)")
   private static let profile = Input.option(
     "profile", identifier("NAME", Names.Profile.self),
-    "set lifetimes and limit for this application profile only")
+    "set the lifetimes and the limit for this application profile only")
   private static let degrade = Input.option(
     "degrade",
     .choice([
       ("authn-all", JSONValue.string("authn-all")), ("authz-all", "authz-all"),
       ("authz-none", "authz-none"), ("off", .null),
     ]),
-    "what is let through, or stopped, while the provider is out of order")
+    "what to allow or deny while the provider is out of order; off: normal operation")
 
   private static func patch(_ call: Invocation) throws -> Patch<Integration> {
     var values = JSONObject()
@@ -91,12 +94,12 @@ enum IntegrateVerb {
     if let profile = call[profile] {
       guard !call[on], !call[off], call[singleSignOn] == nil, call[degrade] == nil else {
         throw CommandError.usage(
-          "--profile takes lifetimes and the limit only",
-          hint: "give --on, --off, --sso and --degrade in a command of their own")
+          "--profile works only with the lifetimes and the limit",
+          hint: "run a second command with --on, --off, --sso or --degrade")
       }
       guard !values.isEmpty else {
         throw CommandError.usage(
-          "--profile \(profile) has nothing to set", hint: "add --authorization-lifetime 1h")
+          "--profile \(profile) needs a value to set", hint: "add --authorization-lifetime 1h, for example")
       }
       patch.set(.profiles, .object([profile.text: .object(values)]))
       return patch
@@ -106,7 +109,7 @@ enum IntegrateVerb {
       if let name = Integration.Member(rawValue: member.name) { patch.set(name, member.value) }
     }
     patch.set(.degradation, call[degrade])
-    // Whoever changes something else of an integration that is off has not said that it shall be on.
+    // A command that changes only other values must not switch on an integration that is off.
     if call[on] || call[off] || patch.members.isEmpty { patch.set(.enabled, .bool(!call[off])) }
     return patch
   }
@@ -140,7 +143,7 @@ enum IntegrateVerb {
     guard let first = call[provider], let last = call[removed] else {
       throw CommandError.usage(
         "integrate remove needs a requestor and a provider",
-        hint: "write regentctl integrate remove REQUESTOR PROVIDER")
+        hint: "run regentctl integrate remove REQUESTOR PROVIDER")
     }
     let (requestor, provider) = (try requestorID(first), try providerID(last))
     let what = "integration of \(requestor) with \(provider)"
@@ -155,7 +158,7 @@ enum IntegrateVerb {
     guard let id = RequestorID(text) else {
       throw CommandError.usage(
         "REQUESTOR \"\(text)\" cannot be a requestor's id",
-        hint: "regentctl requestor list shows those there are")
+        hint: "list the requestors: regentctl requestor list")
     }
     return id
   }
@@ -164,7 +167,7 @@ enum IntegrateVerb {
     guard let id = ProviderID(text) else {
       throw CommandError.usage(
         "PROVIDER \"\(text)\" cannot be a provider's id",
-        hint: "regentctl provider list shows those there are")
+        hint: "list the providers: regentctl provider list")
     }
     return id
   }

@@ -4,13 +4,16 @@ import QRCode
 import RegentJSON
 import RegentPairing
 
-/// `regentctl invitation`, and the verb of `regentctl requestor` that makes one.
+/// The commands of `regentctl invitation`, and `regentctl requestor invite`.
 enum InvitationNoun {
   static let command = Command(
-    "invitation", "enrolment codes for new boxes that are not used up yet",
-    details: "They are made by regentctl requestor invite, and end by themselves.",
+    "invitation", "enrolment codes for new boxes",
+    details: "Create one with \"regentctl requestor invite\". An unused code expires by itself.",
     commands: [
-      verb("list", "list the invitations that stand", inputs: [optionalRequestor], example: "invitation list acme") {
+      verb(
+        "list", "list enrolment codes that can still be used", inputs: [optionalRequestor],
+        example: "invitation list acme"
+      ) {
         call, admin in
         call.show(
           list: try await admin.invitations().of(call[optionalRequestor], admin, \.requestor), id: \.id.text,
@@ -25,7 +28,7 @@ enum InvitationNoun {
         }
       },
       verb(
-        "revoke", "end an invitation; boxes that have redeemed it stay what they are", inputs: [id],
+        "revoke", "revoke an enrolment code; boxes that used it stay enrolled", inputs: [id],
         example: "invitation revoke 7K3M"
       ) { call, admin in
         try await admin.revokeInvitation(call[id])
@@ -34,12 +37,11 @@ enum InvitationNoun {
     ])
 
   static let invite = verb(
-    "invite", "make an enrolment code for a new box",
+    "invite", "create an enrolment code for a new box",
     details: """
-      The code is typed into the box (regent setup asks for it), which gets a key pair of its own for it: nobody types \
-      a secret. It is shown this once, works once unless --uses says otherwise, and for an hour. Whoever reads it \
-      meanwhile can enrol a box, so tell it as you would tell a password. A box that enrolled is put out with \
-      regentctl key revoke.
+      Run "regent setup" on the box and type the code there. The box gets its own key pair for it. The code is shown \
+      only now. It works once (--uses) and for one hour (--expires). Treat it like a password: it lets any box enrol. \
+      To remove a box that enrolled, run "regentctl key revoke".
       """,
     inputs: [RequestorNoun.id, uses, expires], example: "requestor invite acme"
   ) { call, admin in
@@ -49,7 +51,7 @@ enum InvitationNoun {
     draw(made, call)
   }
 
-  /// One for one box and an hour.
+  /// Creates an enrolment code for one box, valid for one hour.
   static func first(of requestor: RequestorID, _ admin: AdminClient) async throws(AdminError) -> IssuedInvitation {
     try await admin.invite(requestor, uses: 1, seconds: InvitationEntry.usualSeconds)
   }
@@ -61,10 +63,10 @@ enum InvitationNoun {
     ])
   }
 
-  /// Draws what `regent setup --code` takes as a QR code where somebody sees it.
+  /// Draws the argument of `regent setup --code` as a QR code, if there is a terminal.
   ///
-  /// A phone beside the screen keeps it from being copied by hand; opened in a browser it is the service's address, and
-  /// what stands behind the # stays on the phone. A terminal that is too narrow has the letters alone.
+  /// A phone next to the box can then show the code, so that it need not be copied by hand. If a browser opens it, the
+  /// part after # stays on the phone. Nothing is drawn on a terminal that is too narrow.
   static func draw(_ made: IssuedInvitation, _ call: Invocation) {
     let facts = TerminalFacts(of: 1, call.environment)
     guard !call.wantsJSON, call.console.output.isTerminal, facts.canBeDrawnOn, let code = try? QRCode(made.whole)
@@ -76,18 +78,19 @@ enum InvitationNoun {
     for line in code.lines(text) { call.console.draw(line + "\n") }
   }
 
-  private static let uses = Input.option("uses", .integer(1...100), default: 1, "how many boxes it is for")
+  private static let uses = Input.option(
+    "uses", .integer(1...100), default: 1, "the number of boxes that may enrol with it")
   private static let expires = Input.option(
     "expires", .duration(.seconds(60)...(.seconds(InvitationEntry.mostSeconds))),
-    default: .seconds(InvitationEntry.usualSeconds), "how long it works")
+    default: .seconds(InvitationEntry.usualSeconds), "the time for which the code is valid")
   private static let id = Input.argument(
-    "ID", identifier("ID", Names.Enrolment.self), "the first four letters of the code"
+    "ID", identifier("ID", Names.Enrolment.self), "the first four characters of the code"
   ).completed(from: { admin throws(AdminError) in try await admin.invitations() }) {
     Candidate($0.id.text, $0.requestor.text)
   }
 }
 
 extension IssuedInvitation {
-  /// Address and code in one, as `regent setup --code` takes them.
+  /// The service's address and the code in one, as `regent setup --code` accepts them.
   fileprivate var whole: String { "\(service)#\(code)" }
 }

@@ -2,26 +2,26 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl key`.
+/// The commands of `regentctl key`.
 enum KeyNoun {
   static let command = Command(
     "key", "key pairs that sign the calls of a requestor's apps",
     details: """
-      A key pair is an id (the public key) and a secret. The secret is inside every app, so it signs calls only; what \
-      the service keeps is signed with another pair that never leaves it (purpose rows).
+      A key pair is an id (the public key) and a secret. Apps and boxes sign their calls with the secret (purpose \
+      calls). The service signs its database rows with another pair, which never leaves it (purpose rows).
       """,
     commands: [
       verb(
-        "issue", "make a key pair; its secret is shown this once", inputs: [requestor],
+        "issue", "create a key pair; the secret is shown only once", inputs: [requestor],
         example: "key issue acme"
       ) { call, admin in
         let key = try await admin.issueKey(to: call[requestor])
         call.show(
           key.json, lines: details(["public key": key.publicKey.text, "secret": key.secret]))
-        if !call.wantsJSON { call.console.note("the secret is not shown again: keep it now") }
+        if !call.wantsJSON { call.console.note("the secret is not shown again; store it now") }
       },
       verb(
-        "list", "list the key pairs of a requestor, or of all", inputs: [optionalRequestor],
+        "list", "list key pairs", inputs: [optionalRequestor],
         example: "key list acme"
       ) { call, admin in
         let one = call[optionalRequestor]
@@ -54,11 +54,11 @@ enum KeyNoun {
           ]))
       },
       verb(
-        "retire", "use a key pair for nothing new",
+        "retire", "stop issuing sign-ins with a key, but keep accepting it",
         details: """
-          What exists stays good: no device is signed out, and its calls are still accepted. Pairs that were issued after \
-          it take over its sign-ins: retire it before its boxes get another pair. Retiring a pair for rows makes a new \
-          one that takes over.
+          No box is signed out, and calls signed with the key are still accepted. Its sign-ins pass to key pairs that \
+          were issued later, so retire a key before its boxes get a new one. Retiring a pair with purpose rows creates \
+          its successor.
           """,
         inputs: [retired], example: "key retire 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"
       ) { call, admin in
@@ -66,22 +66,22 @@ enum KeyNoun {
         call.show(key.json, lines: ["key \(key.publicKey) \(key.state)"])
       },
       verb(
-        "revoke", "honour a key pair no more",
+        "revoke", "refuse calls signed with a key, at once",
         details: """
-          Calls that it signs are refused from now on; devices stay signed in and need an app with another key. With \
-          --rows every device of the requestor is signed out as well: for the day the service's own keys are in doubt.
+          Boxes stay signed in, but their apps need another key before they can call again. Use --rows if the \
+          service's own keys may have leaked: it also signs out every box of the requestor.
           """,
         inputs: [revoked, rows, yes],
         example: "key revoke 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P --yes"
       ) { call, admin in
-        // Nobody is asked about a key that is not there, and what was typed may be another one's beginning by the time
-        // it is answered.
+        // Looked up first, so that the question is about an existing key, and so that the same key is revoked even if
+        // the typed prefix matches another one by then.
         let found = try await admin.key(call[revoked])
         let what = "revoke key \(found.publicKey) of \(found.requestor)"
         try Prompt.confirm(
           call[rows]
-            ? "\(what) and sign out every device of that requestor"
-            : "\(what): apps that have no other cannot call any more",
+            ? "\(what) and sign out every box of that requestor"
+            : "\(what); apps without another key can no longer call the service",
           unless: yes, call)
         let key = try await admin.revokeKey(found.publicKey, rows: call[rows])
         call.show(key.json, lines: ["key \(key.publicKey) \(key.state)"])
@@ -100,27 +100,27 @@ enum KeyNoun {
   private static let revoked = Input.argument(
     "PUBLICKEY", identifier("KEY", Names.PublicKey.self), "the key pair's id"
   ).completedByKeys(in: ["active", "retired"])
-  private static let rows = Input.flag("rows", "sign out every device of the requestor, too")
+  private static let rows = Input.flag("rows", "also sign out every box of the requestor")
 }
 
-/// `regentctl statement`.
+/// The commands of `regentctl statement`.
 enum StatementNoun {
   static let command = Command(
-    "statement", "software statements with which apps register themselves",
+    "statement", "software statements, which let apps register themselves",
     commands: [
       verb(
-        "issue", "make a software statement for an application", inputs: [requestor, application],
+        "issue", "create a software statement for an application", inputs: [requestor, application],
         example: "statement issue acme --application \"Acme for TV\""
       ) { call, admin in
         let issued = try await admin.issueStatement(
           to: call[requestor], application: call[application])
         call.show(issued.json, lines: [issued.softwareStatement])
         if !call.wantsJSON {
-          call.console.note("statement \(issued.id): the text above goes into the app")
+          call.console.note("statement \(issued.id): put the text above into the app")
         }
       },
       verb(
-        "list", "list the software statements", inputs: [optionalRequestor],
+        "list", "list software statements", inputs: [optionalRequestor],
         example: "statement list acme"
       ) { call, admin in
         call.show(
@@ -148,13 +148,13 @@ enum StatementNoun {
           ]))
       },
       verb(
-        "revoke", "honour a statement, and what registered with it, no more", inputs: [id, yes],
+        "revoke", "revoke a statement and every installation that registered with it", inputs: [id, yes],
         example: "statement revoke 4f2a --yes"
       ) { call, admin in
         let found = try await admin.statement(call[id])
         try Prompt.confirm(
-          "revoke statement \(found.id) of \(found.application): every installation that registered with it loses "
-            + "access", unless: yes, call)
+          "revoke statement \(found.id) of \(found.application) and every installation that registered with it",
+          unless: yes, call)
         let statement = try await admin.revokeStatement(found.id)
         call.show(statement.json, lines: ["statement \(statement.id) revoked"])
       },
@@ -164,7 +164,7 @@ enum StatementNoun {
     "REQUESTOR", identifier("ID", Names.Requestor.self), "the requestor's id"
   ).completedByRequestors()
   private static let application = Input.required(
-    "application", .text("NAME"), "what the application is called")
+    "application", .text("NAME"), "the application's name")
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Statement.self), "the statement's id"
   ).completed(from: { admin throws(AdminError) in try await admin.statements() }) {

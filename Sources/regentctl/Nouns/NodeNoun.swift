@@ -2,18 +2,17 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl node`.
+/// The commands of `regentctl node`.
 enum NodeNoun {
   static let command = Command(
-    "node", "the services that share a database",
+    "node", "services that share one database",
     details: """
-      Several regentd on one PostgreSQL database are one service; each has a name (regentd serve --node NAME). A node \
-      that drains holds no more replies and hands over those that it holds within ten seconds, and its /readyz says \
-      503: stop it then, and no box waits for an answer that is cut. It drains until it is told otherwise, or started \
-      anew.
+      Several regentd on one PostgreSQL database are nodes of one service (regentd serve --node NAME). Drain a node \
+      before you stop it: its /readyz answers 503, and it ends its long polls within ten seconds, so that boxes \
+      continue at another node. It drains until "drain --off" or a restart.
       """,
     commands: [
-      verb("list", "list the nodes; * is the one that was asked", example: "node list") { call, admin in
+      verb("list", "list nodes; * marks the one that answered", example: "node list") { call, admin in
         call.show(
           list: try await admin.nodes(), id: \.name.text,
           [
@@ -24,13 +23,13 @@ enum NodeNoun {
           [$0.name.text, $0.asked ? "*" : "", $0.version, String($0.waiting), state(of: $0), shown($0.started)]
         }
       },
-      verb("show", "show a node, by default the one that is asked", inputs: [name], example: "node show tv-1") {
+      verb("show", "show a node", inputs: [name], example: "node show tv-1") {
         call, admin in
         let node = try await named(call[name], admin)
         call.show(node.json, lines: lines(of: node))
       },
       verb(
-        "drain", "have a node hand over the replies that it holds, by default the one that is asked",
+        "drain", "end a node's long polls before it is stopped",
         inputs: [name, off], example: "node drain tv-1"
       ) { call, admin in
         let node = try await admin.drain(named(call[name], admin).name, !call[off])
@@ -38,20 +37,20 @@ enum NodeNoun {
           node.json,
           lines: [
             node.draining
-              ? "node \(node.name) drains: \(node.waiting) replies are handed over within ten seconds"
-              : "node \(node.name) holds replies again"
+              ? "node \(node.name) is draining: \(node.waiting) long polls end within ten seconds"
+              : "node \(node.name) accepts long polls again"
           ])
       },
     ])
 
   private static let name = Input.optionalArgument(
-    "NAME", identifier("NAME", Names.Node.self), "the node's name")
-  private static let off = Input.flag("off", "have it hold replies again")
+    "NAME", identifier("NAME", Names.Node.self), "the node's name (default: the node that answers)")
+  private static let off = Input.flag("off", "end the draining")
 
   private static func named(_ name: NodeID?, _ admin: AdminClient) async throws -> NodeEntry {
     if let name { return try await admin.node(name) }
     guard let own = try await admin.nodes().first(where: \.asked) else {
-      throw CommandError("the service has no name", hint: "give it one: regentd serve --node NAME")
+      throw CommandError("the service has no node name", hint: "start it with a name: regentd serve --node NAME")
     }
     return own
   }

@@ -2,16 +2,16 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl platform`.
+/// The commands of `regentctl platform`.
 enum PlatformNoun {
   static let command = Command(
-    "platform", "boxes that hold an account for their apps",
+    "platform", "TV provider accounts of boxes, and the apps that use them",
     details: """
-      A box is one where somebody is signed in at a requestor with --platform on. Apps that the viewer lets use that \
-      sign-in are in without a step of their own, and out with it.
+      A box has an account after it signed in at a requestor with --platform on. Apps that the viewer allows to use \
+      the account are signed in without a code, and signed out with it.
       """,
     commands: [
-      verb("list", "list the boxes", example: "platform list") { call, admin in
+      verb("list", "list boxes with an account", example: "platform list") { call, admin in
         call.show(
           list: try await admin.boxes(), id: \.id.text,
           [
@@ -22,14 +22,13 @@ enum PlatformNoun {
           [$0.id.text, $0.name ?? "-", shown($0.provider, $0.account), apps(of: $0), shown($0.expires)]
         }
       },
-      verb("show", "show a box, its apps and what its viewer decided", inputs: [id], example: "platform show 4f2a9c01")
-      {
+      verb("show", "show a box, its apps and the viewer's decisions", inputs: [id], example: "platform show 4f2a9c01") {
         call, admin in
         let box = try await admin.box(call[id])
         call.show(box.json, lines: lines(of: box))
       },
       verb(
-        "sign-out", "end a box's account, and the sign-ins of its apps", inputs: [id, yes],
+        "sign-out", "sign out a box's account and the apps that use it", inputs: [id, yes],
         example: "platform sign-out 4f2a9c01 --yes"
       ) { call, admin in
         let found = try await admin.box(call[id])
@@ -51,16 +50,16 @@ enum PlatformNoun {
 
   private static func titles(of apps: [BoxEntry.App]) -> String {
     var titles: [String] = []
-    // An app may be in for several devices.
+    // One app may be signed in on several devices.
     for app in apps.map({ "\($0.name) (\($0.requestor))" }) where !titles.contains(app) { titles.append(app) }
     let more = titles.count > most ? " and \(titles.count - most) more" : ""
     return titles.prefix(most).joined(separator: ", ") + more
   }
 
-  /// A sentence with more names is read by nobody.
+  /// The most apps named in one sentence.
   private static let most = 20
 
-  /// `, and with it kodi (acme)`: the apps that end with sign-ins, if there are any.
+  /// `, and with it kodi (acme)`: the apps that are signed out together with these sign-ins; empty if there are none.
   static func ending(with signIns: [SignInEntry], _ joint: String) -> String {
     ending(signIns.flatMap { $0.apps ?? [] }, joint)
   }

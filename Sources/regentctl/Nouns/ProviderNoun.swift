@@ -3,20 +3,20 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl provider`.
+/// The commands of `regentctl provider`.
 enum ProviderNoun {
   static let command = Command(
-    "provider", "whom viewers sign in with",
+    "provider", "directories that hold viewers' accounts",
     details: """
-      A local provider has accounts with passwords here. A temporary one lets anybody in for a while, from the first \
-      title on.
+      A local provider has accounts with passwords in this service. A temporary provider admits any viewer without a \
+      password, for a limited time that starts with the first title (a temporary pass).
       """,
     commands: [
       verb(
         "add", "add a provider",
         details: """
-          The same again changes nothing; when the provider is there with other values, nothing is changed and the \
-          difference is shown.
+          Adding the same provider twice changes nothing. If it exists with other values, the command fails, prints \
+          the difference and changes nothing.
           """,
         inputs: [newID, newName, newKind] + common,
         example: "provider add cable --name \"Cable TV\" --kind local"
@@ -28,8 +28,8 @@ enum ProviderNoun {
         call.show(try await admin.add(call[newID], patch), "provider \(call[newID])")
       },
       verb(
-        "set", "change what is named of a provider",
-        details: "An empty word takes a value away: --logo \"\".",
+        "set", "change a provider",
+        details: "Changes only the values that you give. An empty value removes the setting: --logo \"\".",
         inputs: [id, name, kind] + common, example: "provider set cable --featured on"
       ) { call, admin in
         var patch = patch(call)
@@ -37,7 +37,7 @@ enum ProviderNoun {
         patch.set(.kind, call[kind])
         call.show(try await admin.set(call[id], patch), "provider \(call[id])")
       },
-      verb("list", "list the providers", example: "provider list") { call, admin in
+      verb("list", "list providers", example: "provider list") { call, admin in
         call.show(
           list: try await admin.providers(), id: \.id.text,
           [
@@ -57,7 +57,7 @@ enum ProviderNoun {
       ) { call, admin in
         let provider = try await admin.provider(call[id])
         try Prompt.confirm(
-          "remove provider \(provider.id), its accounts and everybody who signed in there",
+          "remove provider \(provider.id) with its accounts, and sign out every box that signed in there",
           unless: yes, call)
         try await admin.remove(provider.id)
         call.say("provider \(provider.id) removed", ["id": .string(provider.id.text)])
@@ -70,30 +70,30 @@ enum ProviderNoun {
     "ID", identifier("ID", Names.Provider.self), "the provider's id"
   ).completedByProviders()
   private static let newName = Input.required(
-    "name", text("TEXT", .name, mayBeEmpty: false), "what viewers read")
+    "name", text("TEXT", .name, mayBeEmpty: false), "the name that viewers see")
   private static let newKind = Input.required(
-    "kind", .word(Provider.KindName.self), "how it signs viewers in")
-  private static let name = Input.option("name", text("TEXT", .name), "what viewers read")
+    "kind", .word(Provider.KindName.self), "local: accounts with passwords here; temporary: passes for a limited time")
+  private static let name = Input.option("name", text("TEXT", .name), "the name that viewers see")
   private static let kind = Input.option(
-    "kind", .word(Provider.KindName.self), "how it signs viewers in")
+    "kind", .word(Provider.KindName.self), "local: accounts with passwords here; temporary: passes for a limited time")
 
-  private static let logo = Input.option("logo", text("URL", .logo), "where its logo is")
+  private static let logo = Input.option("logo", text("URL", .logo), "the address of the logo")
   private static let featured = Input.option(
-    "featured", .switched, "whether pickers show it first")
+    "featured", .switched, "whether lists of providers show it first (default: off)")
   private static let boarding = Input.option(
-    "boarding", .word(BoardingStatus.self), "its part in platform sign-on")
+    "boarding", .word(BoardingStatus.self), "its part in platform sign-on (default: none)")
   private static let platformID = Input.option(
-    "platform-id", text("ID", .platformID), "the platform's id for it")
+    "platform-id", text("ID", .platformID), "the id that the platform uses for it")
   private static let secureSheet = Input.option(
-    "secure-sheet", .switched, "whether its pages want a sheet that the app cannot look into")
+    "secure-sheet", .switched, "whether apps must show its pages in a sheet that they cannot read (default: off)")
   private static let passwordChange = Input.option(
-    "password-change", .switched, "whether viewers may change their passwords on the phone; at first on")
+    "password-change", .switched, "whether viewers may change their passwords on the phone (default: on)")
   private static let lifetime = Input.option(
-    "lifetime", .span, "how long a temporary pass lasts; 10m when nothing is said")
+    "lifetime", .span, "how long a temporary pass lasts (default: 10m)")
   private static let promotional = Input.flag(
-    "promotional", "a temporary pass wants to know for whom it is")
+    "promotional", "give temporary passes only to apps that send the viewer's identity")
   private static let resourceLimit = Input.option(
-    "resource-limit", .number(1...100_000), "how many titles a temporary pass opens")
+    "resource-limit", .number(1...100_000), "the number of titles that a temporary pass opens (default: any number)")
 
   private static let common: [any InputDeclaration] = [
     logo, featured, boarding, platformID, secureSheet, passwordChange, lifetime, promotional, resourceLimit,
@@ -121,13 +121,13 @@ enum ProviderNoun {
     return patch
   }
 
-  /// What a local provider has no use for.
+  /// Rejects options of temporary passes for a local provider.
   private static func refusePass(_ call: Invocation) throws {
     let pass: [any InputDeclaration] = [lifetime, promotional, resourceLimit]
     guard let source = pass.compactMap(call.source).first else { return }
     throw CommandError.usage(
-      "\(source) goes with --kind temporary only",
-      hint: "leave it out, or add the provider with --kind temporary")
+      "\(source) works only with --kind temporary",
+      hint: "remove the option, or add the provider with --kind temporary")
   }
 
   private static func kindText(_ provider: Provider) -> String {

@@ -5,14 +5,14 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl export` and `regentctl apply`.
+/// The commands `regentctl export` and `regentctl apply`.
 enum ProvisioningVerbs {
   static let export = verb(
-    "export", "print everything that operators made as one JSON document",
+    "export", "print the configuration records as one JSON document",
     details: """
-      Requestors, providers, integrations, accounts without passwords, rules: what regentctl apply takes, and what can \
-      be kept in a repository. Keys and passwords are not in it; a backup has those. With --lines each record is a \
-      document on a line of its own.
+      The document has requestors, providers, integrations, accounts and rules. "regentctl apply" reads it, and you \
+      can keep it in a repository. It has no keys and no passwords; "regentctl backup" saves those. With --lines each \
+      record is one line.
       """,
     inputs: [asLines], example: "export > regent.json"
   ) { call, admin in
@@ -21,36 +21,36 @@ enum ProvisioningVerbs {
       for line in state.file.lines { call.console.print(json: .object(line)) }
       return
     }
-    // Names may come from anywhere, and this may be a terminal.
+    // Escaped: names come from outside, and the output may be a terminal.
     call.console.draw(harmlessJSON(.object(state.file.object), isPretty: true) + "\n")
   }
 
   static let apply = verb(
-    "apply", "make the service's records those of a file",
+    "apply", "change the service's records to match a file",
     details: """
-      Adds what is missing and changes what is different; a member that the file leaves out gets its usual value. What \
-      the file does not have stays, unless --prune is given; a section that the file leaves out stays even then. With --dry-run nothing is changed and everything is shown: \
-      + is added, ~ is changed, - is removed. A file called - is standard input. A file may also have a record on each \
-      line: {"account":{"provider":"cable","name":"anna"}}.
+      Adds records that are missing and changes records that differ; a member that the file leaves out is set to its \
+      default. Records that are not in the file stay, unless you add --prune; sections that are not in the file stay \
+      even then. --dry-run prints the changes and makes none: + add, ~ change, - remove. Use - as FILE for standard \
+      input. The file may also have one record per line: {"account":{"provider":"cable","name":"anna"}}.
 
-      An account is added without a password, or with its member passwordHash as another program made it: argon2id \
-      ($argon2id$v=19$…), bcrypt ($2b$12$…), PBKDF2 with SHA-256 or SHA-512 ($pbkdf2-sha256$…, pbkdf2_sha256$…). It is \
-      hashed anew when it is first typed. A password that an account has already stays. Accounts are written by the \
-      hundred, each batch as a whole or not at all; after a failure apply the file again, and it goes on where it stopped.
+      A new account has no password, or the one in its member passwordHash: argon2id ($argon2id$v=19$…), bcrypt \
+      ($2b$12$…), PBKDF2 with SHA-256 or SHA-512 ($pbkdf2-sha256$…, pbkdf2_sha256$…). The service hashes it anew at \
+      the first sign-in. apply never changes an existing password. Accounts are written in batches of up to 500, each \
+      in one transaction. After a failure apply the file again; it continues where it stopped.
       """,
     inputs: [file, dryRun, prune, yes, asLines], example: "apply regent.json --dry-run"
   ) { call, admin in
     if call[asLines], !call.wantsJSON {
-      throw CommandError.usage("--lines is for programs", hint: "add --json")
+      throw CommandError.usage("--lines works only with --json", hint: "add --json")
     }
     let wanted = try read(call[file])
-    let state = try await call.console.progress("reading what the service has") {
+    let state = try await call.console.progress("reading the service's records") {
       try await ProvisioningState(admin)
     }
     try wanted.checkNames(beside: state.file, prunes: call[prune], in: title(of: call[file]))
     if call[prune] { try wanted.checkPruning(beside: state.file, in: title(of: call[file])) }
     if !call.wantsJSON { wanted.noteEmptyHouseholds(beside: state.file, prunes: call[prune], call.console) }
-    let found = try await call.console.progress("looking at the hashes of passwords") {
+    let found = try await call.console.progress("checking password hashes") {
       try await HashFindings(of: wanted, admin)
     }
     let plan = makePlan(from: state, to: wanted, found, call)
@@ -72,7 +72,7 @@ enum ProvisioningVerbs {
       }
     }
     if !plan.steps.isEmpty {
-      let (after, found) = try await call.console.progress("looking again") {
+      let (after, found) = try await call.console.progress("checking the result") {
         (try await ProvisioningState(admin), try await HashFindings(of: wanted, admin))
       }
       try makePlan(from: after, to: wanted, found, call)
@@ -91,12 +91,12 @@ enum ProvisioningVerbs {
   }
 
   private static let file = Input.argument(
-    "FILE", .file, "what regentctl export printed; - is standard input")
-  private static let dryRun = Input.flag("dry-run", "show what would be done and do nothing")
-  private static let prune = Input.flag("prune", "remove what the sections of the file do not have")
+    "FILE", .file, "a file that regentctl export printed; - for standard input")
+  private static let dryRun = Input.flag("dry-run", "print the changes, and make none")
+  private static let prune = Input.flag("prune", "remove records that the file's sections do not have")
 
   fileprivate static let asLines = Input.flag(
-    "lines", "a document a line; for apply with --json: a line for each change")
+    "lines", "print one document per line; with apply --json: one line per change")
 
   private static func read(_ path: String) throws -> ProvisioningFile {
     let bytes = try wholeFile(path, limit: 64 << 20)
@@ -113,22 +113,22 @@ enum ProvisioningVerbs {
       guard value.object != nil else {
         throw CommandError(
           "\(title(of: path)) must hold one JSON object, as regentctl export writes it",
-          hint: "compare with regentctl export")
+          hint: "compare the file with the output of regentctl export")
       }
       return try ProvisioningFile(value: value, named: path)
     } catch let error as JSONError {
       throw CommandError(
-        "\(title(of: path)) is \(error)", hint: "look at it: python3 -m json.tool \(path)")
+        "\(title(of: path)) is \(error)", hint: "find the mistake: python3 -m json.tool \(path)")
     } catch let error as JSONShapeError {
-      throw CommandError("\(title(of: path)): \(error)", hint: "compare with regentctl export")
+      throw CommandError("\(title(of: path)): \(error)", hint: "compare the file with the output of regentctl export")
     }
   }
 }
 
-/// How messages call a file that people name.
+/// The name of the file in messages.
 private func title(of path: String) -> String { path == "-" ? "standard input" : path }
 
-/// The content of a file that people name, be it a link or a pipe; `-` is standard input.
+/// Reads a file, a link or a pipe; `-` is standard input.
 func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   let file: FileDescriptor
   do throws(SystemError) {
@@ -155,13 +155,14 @@ func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
     hint: "check that this is the file you meant")
 }
 
-/// The lines of a file with a record on each.
+/// Reads a file with one record per line.
 private final class JSONLines {
   private let bytes: [UInt8]
   private var rest: Range<Int>
   private var number = 0
 
-  /// - Parameter bytes: a file; nil when its first line is no record, and the file is one document.
+  /// - Parameter bytes: the file; the result is nil if the first line is not a record, because the file is then one
+  ///   document.
   init?(_ bytes: [UInt8]) {
     self.bytes = bytes
     rest = bytes.indices
@@ -190,7 +191,8 @@ private final class JSONLines {
 }
 
 extension Invocation {
-  /// A step: as lines for people, as a line for programs that want one for each, else at the end.
+  /// Prints one step: as lines for people, or as one JSON line with `--lines`; without `--lines` the JSON is printed at
+  /// the end.
   fileprivate func show(_ step: Plan.Step) {
     if !wantsJSON {
       console.print(lines: step.lines)
@@ -199,10 +201,10 @@ extension Invocation {
     }
   }
 
-  /// The plan as a document, or how many records it is about.
+  /// Prints the plan as a JSON document, or the number of changes.
   fileprivate func sum(_ plan: Plan, _ verb: String) {
     if self[ProvisioningVerbs.asLines] { return }
-    var lines = ["\(verb): \(plan.steps.count), as wanted already: \(plan.unchanged)"]
+    var lines = ["\(verb): \(plan.steps.count), unchanged: \(plan.unchanged)"]
     if let summary = plan.summary { lines.append(summary) }
     show(.array(plan.steps.map { .object($0.object) }), lines: lines)
   }

@@ -3,16 +3,16 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl requestor`.
+/// The commands of `regentctl requestor`.
 enum RequestorNoun {
   static let command = Command(
-    "requestor", "whose apps run on the boxes",
+    "requestor", "app publishers and their apps",
     commands: [
       verb(
         "add", "add a requestor",
         details: """
-          The same again changes nothing; when the requestor is there with other values, nothing is changed and the \
-          difference is shown.
+          Adding the same requestor twice changes nothing. If it exists with other values, the command fails, prints \
+          the difference and changes nothing.
           """,
         inputs: [newID, newName] + options,
         example: "requestor add acme --name \"Acme TV\" --domain tv.example.org"
@@ -22,9 +22,10 @@ enum RequestorNoun {
         call.show(try await admin.add(call[newID], patch), "requestor \(call[newID])")
       },
       verb(
-        "set", "change what is named of a requestor",
+        "set", "change a requestor",
         details: """
-          A repeated option replaces the whole list. An empty word takes a value away: --logo "".
+          Changes only the values that you give. A repeated option replaces the whole list. An empty value removes \
+          the setting: --logo "".
           """,
         inputs: [id, name] + options, example: "requestor set acme --color '#0A7CFF'"
       ) { call, admin in
@@ -32,7 +33,7 @@ enum RequestorNoun {
         patch.set(.name, call[name])
         call.show(try await admin.set(call[id], patch), "requestor \(call[id])")
       },
-      verb("list", "list the requestors", example: "requestor list") { call, admin in
+      verb("list", "list requestors", example: "requestor list") { call, admin in
         call.show(
           list: try await admin.requestors(), id: \.id.text,
           [Table.Column("ID", .name), Table.Column("NAME"), Table.Column("DOMAINS")]
@@ -50,50 +51,53 @@ enum RequestorNoun {
       ) { call, admin in
         let requestor = try await admin.requestor(call[id])
         try Prompt.confirm(
-          "remove requestor \(requestor.id) and sign out every device of it", unless: yes, call)
+          "remove requestor \(requestor.id) and sign out all its boxes", unless: yes, call)
         try await admin.remove(requestor.id)
         call.say("requestor \(requestor.id) removed", ["id": .string(requestor.id.text)])
       },
     ])
 
-  /// A requestor that is there.
+  /// The id of an existing requestor.
   static let id = Input.argument("ID", identifier("ID", Names.Requestor.self), "the requestor's id")
     .completedByRequestors()
 
   private static let newID = Input.argument(
     "ID", identifier("ID", Names.Requestor.self), "the requestor's id, as apps send it")
   private static let newName = Input.option(
-    "name", text("TEXT", .name, mayBeEmpty: false), "what viewers read")
-  private static let name = Input.option("name", text("TEXT", .name), "what viewers read")
+    "name", text("TEXT", .name, mayBeEmpty: false), "the name that viewers see")
+  private static let name = Input.option("name", text("TEXT", .name), "the name that viewers see")
   private static let domains = Input.repeated(
-    "domain", text("HOST", .domains, isList: true), "a domain that its pages may live on")
+    "domain", text("HOST", .domains, isList: true),
+    "a domain that browsers may be redirected to after sign-in, with its subdomains")
   private static let redirects = Input.repeated(
     "redirect-uri", text("URI", .redirectURIs, isList: true),
-    "an exact address that a browser may be sent back to")
-  private static let logo = Input.option("logo", text("URL", .logo), "where its logo is")
-  private static let color = Input.option("color", text("HEX", .color), "its colour, as #RRGGBB")
+    "an exact address that browsers may be redirected to after sign-in")
+  private static let logo = Input.option("logo", text("URL", .logo), "the address of the logo")
+  private static let color = Input.option("color", text("HEX", .color), "the colour of the phone's pages, as #RRGGBB")
   private static let contact = Input.option(
     "contact", text("TEXT", .contact),
-    "whom viewers ask who cannot sign in: a phone number, an address")
+    "a phone number or address shown to viewers who cannot sign in")
   private static let certificate = Input.option(
     "certificate", ValueKind<String>.fileOrNone,
-    "a PEM file with the certificate that viewers' attributes are encrypted for")
+    "a certificate (PEM); viewers' attributes are encrypted for its key")
   private static let policy = Input.option(
-    "signature-policy", .word(SignaturePolicy.self), "how strictly signed calls are checked")
+    "signature-policy", .word(SignaturePolicy.self),
+    "how strictly the signatures of calls are checked (default: standard)")
   private static let enhanced = Input.option(
-    "enhanced-errors", .switched, "whether errors come with enhanced codes")
+    "enhanced-errors", .switched, "whether errors have enhanced error codes (default: off)")
   private static let matching = Input.option(
-    "number-matching", .switched, "whether the box shows a number to pick on the phone")
+    "number-matching", .switched, "whether the viewer must pick a number shown on the box (default: off)")
   private static let deviceID = Input.option(
-    "expose-device-id", .switched, "whether apps may read the device id")
+    "expose-device-id", .switched, "whether apps may read the device id (default: off)")
   private static let metadata = Input.repeated(
-    "metadata", .wordOrNone(MetadataKey.self), "an attribute of viewers that it may be given")
+    "metadata", .wordOrNone(MetadataKey.self), "an attribute of the viewer that apps may read")
 
   private static let platform = Input.option(
-    "platform", .switched, "whether it is the box maker's: its sign-in on a box is there for the box's apps")
+    "platform", .switched, "whether to share its sign-in with all apps on the box (default: off)")
 
   private static let registration = Input.option(
-    "registration", .word(ClientRegistration.self), "which programs may register themselves as its clients of OAuth")
+    "registration", .word(ClientRegistration.self),
+    "which programs may register themselves as OAuth clients (default: statement)")
 
   private static let options: [any InputDeclaration] = [
     domains, redirects, logo, color, contact, certificate, policy, enhanced, matching, deviceID,
@@ -133,12 +137,12 @@ enum RequestorNoun {
     let bytes = try readSmallFile(path, for: "--certificate")
     guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else {
       throw CommandError(
-        "--certificate: \(path) is not a PEM file", hint: "look at it: openssl x509 -in \(path)")
+        "--certificate: \(path) is not a PEM file", hint: "check it: openssl x509 -in \(path)")
     }
     guard !text.contains("PRIVATE KEY") else {
       throw CommandError(
-        "--certificate: \(path) holds a private key, which must stay where it is",
-        hint: "write the certificate alone: openssl x509 -in \(path) -out certificate.pem")
+        "--certificate: \(path) contains a private key, which must not be sent",
+        hint: "extract the certificate: openssl x509 -in \(path) -out certificate.pem")
     }
     return text
   }

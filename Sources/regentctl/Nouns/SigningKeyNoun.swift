@@ -2,12 +2,12 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl signing-key`.
+/// The commands of `regentctl signing-key`.
 enum SigningKeyNoun {
   static let command = Command(
-    "signing-key", "keys that sign media tokens, and those that sign OAuth's",
+    "signing-key", "keys that sign media tokens and OAuth tokens",
     commands: [
-      verb("list", "list the signing keys, oldest first", example: "signing-key list") {
+      verb("list", "list signing keys, oldest first", example: "signing-key list") {
         call, admin in
         call.show(
           list: try await admin.signingKeys(), id: \.id.text,
@@ -33,10 +33,10 @@ enum SigningKeyNoun {
           ]))
       },
       verb(
-        "rotate", "make a new signing key",
+        "rotate", "create a new signing key that replaces the current one",
         details: """
-          The new key is published at once and signs as soon as no verifier can have an older key set; until then, and \
-          for the life of the last token they signed, the others stay published. No device notices.
+          The service publishes the new key at once and signs with it when the key sets that verifiers have cached are \
+          expired. The old key stays published until the last token that it signed has expired. Boxes are not affected.
           """,
         inputs: [wanted, algorithm], example: "signing-key rotate --purpose oauth"
       ) { call, admin in
@@ -44,7 +44,7 @@ enum SigningKeyNoun {
         call.show(key.json, lines: ["signing key \(key.id) signs from \(shown(key.signsFrom))"])
       },
       verb(
-        "retire", "have a key sign no more", inputs: [id, yes],
+        "retire", "stop signing with a key; it stays published until its tokens expire", inputs: [id, yes],
         example: "signing-key retire 2026-11-20-a --yes"
       ) { call, admin in
         let found = try await admin.signingKey(call[id])
@@ -62,9 +62,9 @@ enum SigningKeyNoun {
   }
 
   private static let wanted = Input.option(
-    "purpose", ValueKind<SigningPurpose>.cases, default: .media, "which tokens it signs")
+    "purpose", ValueKind<SigningPurpose>.cases, default: .media, "the tokens that the key signs")
   private static let algorithm = Input.option(
-    "algorithm", .text("NAME"), "RS256 (the usual), ES256 or EdDSA; those of media tokens are RS256")
+    "algorithm", .text("NAME"), "RS256, ES256 or EdDSA; media tokens use RS256 (default: RS256)")
   private static let id = Input.argument(
     "ID", identifier("ID", Names.SigningKey.self), "the signing key's id"
   ).completed(from: { admin throws(AdminError) in try await admin.signingKeys() }) {
@@ -72,17 +72,17 @@ enum SigningKeyNoun {
   }
 }
 
-/// `regentctl master-key`.
+/// The commands of `regentctl master-key`.
 enum MasterKeyNoun {
   static let command = Command(
-    "master-key", "the key that seals all others",
+    "master-key", "the key that encrypts all other keys",
     commands: [
       verb(
-        "change", "seal the data keys with a new master key",
+        "change", "create a new master key and encrypt the data keys with it",
         details: """
-          The service writes the new key to its master key file and keeps the old one beside it, as \
-          master-key.until-TIME. Devices stay signed in. Backups from before need the old key: move it to where your \
-          other copy is, and remove it with the last of them.
+          The service writes the new key to its master key file and keeps the old one beside it as \
+          master-key.until-TIME. Boxes stay signed in. Older backups can only be restored with the old key: store it \
+          elsewhere, and delete it together with the last of those backups.
           """,
         inputs: [yes], example: "master-key change --yes"
       ) { call, admin in

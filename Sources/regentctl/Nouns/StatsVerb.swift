@@ -2,15 +2,14 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// `regentctl stats`.
+/// The command `regentctl stats`.
 enum StatsVerb {
   static let command = verb(
-    "stats", "how sign-ins go today, and what waits now",
+    "stats", "show today's codes and sign-ins",
     details: """
-      Today is the day in UTC: counting begins anew at midnight. When the service ran for the first time today, the first \
-      line says since when. A restart keeps the numbers; a crash may cost those of the last minute. The picture beside the \
-      hours has a bar for each hour since then, as high as the codes that boxes asked for in it. Providers are those with \
-      most sign-ins, with a code or, as temporary passes, without. With --watch it goes on until Ctrl-C.
+      Counts from midnight UTC, or from the first start if that was today. A restart keeps the numbers; a crash may \
+      lose those of the last minute. "codes by hour" has one bar per hour; its height is the number of codes that \
+      boxes requested. "providers" lists those with the most sign-ins, temporary passes included.
       """,
     inputs: [watch],
     example: "stats --watch"
@@ -21,12 +20,13 @@ enum StatsVerb {
         call.console.print(json: stats.json)
       } else {
         let lines = lines(of: stats)
-        // Home and clear what is below: nothing flickers, and what was longer before is gone.
+        // Moves the cursor home and clears the rest of the screen, so that nothing flickers and longer old lines
+        // disappear.
         if call[watch], call.console.output.isTerminal { call.console.draw("\u{1b}[H\u{1b}[J") }
         call.console.print(lines: lines)
         if call[watch], call.console.output.isTerminal {
           call.console.print()
-          call.console.print("Ctrl-C ends this")
+          call.console.print("press Ctrl-C to end")
         }
       }
       guard call[watch] else { return }
@@ -35,7 +35,7 @@ enum StatsVerb {
     }
   }
 
-  private static let watch = Input.flag("watch", "show them anew every two seconds, until Ctrl-C")
+  private static let watch = Input.flag("watch", "refresh every two seconds, until Ctrl-C")
 
   static func lines(of stats: Stats) -> [String] {
     let top = stats.providers.prefix(5).map { "\($0.provider) \($0.signIns)" }
@@ -56,7 +56,7 @@ enum StatsVerb {
     ])
   }
 
-  /// What the numbers are about: all of the day, or the part of it that the service has seen.
+  /// The period of the numbers: the whole day, or the part since the service first ran.
   private static func counted(since start: Instant) -> String {
     guard start.milliseconds % 86_400_000 != 0 else { return "since 00:00 UTC" }
     return "since \(shownClock(start)) UTC, when the service first ran today"
@@ -67,14 +67,14 @@ enum StatsVerb {
     return "\(part)  \((part * 100 + whole / 2) / whole) %"
   }
 
-  /// Tenths of a second are enough for people.
+  /// Rounded to tenths of a second.
   private static func roughly(_ duration: Duration) -> String {
     let tenths = duration.wholeMilliseconds / 100
     if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
     return "\(tenths / 600) min \(tenths % 600 / 10) s"
   }
 
-  /// A bar for each hour, and when the first one began.
+  /// A bar for each hour, with the time of the first one.
   private static func hours(_ hours: [HourCount]) -> String? {
     guard let first = hours.first else { return nil }
     return sparkline(hours.map(\.started)).map {
@@ -82,7 +82,7 @@ enum StatsVerb {
     }
   }
 
-  /// Eight heights, the highest for the largest number; none without numbers.
+  /// Draws one of eight heights for each count; nil without counts.
   static func sparkline(_ counts: [Int]) -> String? {
     let heights = Array("▁▂▃▄▅▆▇█")
     guard let largest = counts.max(), largest > 0 else { return nil }

@@ -3,13 +3,13 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// `regentctl token`.
+/// The commands of `regentctl token`.
 enum TokenNoun {
   static let command = Command(
-    "token", "sign-ins of boxes, and media tokens",
+    "token", "sign-ins of boxes; check media tokens",
     commands: [
       verb(
-        "list", "list the sign-ins", inputs: [optionalRequestor, requestor],
+        "list", "list sign-ins", inputs: [optionalRequestor, requestor],
         rules: [.atMostOne([optionalRequestor, requestor])], example: "token list"
       ) {
         call, admin in
@@ -33,7 +33,7 @@ enum TokenNoun {
         call.show(signIn.json, lines: DeviceNoun.lines(of: signIn))
       },
       verb(
-        "revoke", "end a sign-in with its permits", inputs: [id, yes],
+        "revoke", "end a sign-in and its permits", inputs: [id, yes],
         example: "token revoke 4f2a9c --yes"
       ) { call, admin in
         let found = try await admin.signIn(call[id])
@@ -49,14 +49,14 @@ enum TokenNoun {
           ])
       },
       verb(
-        "verify", "look at a media token from standard input", inputs: [wantedRequestor, resource],
+        "verify", "check a media token from standard input", inputs: [wantedRequestor, resource],
         example: "token verify --requestor acme --resource sport-1 < token"
       ) { call, admin in
         let token = String(decoding: try Prompt.password("media token"), as: UTF8.self)
         if call[wantedRequestor] == nil {
           call.console.note(
-            "regentctl: deprecated: without --requestor a token of any requestor is called good; the next release "
-              + "requires it")
+            "regentctl: warning: without --requestor, tokens of every requestor are accepted; the next release "
+              + "requires --requestor")
         }
         let verdict = try await admin.verify(
           TokenQuestion(token: token, requestor: call[wantedRequestor], resource: call[resource]))
@@ -66,15 +66,15 @@ enum TokenNoun {
     ])
 
   private static let requestor = Input.option(
-    "requestor", identifier("ID", Names.Requestor.self), "the same as REQUESTOR"
+    "requestor", identifier("ID", Names.Requestor.self), "same as the argument REQUESTOR"
   ).completedByRequestors()
   private static let wantedRequestor = Input.option(
-    "requestor", .text("ID"), "the requestor it has to be of, byte by byte"
+    "requestor", .text("ID"), "the requestor that the token must be for"
   ).completedByRequestors()
   private static let id = Input.argument(
     "ID", identifier("ID", Names.Authentication.self), "the sign-in's id")
   private static let resource = Input.option(
-    "resource", .text("R"), "what it has to be for; by default anything")
+    "resource", .text("R"), "the title that the token must be for (default: any)")
 
   private static func lines(of verdict: TokenVerdict) -> [String] {
     details([
@@ -89,16 +89,16 @@ enum TokenNoun {
   }
 }
 
-/// `regentctl temporary-pass`.
+/// The commands of `regentctl temporary-pass`.
 enum TemporaryPassNoun {
   static let command = Command(
-    "temporary-pass", "what has been used of temporary passes",
+    "temporary-pass", "temporary passes in use or used up",
     commands: [
       verb(
-        "list", "list the passes that were begun",
+        "list", "list temporary passes in use or used up",
         details: """
-          A pass runs from the first title that was opened with it. Used passes are remembered, so that nobody gets a \
-          second one; temporary-pass reset lets one begin anew.
+          A pass starts with the first title that it opens. The service remembers used passes, so a box gets only one; \
+          "regentctl temporary-pass reset" lets it start again.
           """,
         inputs: [optionalRequestor, optionalProvider], example: "temporary-pass list acme free"
       ) { call, admin in
@@ -121,14 +121,14 @@ enum TemporaryPassNoun {
         }
       },
       verb(
-        "reset", "let temporary passes begin anew",
+        "reset", "forget used temporary passes, so that viewers can start new ones",
         inputs: [requestor, provider, device, identity, yes],
         rules: [.atMostOne([device, identity])],
         example: "temporary-pass reset acme free --device 3f9a0c21d4e5b687"
       ) { call, admin in
         if call[device] == nil, call[identity] == nil {
           try Prompt.confirm(
-            "let everybody's pass of \(call[requestor]) at \(call[provider]) begin anew",
+            "reset the passes of all boxes of \(call[requestor]) at \(call[provider])",
             unless: yes, call)
         }
         let reset = PassReset(
@@ -148,25 +148,24 @@ enum TemporaryPassNoun {
     "PROVIDER", identifier("ID", Names.Provider.self), "the temporary provider's id"
   ).completedByProviders { $0.temporaryPass != nil }
   private static let device = Input.option(
-    "device", .text("ID"), "of one box only: its short id or its own")
+    "device", .text("ID"), "reset only this box's pass; the short id or the full device id")
   private static let identity = Input.option(
-    "identity", .text("KEY"), "of one identity only, as the app sends it")
+    "identity", .text("KEY"), "reset only the pass of this identity, as the app sends it")
   private static let optionalProvider = Input.optionalArgument(
-    "PROVIDER", identifier("ID", Names.Provider.self), "at one temporary provider only"
+    "PROVIDER", identifier("ID", Names.Provider.self), "the temporary provider's id; all if left out"
   ).completedByProviders { $0.temporaryPass != nil }
 
   private static func sentence(on reset: PassReset, _ begun: Int) -> String {
     let place = "\(reset.requestor) at \(reset.provider)"
-    // The app's own key says who somebody is: it is not said again.
+    // The identity is not printed, because it may identify a person.
     let owner = reset.device.map { "device \($0)" } ?? reset.identity.map { _ in "that identity" }
     guard begun > 0 else {
-      let who = owner.map { "\($0) has begun no pass" } ?? "nobody has begun a pass"
+      let who = owner.map { "\($0) has used no pass" } ?? "no box has used a pass"
       return "nothing to reset: \(who) of \(place)"
     }
     let passes = begun == 1 ? "the pass" : "\(begun) passes"
-    let verb = begun == 1 ? "begins" : "begin"
-    guard let owner else { return "\(passes) of \(place) \(verb) anew: everybody's" }
-    return "\(passes) of \(owner) \(verb) anew (\(place))"
+    guard let owner else { return "reset \(passes) of all boxes (\(place))" }
+    return "reset \(passes) of \(owner) (\(place))"
   }
 
   private static func titles(_ pass: PassEntry) -> String {

@@ -5,23 +5,23 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl backup` and `doctor`.
+/// The commands `regentctl backup`, `restore` and `doctor`.
 enum UpkeepVerbs {
   static let backup = verb(
-    "backup", "copy the database of the running service into a file",
+    "backup", "back up the database of the running service to a file",
     details: """
-      The service goes on meanwhile. The copy is checked (integrity and the signature of every row) before it is \
-      called good. It needs the master key to be of use: keep that file too, and not beside it.
+      The service keeps running. The command checks the integrity of the copy and the signature of every row. A backup \
+      can only be restored with the master key: keep a copy of that file, too, in another place.
 
-      With --keep the word is a folder: the copy gets a name with the time in it, and of the copies with such names the \
-      newest ones stay. No copy is removed before the new one is whole.
+      With --keep N, FILE is a folder. The backup gets a name with the time in it, and the command deletes all but the \
+      newest N backups with such names. It deletes nothing before the new backup is complete.
       """,
     inputs: [file, keep], example: "backup /var/backups/regent-2026-11-20.db"
   ) { call, admin in
     guard call[file] != "-" else {
       throw CommandError.usage(
-        "a backup goes into a file: it is checked again when it is written",
-        hint: "name a file: regentctl backup /var/backups/regent.db")
+        "a backup cannot be written to standard output, because it is checked after writing",
+        hint: "give a file: regentctl backup /var/backups/regent.db")
     }
     if let count = call[keep] {
       let folder = BackupFolder(call[file])
@@ -32,15 +32,15 @@ enum UpkeepVerbs {
     show(try await copy(into: call[file], call, admin), call)
   }
 
-  /// A copy that is in its place.
+  /// A complete backup.
   struct Copy {
     let path: String
     let entry: BackupEntry
   }
 
-  /// Has the service copy its database into a file that must not be there yet.
+  /// Makes the service copy its database, and stores the copy in a new file.
   static func copy(into path: String, _ call: Invocation, _ admin: AdminClient) async throws -> Copy {
-    // First of all: a copy that has no place to go is not worth making.
+    // Opened first, so that no copy is made that cannot be stored.
     let place = try newFile(path)
     let entry = try await call.console.progress("copying the database") {
       try await admin.makeBackup()
@@ -59,17 +59,18 @@ enum UpkeepVerbs {
     var document = copy.entry.object
     document["id"] = nil
     document["file"] = .string(copy.path)
-    call.show(.object(document), lines: ["\(copy.path): \(copy.entry.size) bytes, checked and good"])
+    call.show(.object(document), lines: ["\(copy.path): \(copy.entry.size) bytes, verified"])
     if Connection.isOfMachine(call), !call.wantsJSON {
-      call.console.note("not in it: \(MissingFromBackup.files.joined(separator: ", ")); keep copies of them elsewhere")
+      call.console.note(
+        "not in the backup: \(MissingFromBackup.files.joined(separator: ", ")); keep copies of these, too")
     }
   }
 
   static let restore = Command(
-    "restore", "put a backup in the place of the database of a stopped service",
+    "restore", "replace the database of a stopped service with a backup",
     details: """
-      Runs regentd restore, which alone opens the database, and asks first: see regentd restore --help. The service \
-      must be stopped. What is there now is kept under another name.
+      Stop the service first. The command runs "regentd restore" with the same options and asks before it changes \
+      anything. The current database is kept under another name. See "regentd restore --help".
       """,
     inputs: [backupFile, database, masterKey, yes],
     example: "regentctl restore /var/backups/regent-2026-11-20.db --yes"
@@ -83,14 +84,14 @@ enum UpkeepVerbs {
   }
 
   static let doctor = verb(
-    "doctor", "look for what is wrong and say how to put it right", example: "doctor"
+    "doctor", "check the service and print how to fix each problem", example: "doctor"
   ) { call, admin in
     let findings = await findings(call, admin)
     call.show(.array(findings.map(\.json)), lines: findings.flatMap(lines))
     if findings.contains(where: { $0.status == .bad }) { throw QuietExit(.failed) }
   }
 
-  /// What the checks find; a service that does not answer is a finding, too.
+  /// Runs the checks; a service that does not answer is a finding, too.
   static func findings(_ call: Invocation, _ admin: AdminClient) async -> [Finding] {
     do throws(AdminError) {
       let service = try await admin.service()
@@ -104,25 +105,25 @@ enum UpkeepVerbs {
   private static let backupFile = Input.argument(
     "FILE", .file, "a file that regentctl backup wrote")
   private static let database = Input.option(
-    "database", .file, "the service's database; by default regent.db in the data directory")
+    "database", .file, "the service's database (default: regent.db in the data directory)")
   private static let masterKey = Input.option(
-    "master-key", .file, "the key that belongs to the backup; by default the service's")
+    "master-key", .file, "the master key of the backup (default: the service's)")
   private static let file = Input.argument(
-    "FILE", .file, "the copy, which must not be there yet; with --keep a folder")
+    "FILE", .file, "the backup to create, a new file; with --keep an existing folder")
   private static let keep = Input.option(
-    "keep", .integer(1...10_000), "make one more copy in a folder, and keep the newest so many")
+    "keep", .integer(1...10_000), "the number of backups to keep in the folder FILE")
 
   private static func versions(_ service: ServiceInfo) -> Finding {
     guard service.version == regentVersion else {
       return Finding(
         "service", .warning,
-        "the service is version \(service.version), this is \(regentVersion)",
+        "the service is version \(service.version), regentctl is \(regentVersion)",
         fix: "restart the service (with systemd: systemctl restart regentd)")
     }
     return Finding("service", .good, "version \(service.version), since \(shown(service.started))")
   }
 
-  /// A finding as people read it.
+  /// A finding as lines of text.
   static func lines(_ finding: Finding) -> [String] {
     let mark =
       switch finding.status {
@@ -138,11 +139,11 @@ enum UpkeepVerbs {
       return try NewFile(path)
     } catch {
       guard case .system(let reason) = error.kind, reason.code == EEXIST else { throw error }
-      throw CommandError("\(path) is there already", hint: "choose another name")
+      throw CommandError("\(path) already exists", hint: "choose another name")
     }
   }
 
-  /// Fetches the copy part by part; the file gets its name when all of it is there and on disk.
+  /// Downloads the copy in parts; the file gets its name when it is complete and on disk.
   private static func fetch(
     _ entry: BackupEntry, into file: consuming NewFile, _ admin: AdminClient
   ) async throws {
@@ -150,7 +151,7 @@ enum UpkeepVerbs {
     while offset < entry.size {
       let part = try await admin.backupPart(entry.id, from: offset)
       guard !part.isEmpty, Int64(part.count) <= entry.size - offset else {
-        throw CommandError("the copy ended early", hint: "try again")
+        throw CommandError("the service ended the copy early", hint: "try again")
       }
       try file.write(part)
       offset += Int64(part.count)

@@ -2,16 +2,17 @@ import Administration
 import CommandKit
 import RegentPairing
 
-// Doing what a plan says, so that whoever applied a file knows afterwards what the service has.
+// Checks and performs a plan, so that after an error the operator knows which changes were made.
 
 extension ProvisioningFile {
-  /// Refuses a file that names what neither it nor the service has, before anything is done.
+  /// Rejects a file with references to records that are neither in the file nor in the service, before anything is
+  /// changed.
   ///
   /// - Parameters:
-  ///   - there: what the service has.
-  ///   - prunes: whether what the file does not have is removed, and counts no more.
-  ///   - path: what the file is called.
-  /// - Throws: `CommandError` with the place in the file.
+  ///   - there: the records of the service.
+  ///   - prunes: whether records that the file does not have are removed; they then do not count as existing.
+  ///   - path: the file's name for the message.
+  /// - Throws: `CommandError` that names the place in the file.
   func checkNames(beside there: ProvisioningFile, prunes: Bool, in path: String)
     throws(CommandError)
   {
@@ -22,10 +23,10 @@ extension ProvisioningFile {
     let providers = Set(providers.map(\.id) + (prunesProviders ? [] : there.providers.map(\.id)))
     func refuse(_ place: String, _ what: String, _ name: String) -> CommandError {
       let isPruned = what == "provider" ? prunesProviders : prunesRequestors
-      let who = isPruned ? "the file itself does not have" : "neither the file nor the service has"
+      let who = isPruned ? "is not in the file" : "is neither in the file nor in the service"
       return CommandError(
         "\(path): \(place) names the \(what) \(name), which \(who)",
-        hint: "add it to \(what)s, or check the spelling: regentctl \(what) list")
+        hint: "add it to the section \(what)s, or check the spelling: regentctl \(what) list")
     }
     for (place, one) in integrations.enumerated() {
       guard requestors.contains(one.requestor) else {
@@ -45,18 +46,19 @@ extension ProvisioningFile {
 }
 
 extension ProvisioningFile {
-  /// Refuses to prune a provider or a requestor whose removal takes records with it that the file does not speak of.
+  /// Rejects the removal of a provider or a requestor if that would also remove records of a section that the file does
+  /// not have.
   ///
   /// - Parameters:
-  ///   - there: what the service has.
-  ///   - path: what the file is called.
+  ///   - there: the records of the service.
+  ///   - path: the file's name for the message.
   /// - Throws: `CommandError` that names the section to add.
   func checkPruning(beside there: ProvisioningFile, in path: String) throws(CommandError) {
     func refuse(_ what: String, _ name: String, _ count: Int, _ record: String, _ section: Section) -> CommandError {
       CommandError(
         "\(path) has no section \(section.rawValue), and removing the \(what) \(name) would remove "
           + counted(count, record),
-        hint: "write \"\(section.rawValue)\": [] into the file if they are to go, or keep the \(what)")
+        hint: "to remove them, add \"\(section.rawValue)\": [] to the file; otherwise keep the \(what)")
     }
     let keptProviders = Set(providers.map(\.id))
     for provider in there.providers.map(\.id)
@@ -84,7 +86,7 @@ extension ProvisioningFile {
     }
   }
 
-  /// Says which households of rules no account has, neither in the file nor in the service.
+  /// Warns about rules for households to which no account belongs, neither in the file nor in the service.
   func noteEmptyHouseholds(beside there: ProvisioningFile, prunes: Bool, _ console: Console) {
     let kept = prunes && sections.contains(.accounts) ? [] : there.accounts
     var isFilled: [ProviderID: Set<HouseholdID>] = [:]
@@ -101,33 +103,35 @@ extension ProvisioningFile {
   }
 }
 
-/// A rule about a household that no account has: allowed, because accounts may come later, and most often a slip.
+/// Warns about a rule for a household without accounts.
+///
+/// It is allowed, because accounts may follow, but usually a typing mistake.
 enum EmptyHousehold {
   static func note(
     _ household: HouseholdID, at provider: ProviderID, among others: Set<HouseholdID>, _ console: Console
   ) {
-    console.note("regentctl: warning: no account at \(provider) has the household \(household)")
+    console.note("regentctl: warning: no account at \(provider) belongs to the household \(household)")
     if let near = nearest(to: household.text, among: others.map(\.text).sorted()) {
-      console.note("  hint: did you mean \(near)? regentctl entitle remove ID takes the rule away")
+      console.note("  hint: did you mean \(near)? To remove the rule, run regentctl entitle remove ID")
     } else {
-      console.note("  hint: regentctl account set \(provider) NAME --household \(household)")
+      console.note("  hint: run regentctl account set \(provider) NAME --household \(household)")
     }
   }
 }
 
-/// What a service says of the hashes in a file.
+/// The service's verdict on the password hashes in a file.
 struct HashFindings {
-  /// Accounts that are there and have no password.
+  /// Accounts that exist and have no password.
   var withoutPassword: Set<[UInt8]> = []
 
-  /// Has the service look at every hash before anything is done.
+  /// Asks the service to check every hash before anything is changed.
   ///
-  /// - Throws: `AdminError` for one that is not taken, or for too many kinds of them.
+  /// - Throws: `AdminError` for a hash that is not supported, or for too many kinds of hashes.
   init(of file: ProvisioningFile, _ admin: AdminClient) async throws(AdminError) {
     let questions = file.accounts.compactMap { account in
       file.passwordHashes[account.keyBytes].map { HashQuestion(account.provider, account.name, $0) }
     }
-    // Each batch is judged by itself: one hash of every kind shows what they are together.
+    // Each batch is checked alone, so one hash of each kind is checked together at the end.
     var kinds: [String: HashQuestion] = [:]
     for batch in batches(of: questions) {
       let answers = try await admin.look(at: batch)
@@ -142,13 +146,13 @@ struct HashFindings {
 }
 
 extension Plan {
-  /// Does every step, in order.
+  /// Performs every step in order.
   ///
   /// - Parameters:
   ///   - admin: the service.
-  ///   - done: is told of each step that was done.
-  /// - Throws: `CommandError` that says how far it came: each record is changed by itself, accounts by the batch, and
-  ///   what was done stays.
+  ///   - done: called after each step.
+  /// - Throws: `CommandError` that says how many steps were done. Each record is changed on its own and accounts in
+  ///   batches, so completed steps are not undone.
   func perform(_ admin: AdminClient, done: (Step) -> Void) async throws(CommandError) {
     var place = 0
     while place < steps.count {
@@ -164,9 +168,9 @@ extension Plan {
         let names =
           accounts.count > 1 ? "\(step.kind)s \(step.name) and \(accounts.count - 1) more" : "\(step.kind) \(step.name)"
         throw CommandError(
-          "\(names): \(inner.message) (\(place) of \(steps.count) changes were made, and stay)",
+          "\(names): \(inner.message) (\(place) of \(steps.count) changes are done and stay)",
           hint: inner.hint.map { "\($0); then apply the file again" }
-            ?? "apply the file again when that is mended: it goes on where it stopped",
+            ?? "correct this, then apply the file again; it continues where it stopped",
           code: inner.code)
       }
       let end = place + max(1, accounts.count)
@@ -175,7 +179,7 @@ extension Plan {
     }
   }
 
-  /// The accounts from this step on that go into one call.
+  /// The accounts from this step on that fit into one call.
   private func accounts(from place: Int) -> [AccountChange] {
     var all: [AccountChange] = []
     for step in steps[place...].prefix(AdminPaths.page) {
@@ -185,19 +189,19 @@ extension Plan {
     return batches(of: all).first ?? []
   }
 
-  /// What is still not as wanted after every step was done: somebody else wrote at the same time.
+  /// Throws if records still differ after all steps, because another command changed them at the same time.
   ///
-  /// Each step is a change of its own. Two files that are applied at once would leave a mixture of both behind; looking
-  /// again makes sure that at least one of the two is told.
+  /// Each step is a change of its own, so two files that are applied at the same time could leave a mixture of both.
+  /// This check makes sure that at least one of the two commands fails.
   ///
-  /// - Parameter path: what the file is called.
-  /// - Throws: `CommandError` when anything is left.
+  /// - Parameter path: the file's name for the message.
+  /// - Throws: `CommandError` that names the first record that differs.
   func refuseRest(_ path: String) throws(CommandError) {
     guard let first = steps.first else { return }
     let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
     throw CommandError(
-      "somebody else changed records at the same time: \(first.kind) \(first.name)\(others) are not as \(path) says",
-      hint: "see what is different: regentctl apply \(path) --dry-run; then apply it again",
+      "another command changed records at the same time: \(first.kind) \(first.name)\(others) differ from \(path)",
+      hint: "see the difference with regentctl apply \(path) --dry-run, then apply the file again",
       code: AdminError.Code.changedMeanwhile.rawValue)
   }
 }

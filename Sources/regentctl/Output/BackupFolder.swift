@@ -2,14 +2,16 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// A folder of backups whose names tell when they were made: `regent-20261123T030000Z.db`.
+/// A folder of backups with the time in their names, such as `regent-20261123T030000Z.db`.
 struct BackupFolder {
   static let usual = "/var/backups/regentd"
   let path: String
 
   init(_ path: String) { self.path = path }
 
-  /// Where a copy that is made now goes: names have whole seconds, and of two copies in one the later takes the next.
+  /// The path of a new backup.
+  ///
+  /// Names have whole seconds; if the name of this second is taken, a later second is used.
   var nextPath: String {
     let taken = Set((try? FolderTree.names(in: path)) ?? [])
     let now = Clocks.wallMilliseconds()
@@ -22,11 +24,12 @@ struct BackupFolder {
     return "regent-\(text.filter { $0 != "-" && $0 != ":" }).db"
   }
 
-  /// The name of a file in it.
+  /// The name of a file in the folder.
   func name(of file: String) -> String { String(file.dropFirst(path.count + 1)) }
 
-  /// Removes all copies but the newest, and what killed attempts left; never the one named, which a clock set back
-  /// makes the oldest.
+  /// Removes all but the newest backups, and the partial files of interrupted attempts.
+  ///
+  /// `newest` is never removed, even if a clock that was set back makes it the oldest.
   func keep(_ count: Int, andAlways newest: String) throws(FileError) {
     let names = try FolderTree.names(in: path)
     let others = names.filter { Self.isCopy($0) && $0 != newest }.sorted()

@@ -26,7 +26,7 @@ struct CSVTable {
     return first.contains(UInt8(ascii: ",")) || first.contains(UInt8(ascii: ";"))
   }
 
-  /// - Parameter name: the file's name in messages.
+  /// Reads the table; `name` is the file's name in messages.
   init(_ bytes: [UInt8], named name: String) throws(CommandError) {
     // Spreadsheets write a byte order mark.
     let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes

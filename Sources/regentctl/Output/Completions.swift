@@ -2,10 +2,10 @@ import Administration
 import CommandKit
 import RegentPairing
 
-// What a shell offers, asked of the running service. Where none runs, nothing is offered and nothing is said.
+// Completions from the running service. If it does not run, nothing is offered and no error is printed.
 
 extension Input {
-  /// Offers the requestors there are.
+  /// Completes with the ids of the requestors.
   func completedByRequestors(also words: [Candidate] = []) -> Input {
     completed { request in
       let all = try? await Connection.admin(request).requestors()
@@ -13,7 +13,7 @@ extension Input {
     }
   }
 
-  /// Offers the providers there are.
+  /// Completes with the ids of the providers.
   func completedByProviders(
     where fits: @escaping @Sendable (Provider) -> Bool = { _ in true }
   ) -> Input {
@@ -23,7 +23,7 @@ extension Input {
     }
   }
 
-  /// Offers the accounts of a provider that was named before.
+  /// Completes with the accounts of a provider that was typed before.
   func completedByAccounts(
     of provider: @escaping @Sendable (CompletionRequest) -> ProviderID?
   ) -> Input {
@@ -34,7 +34,7 @@ extension Input {
     }
   }
 
-  /// Offers the key pairs of all requestors that are in a state.
+  /// Completes with the key pairs that are in one of the states.
   func completedByKeys(in states: Set<String>) -> Input {
     completed { request in
       let admin = Connection.admin(request)
@@ -49,7 +49,7 @@ extension Input {
     }
   }
 
-  /// Offers what a call lists.
+  /// Completes with the entries of a list call.
   func completed<Entry: Sendable>(
     from list: @escaping @Sendable (AdminClient) async throws(AdminError) -> [Entry],
     as candidate: @escaping @Sendable (Entry) -> Candidate

@@ -3,41 +3,44 @@ import CommandKit
 import RegentHTTPClient
 import RegentPlatform
 
-/// How the running service is found.
+/// Finds the admin socket of the running service.
 enum Connection {
   static let socket = Input.option(
-    "socket", .file, "the service's admin socket; by default where regentd puts it")
+    "socket", .file, "the service's admin socket (default: where regentd creates it)")
 
   private static let machineSocket = "/run/regentd/admin.sock"
 
-  /// A client for the service that the call means, which makes one call after the other unless it is told otherwise.
+  /// A client for the service.
+  ///
+  /// It makes one call at a time, unless `together` is true.
   static func admin(_ call: Invocation, together: Bool = false) -> AdminClient {
     client(call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers)
   }
 
-  /// Whether the call means the service that the machine's own unit runs.
+  /// Whether the socket is that of the installed systemd unit.
   static func isOfMachine(_ call: Invocation) -> Bool {
     (call[socket] ?? usualSocket(call.environment)) == machineSocket
   }
 
-  /// A client while somebody presses Tab.
+  /// A client for completion, when the user presses Tab.
   static func admin(_ request: CompletionRequest) -> AdminClient {
     client(request[socket] ?? usualSocket(request.environment), on: .callers)
   }
 
   private static func client(_ path: String, on thread: ClientConfiguration.CallThread) -> AdminClient {
-    // The client takes a path for a Unix socket when it looks like one.
+    // The client recognises the path of a Unix socket by its first character.
     let isPlain = !path.hasPrefix("/") && !path.hasPrefix(".") && !path.hasPrefix("@")
     var configuration = ClientConfiguration(wallClock: Clocks.wallMilliseconds)
     configuration.callThread = thread
     return AdminClient(socket: isPlain ? "./\(path)" : path, client: Client(configuration))
   }
 
-  /// Where a service puts its socket: the first place where something is, else the first.
+  /// The default socket: the first place where one exists, otherwise the first place.
   private static func usualSocket(_ environment: Environment) -> String {
     if let given = environment["REGENT_ADMIN_SOCKET"] { return given }
     let places = usualPlaces(environment)
-    // Where none is, a package's is the one that somebody misses: its folder is there while it is stopped, too.
+    // If no socket exists, a machine with the package should name the package's socket, whose folder exists while the
+    // service is stopped.
     return places.first(where: exists) ?? (isPackaged ? machineSocket : places[0])
   }
 
@@ -49,7 +52,7 @@ enum Connection {
     let own =
       environment["XDG_STATE_HOME"].map { "\($0)/regent/admin.sock" }
       ?? home.map { "\($0)/.local/state/regent/admin.sock" }
-    // A service that this user runs, then the machine's.
+    // The socket of a service that this user runs, then the machine's.
     return [own, machineSocket].compactMap(\.self)
   }
 
@@ -59,13 +62,13 @@ enum Connection {
     do throws(FileError) {
       return try PrivateFile.check(path)
     } catch {
-      // A socket is not a file of ours, and that is how it shows that it is there.
+      // For a socket the check fails with "not a file", which shows that it exists.
       return error.kind == .notAFile
     }
   }
 }
 
-/// A verb that talks to the service.
+/// Declares a verb that calls the service.
 func verb(
   _ name: String, _ summary: String, details: String = "", inputs: [any InputDeclaration] = [],
   sections: [InputSection] = [], rules: [InputRule] = [], example: String,

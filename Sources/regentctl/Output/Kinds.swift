@@ -3,36 +3,36 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-// What can be typed, as the values that travel. An option that is given as an empty word takes a value away.
+// Types of option values, converted to the JSON values of the admin protocol. An empty value removes the setting.
 
-/// An identifier of a kind.
+/// An identifier of the kind `Kind`.
 func identifier<Kind: IdentifierKind>(
   _ placeholder: String, _: Kind.Type = Kind.self
 ) -> ValueKind<Identifier<Kind>> {
   ValueKind(placeholder, show: { $0.text }) { text throws(ValueProblem) in
-    // "." and ".." are steps in a path, and no call would arrive.
+    // "." and ".." would be resolved as steps of the path.
     guard let identifier = Identifier<Kind>(text), text != ".", text != ".." else {
       throw ValueProblem(
-        "cannot be a name here",
+        "is not a valid name",
         hint: Kind.allows(" ")
-          ? "write 1 to \(Kind.longest) bytes without invisible or control characters"
-          : "write 1 to \(Kind.longest) letters, digits, dots, dashes and underscores")
+          ? "use 1 to \(Kind.longest) bytes, without invisible or control characters"
+          : "use 1 to \(Kind.longest) letters, digits, dots, dashes or underscores, without spaces")
     }
     return identifier
   }
 }
 
 extension ValueKind where Value == JSONValue {
-  /// A text, or nothing for an empty word.
+  /// Any text; an empty value removes the setting.
   static func member(_ placeholder: String) -> ValueKind {
     ValueKind(placeholder, show: { $0.string ?? "" }) { text throws(ValueProblem) in
       text.isEmpty ? .null : .string(text)
     }
   }
 
-  /// A text that a member of a record must take, alone or as an element of a list.
+  /// A text that is valid for a member of a record, alone or as an element of a list.
   ///
-  /// An empty one takes the value away, unless the record is only just being made.
+  /// An empty value removes the setting, except when the record is being created.
   static func member<Record: OperatorRecord>(
     _ placeholder: String, of _: Record.Type, _ member: Record.Member, isList: Bool = false,
     mayBeEmpty: Bool = true, _ key: JSONObject
@@ -47,7 +47,7 @@ extension ValueKind where Value == JSONValue {
       do throws(JSONShapeError) {
         _ = try Record(object)
       } catch {
-        throw ValueProblem("cannot be used", hint: "write \(error.expected)")
+        throw ValueProblem("is not a valid value", hint: "use \(error.expected)")
       }
       return .string(text)
     }
@@ -56,21 +56,19 @@ extension ValueKind where Value == JSONValue {
   /// `on` or `off`.
   static var switched: ValueKind { converted(.onOff, JSONValue.bool) }
 
-  /// One of a type's words.
   static func word<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
     _: Word.Type
   ) -> ValueKind where Word.RawValue == String {
     converted(ValueKind<Word>.cases) { .string($0.rawValue) }
   }
 
-  /// A length of time from a second to ten years.
+  /// A duration from one second to ten years.
   static var span: ValueKind {
     converted(.duration(.seconds(1)...(.seconds(3_650 * 86_400)))) {
       .integer($0.wholeMilliseconds)
     }
   }
 
-  /// A whole number in a range.
   static func number(_ range: ClosedRange<Int>) -> ValueKind {
     converted(.integer(range)) { .integer(Int64($0)) }
   }
@@ -81,7 +79,7 @@ extension ValueKind where Value == JSONValue {
       guard !text.isEmpty else { return .null }
       let parts = text.split(separator: "=", maxSplits: 1)
       guard parts.count == 2 else {
-        throw ValueProblem("is not a rating", hint: "write it as MPAA=PG-13 or VCHIP=TV-PG")
+        throw ValueProblem("is not a rating", hint: "use a scheme and a value, such as MPAA=PG-13 or VCHIP=TV-PG")
       }
       return ["scheme": .string(String(parts[0])), "value": .string(String(parts[1]))]
     }
@@ -97,7 +95,7 @@ extension ValueKind where Value == JSONValue {
 }
 
 extension Patch {
-  /// Names a list if anything was said of it; a single empty word empties it.
+  /// Sets a list if any value was given; a single empty value empties it.
   mutating func set(_ member: Record.Member, list values: [JSONValue]) {
     guard !values.isEmpty else { return }
     set(member, .array(values.filter { !$0.isNull }))
@@ -105,14 +103,14 @@ extension Patch {
 }
 
 extension ValueKind where Value == String {
-  /// The path of a file, or an empty word.
+  /// The path of a file, or an empty value.
   static var fileOrNone: ValueKind {
     ValueKind("PEMFILE", completion: .files, show: { $0 }) { text throws(ValueProblem) in text }
   }
 }
 
 extension ValueKind where Value == JSONValue {
-  /// One of a type's words, or nothing for an empty word.
+  /// One of the type's words, or an empty value.
   static func wordOrNone<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
     _: Word.Type
   ) -> ValueKind where Word.RawValue == String {

@@ -1,10 +1,10 @@
 import RegentPlatform
 
-/// What a machine needs beside a backup to run its service again.
+/// The files that a machine needs besides a backup to run the service again.
 enum MissingFromBackup {
   private static let settings = "/etc/regent/regentd.env"
 
-  /// The master key, the settings, and the certificate that the settings name.
+  /// The master key, the settings, and the certificate files that the settings name.
   static var files: [String] {
     guard let bytes = try? DurableFile.read(settings, limit: 1 << 20, widest: nil) else {
       return ["the master key", "the settings", "certificates"]

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// Everything that a service has, with the ids of its rules.
+/// All records of a service, with the ids of its rules.
 struct ProvisioningState {
   var file = ProvisioningFile()
   var rules: [Entitlement] = []
@@ -18,16 +18,16 @@ struct ProvisioningState {
       if provider.hasAccounts { file.accounts += try await admin.accounts(of: provider.id) }
       rules += try await admin.entitlements(of: provider.id)
     }
-    // Ids are drawn by the service: an order of the rules themselves keeps two exports alike.
+    // The service assigns random ids, so the rules are sorted by content to make two exports equal.
     rules = rules.map { ($0, EntitlementRequest($0).object.description) }
       .sorted { $0.1 < $1.1 }.map(\.0)
     file.entitlements = rules.map(EntitlementRequest.init)
   }
 }
 
-/// What has to be done so that a service has what a file says.
+/// The changes that make the records of a service match a file.
 struct Plan {
-  /// What is done to one record.
+  /// What happens to one record.
   enum Change: String {
     case add, set, remove
 
@@ -40,14 +40,14 @@ struct Plan {
     }
   }
 
-  /// How a step is done.
+  /// How a step is performed.
   enum Act {
     case call((AdminClient) async throws(AdminError) -> Void)
-    /// With its neighbours of this kind, in one call and one transaction.
+    /// One account, sent with adjacent accounts in one call and one transaction.
     case account(AccountChange)
   }
 
-  /// One record that is not as wanted.
+  /// A change of one record.
   struct Step {
     let change: Change
     let kind: String
@@ -55,7 +55,7 @@ struct Plan {
     var differences: [Difference] = []
     let act: Act
 
-    /// Whether something goes that nothing takes the place of.
+    /// Whether the step removes a record without a replacement.
     var isLoss: Bool { change == .remove && kind != Plan.replacedRule }
 
     var lines: [String] {
@@ -76,12 +76,13 @@ struct Plan {
     private static func shown(_ value: JSONValue?) -> String { value?.description ?? "none" }
   }
 
-  /// What is to be done, in this order: what stands on something comes after it, and goes before it.
+  /// The steps in their order: records are added after those that they refer to, and removed before them.
   private(set) var steps: [Step] = []
-  /// How many records are as wanted.
+  /// The number of records that already match.
   private(set) var unchanged = 0
 
-  /// What is different; `withoutPassword` are accounts that are there and get the password that the file has.
+  /// Compares the records; `withoutPassword` are existing accounts without a password, which get the hash from the
+  /// file.
   init(from state: ProvisioningState, to wanted: ProvisioningFile, withoutPassword: Set<[UInt8]>) {
     let there = state.file
     write(there.requestors, wanted.requestors, "requestor") { one in
@@ -117,7 +118,7 @@ struct Plan {
     }
   }
 
-  /// What the steps come to, by what is done and to what: `added 7 accounts, 1 provider; removed 1 rule`.
+  /// A summary by change and kind, such as `added 7 accounts, 1 provider; removed 1 rule`.
   var summary: String? {
     let words: [(change: Change, word: String)] = [
       (.add, "added"), (.set, "changed"), (.remove, "removed"),
@@ -138,7 +139,7 @@ struct Plan {
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  /// Leaves what the file does not have in these sections, except rules that would contradict it.
+  /// Drops the removals of these sections, except of rules that contradict the file.
   mutating func dropRemovals(of sections: Set<ProvisioningFile.Section>) {
     let kinds = Set(
       sections.map { section in
@@ -205,8 +206,8 @@ extension Plan {
       patch.set(.provider, .string(account.provider.text))
       patch.set(.name, .string(account.name.text))
       if withoutPassword.contains(key) {
-        // The hash itself is on nobody's terminal.
-        differences.append(Difference(member: "password", stored: nil, wanted: "as given"))
+        // The hash itself is not printed.
+        differences.append(Difference(member: "password", stored: nil, wanted: "(from the file)"))
       }
       guard !differences.isEmpty else {
         unchanged += 1
@@ -232,14 +233,14 @@ extension Plan {
             do throws(AdminError) {
               try await remove(admin, record)
             } catch {
-              // It went with what it stood on.
+              // It was removed together with a record that it belongs to.
               guard error.code == .notFound else { throw error }
             }
           }))
     }
   }
 
-  /// Rules are what they say: one that says something else about the same goes first.
+  /// Rules have no key: a rule with another effect for the same titles and viewers is removed first.
   private mutating func writeRules(_ there: [Entitlement], _ wanted: [EntitlementRequest]) {
     let kept = Set(wanted)
     for rule in there where !kept.contains(EntitlementRequest(rule)) {
@@ -271,7 +272,7 @@ extension Plan {
 }
 
 extension Patch {
-  /// What makes a record as wanted.
+  /// The patch that makes a record match.
   fileprivate init(_ differences: [Difference]) {
     self.init()
     for difference in differences {
@@ -282,7 +283,7 @@ extension Patch {
 }
 
 extension Difference {
-  /// What a patch has to say so that the difference is gone; profiles that are to go are named, too.
+  /// The value for the patch; profiles that must be removed are set to null.
   fileprivate var patchValue: JSONValue {
     guard case .object(var wanted)? = wanted ?? (stored?.object == nil ? nil : .object([:])) else {
       return self.wanted ?? .null

@@ -2,7 +2,7 @@ import CommandKit
 import Glibc
 import RegentPlatform
 
-/// What stands in a file that an option names: 64 KiB at most, and a byte more that says that there is more.
+/// Reads up to 64 KiB of a file named by an option, and one byte more, which shows that the file is larger.
 func readSmallFile(_ path: String, for option: String) throws -> [UInt8] {
   let file: FileDescriptor
   do throws(SystemError) {

@@ -1,7 +1,6 @@
 import CommandKit
 
-/// How far a long change has come: the lines of its steps where they are read at a terminal, else a count on standard
-/// error.
+/// The progress of a long change: at a terminal the lines of its steps, otherwise a counter on standard error.
 final class StepProgress {
   private let console: Console
   private let total: Int
@@ -12,7 +11,7 @@ final class StepProgress {
     self.total = total
   }
 
-  /// One more is done.
+  /// Counts one more step.
   func step() {
     done += 1
     if console.output.isTerminal {
@@ -22,7 +21,7 @@ final class StepProgress {
     }
   }
 
-  /// Takes the count away.
+  /// Removes the counter.
   func end() {
     if !console.output.isTerminal, console.errors.isTerminal, done >= 20 { console.drawNote("\r\u{1b}[K") }
   }

@@ -3,7 +3,7 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// The first step of setup: what phones open, and where the service listens for that.
+/// The first step of setup: the public address, and the address on which the service listens.
 struct AddressStep {
   private let report: SetupReport
   private let admin: AdminClient
@@ -16,12 +16,12 @@ struct AddressStep {
     settings = SettingsChange(report)
   }
 
-  /// What is known of the service when the questions begin.
+  /// What is known about the service before the first question.
   private struct FoundService {
     var isRunning = true
-    /// The address that phones open now.
+    /// The current public address.
     var publicURL: String?
-    /// Where the settings have it listen.
+    /// The address to listen on in the settings.
     var listens: ListenPlace?
   }
 
@@ -30,7 +30,7 @@ struct AddressStep {
     do throws(AdminError) {
       found.publicURL = try await admin.service().publicURL
     } catch {
-      // A service whose port somebody else has cannot be asked, and is led elsewhere.
+      // The service cannot run, because another program has its port: setup offers another port.
       guard error.code == .notRunning, settings.text != nil, let place = found.listens,
         let taken = place.objection(isRunning: false, ownPort: nil)
       else { throw error }
@@ -45,22 +45,24 @@ struct AddressStep {
     try ask(found)
   }
 
-  /// Has a service that could not start listen elsewhere.
+  /// Moves a service that could not start to another port.
   private func move(from place: ListenPlace, _ taken: String, _ found: FoundService) throws {
     let next = place.nextFree?.description
     let listen: String
     if let given = call[SetupVerb.listen] {
       listen = try free(given, found)
     } else if call.canAsk {
-      call.console.note("\(taken): the service does not run")
-      listen = try Prompt.answer("where the service listens instead", usual: next, orGive: "--listen", call) {
+      call.console.note("\(taken), so the service cannot start")
+      listen = try Prompt.answer(
+        "another address and port for the service to listen on", usual: next, orGive: "--listen", call
+      ) {
         text throws(CommandError) in try free(text, found)
       }
     } else {
       throw CommandError(
-        "\(taken): the service does not run",
+        "\(taken), so the service cannot start",
         hint:
-          "give it another place: regentctl setup --listen \(next ?? "127.0.0.1:PORT"); or stop that program, then: "
+          "choose another port: regentctl setup --listen \(next ?? "127.0.0.1:PORT"); or stop that program, then run "
           + "systemctl restart regentd")
     }
     try settings.write([("REGENT_LISTEN", listen)], isRunning: false)
@@ -69,24 +71,24 @@ struct AddressStep {
   private func ask(_ found: FoundService) throws {
     guard call[SetupVerb.publicURL] != nil || call.canAsk else {
       if call[SetupVerb.proxy] || call[SetupVerb.certificate] != nil {
-        throw CommandError.usage("--public-url is missing", hint: "give the address that phones open")
+        throw CommandError.usage("--public-url is missing", hint: "add --public-url URL, the address that phones open")
       }
       return try listenAlone(found)
     }
     let url =
       try call[SetupVerb.publicURL].map { given throws(CommandError) in try notAPlaceholder(given) } ?? askURL(found)
-    // Nobody changed anything: what is set by hand stays as it is.
+    // The answer is the current address, so settings made by hand stay.
     guard call[SetupVerb.publicURL] != nil || url.description != found.publicURL else { return try listenAlone(found) }
     var address = ServiceAddress(publicURL: url, encryption: try encryption(of: url), listen: call[SetupVerb.listen])
     if case .proxy = address.encryption, address.listen == nil, let text = settings.text,
       let trusted = text.value(of: "REGENT_TRUST_PROXY")
     {
-      // The proxy of this service asks there already.
+      // A proxy already connects to that address, so both settings stay.
       (address.trusted, address.listen) = (trusted, text.value(of: "REGENT_LISTEN"))
     }
     if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
       let objection = LocalAddressCheck.objection(
-        to: url, insisting: "or add --elsewhere when another machine, such as a proxy, has it and passes on to this one"
+        to: url, insisting: "or add --elsewhere if a proxy on another machine has this address and forwards to this one"
       )
     {
       throw objection
@@ -95,13 +97,14 @@ struct AddressStep {
       guard call.canAsk, call[SetupVerb.listen] == nil, url.scheme == "https" else { throw taken }
       call.console.note(taken.message)
       address.listen = try Prompt.answer(
-        "where the service listens instead", usual: address.listening?.nextFree?.description, orGive: "--listen", call
+        "another address and port for the service to listen on", usual: address.listening?.nextFree?.description,
+        orGive: "--listen", call
       ) { text throws(CommandError) in try free(text, found) }
     }
     try settings.write(address.settings, isRunning: found.isRunning)
   }
 
-  /// `--listen` without an address for phones: that one setting is another.
+  /// Changes only the address to listen on (`--listen` without a public address).
   private func listenAlone(_ found: FoundService) throws {
     guard let given = call[SetupVerb.listen], found.listens?.description != given else { return }
     let listen = try free(given, found)
@@ -110,44 +113,44 @@ struct AddressStep {
       let port = ListenPlace(listen)?.port, url.effectivePort != Int(port)
     {
       throw CommandError.usage(
-        "phones open \(url), and the service would listen on \(port)",
-        hint: "give the address, too: --public-url http://\(url.host):\(port)")
+        "phones open \(url), but the service would listen on port \(port)",
+        hint: "change the public address, too: --public-url http://\(url.host):\(port)")
     }
     try settings.write([("REGENT_LISTEN", listen)], isRunning: found.isRunning)
   }
 
-  /// A place to listen that nobody else has.
+  /// Checks that no other program listens on the address.
   private func free(_ listen: String, _ found: FoundService) throws(CommandError) -> String {
     do throws(ValueProblem) {
       _ = try ListenPlace.kind.value(of: listen)
     } catch {
       throw .usage("\(listen) \(error.problem)", hint: error.hint)
     }
-    // What it makes of the rest the service says itself when it starts with it.
+    // The service itself validates the rest when it starts with the setting.
     guard let place = ListenPlace(listen),
       let taken = place.objection(isRunning: found.isRunning, ownPort: found.listens?.port)
     else { return listen }
-    throw .usage(taken, hint: "give another: --listen \(place.nextFree?.description ?? "ADDRESS:PORT")")
+    throw .usage(taken, hint: "choose another: --listen \(place.nextFree?.description ?? "ADDRESS:PORT")")
   }
 
-  /// What keeps the service from listening where an address wants it to.
+  /// Why the service cannot listen on the address; nil if it can.
   private func objection(to address: ServiceAddress, _ found: FoundService) -> CommandError? {
     guard let place = address.listening,
       let taken = place.objection(isRunning: found.isRunning, ownPort: found.listens?.port)
     else { return nil }
     let next = place.nextFree
     if address.listen == nil, address.publicURL.scheme == "http" {
-      // Without anybody between, phones come to the very port.
+      // Without a proxy, phones connect to this port directly.
       let port = next.map { "\($0.port)" } ?? "PORT"
-      return .usage(taken, hint: "take another port: --public-url http://\(address.publicURL.host):\(port)")
+      return .usage(taken, hint: "choose another port: --public-url http://\(address.publicURL.host):\(port)")
     }
-    return .usage(taken, hint: "give another: --listen \(next?.description ?? "ADDRESS:PORT")")
+    return .usage(taken, hint: "choose another: --listen \(next?.description ?? "ADDRESS:PORT")")
   }
 
   private func askURL(_ found: FoundService) throws(CommandError) -> AbsoluteURL {
     var insisted: AbsoluteURL?
     return try Prompt.answer(
-      "address that phones open, such as http://LAN-ADDRESS:8787 or https://tv.example.org", usual: found.publicURL,
+      "address that phones open, for example http://LAN-ADDRESS:8787 or https://tv.example.org", usual: found.publicURL,
       orGive: "--public-url", call
     ) { text throws(CommandError) in
       let url = try notAPlaceholder(try webAddress(text))
@@ -155,7 +158,7 @@ struct AddressStep {
       if url != insisted, !call[SetupVerb.elsewhere],
         let objection = LocalAddressCheck.objection(
           to: url,
-          insisting: "or the same once more when another machine, such as a proxy, has it and passes on to this one")
+          insisting: "or type it again if a proxy on another machine has this address and forwards to this one")
       {
         insisted = url
         throw objection
@@ -172,11 +175,11 @@ struct AddressStep {
 
   private func webAddress(_ text: String) throws(CommandError) -> AbsoluteURL {
     guard let url = try? AbsoluteURL(parsing: text), url.scheme == "https" || url.scheme == "http" else {
-      // Somebody at home has the numbers of this machine, and no certificate for them.
+      // At home, addresses are numbers without a certificate, so the hint proposes http.
       let isNumbers = text.utf8.first.map { (0x30...0x39).contains($0) || $0 == 0x5B } ?? false
       throw .usage(
-        "\(text) is not an address of the web",
-        hint: "write it as \(isNumbers ? "http://\(text)" : "https://tv.example.org")")
+        "\(text) is not a web address",
+        hint: "type it as \(isNumbers ? "http://\(text)" : "https://tv.example.org")")
     }
     if let problem = SetupVerb.problem(of: url) { throw .usage("that address \(problem.problem)", hint: problem.hint) }
     return url
@@ -184,7 +187,7 @@ struct AddressStep {
 
   private func notAPlaceholder(_ url: AbsoluteURL) throws(CommandError) -> AbsoluteURL {
     guard url.host.description != "lan-address" else {
-      throw .usage("LAN-ADDRESS stands for an address of this machine", hint: "write one that this shows: hostname -I")
+      throw .usage("LAN-ADDRESS is a placeholder", hint: "use an address of this machine: hostname -I lists them")
     }
     return url
   }
@@ -193,8 +196,8 @@ struct AddressStep {
     guard url.scheme == "https" else {
       guard !call[SetupVerb.proxy], call[SetupVerb.certificate] == nil else {
         throw CommandError.usage(
-          "\(url) is not encrypted",
-          hint: "write --public-url https://\(url.host), or leave the proxy or certificate out")
+          "\(url) has no TLS, but you gave a proxy or a certificate",
+          hint: "use --public-url https://\(url.host), or remove --proxy and --certificate")
       }
       return .none
     }
@@ -203,32 +206,35 @@ struct AddressStep {
     }
     if call[SetupVerb.proxy] { return .proxy }
     guard call.canAsk else {
-      // Nothing speaks TLS at the very port that is the service's own, and hardly at bare numbers.
+      // Port 8787 is the service's own, which has no TLS here, and certificates for bare addresses are rare.
       let isNumbers = if case .address = url.host { true } else { false }
       guard !isNumbers, url.effectivePort != 8787 else {
         throw CommandError.usage(
-          "nobody ends TLS at \(url)",
-          hint: "give --proxy or --certificate and --certificate-key, or at home write --public-url "
+          "\(url) needs TLS, but there is no certificate and no proxy",
+          hint: "add --proxy, or --certificate and --certificate-key; without TLS (at home) use --public-url "
             + url.description.replacing("https:", with: "http:"))
       }
       return .proxy
     }
     let word = try Prompt.answer(
-      "file of the certificate chain, or proxy when one in front has it", usual: "proxy", orGive: "--proxy", call
+      "file with the certificate chain, or proxy if a proxy has the certificate", usual: "proxy", orGive: "--proxy",
+      call
     ) { text throws(CommandError) in text == "proxy" ? text : try file(text) }
     guard word != "proxy" else { return .proxy }
     return .certificate(
       file: word,
-      key: try Prompt.answer("file of its key", usual: nil, orGive: "--certificate-key", call) {
+      key: try Prompt.answer("file with the certificate's private key", usual: nil, orGive: "--certificate-key", call) {
         text throws(CommandError) in
         try file(text)
       })
   }
 
-  /// A file that is there; whether the service can use it, it says itself.
+  /// Checks that a file exists.
+  ///
+  /// The service itself checks whether it can use the file.
   private func file(_ path: String) throws(CommandError) -> String {
     guard path.hasPrefix("/"), (try? DurableFile.read(path, limit: 1 << 20, widest: nil)) != nil else {
-      throw .usage("there is no file \(path)", hint: "write its whole path, as in /etc/regent/fullchain.pem")
+      throw .usage("there is no file \(path)", hint: "give the full path, such as /etc/regent/fullchain.pem")
     }
     return path
   }

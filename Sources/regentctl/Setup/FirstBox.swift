@@ -2,15 +2,17 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// What the first box gets so that it can call.
+/// How setup connects the first box.
 enum FirstBox: String, CaseIterable {
-  /// An enrolment code, for which the box gets a key pair of its own.
+  /// With an enrolment code, for which the box gets its own key pair.
   case code
-  /// A key pair that somebody writes into the box's settings.
+  /// With a key pair that the operator copies into the box's settings.
   case key
   case none
 
-  /// What was asked for, or what somebody at the terminal wants; elsewhere a key pair, as long as there is none.
+  /// Chooses by option or at the terminal.
+  ///
+  /// In scripts the default is a key pair, unless the requestor already has one.
   init(wantsCode: Bool, for requestor: RequestorID, _ call: Invocation, _ admin: AdminClient) async throws {
     if wantsCode {
       self = .code
@@ -23,11 +25,11 @@ enum FirstBox: String, CaseIterable {
     }
     let isInvited = try await admin.invitations().contains { $0.requestor == requestor }
     self = try Prompt.answer(
-      "for the first box: code (regent setup asks for it there), key (a pair to write down), or none",
+      "connect the first box: code (type a one-time code there; recommended), key (copy a key pair), or none (later)",
       usual: (canCall || isInvited ? Self.none : .code).rawValue, orGive: "--invite", call
     ) { word throws(CommandError) in
       guard let wanted = Self(rawValue: word) else {
-        throw .usage("\(word) is none of code, key and none", hint: "type one of them")
+        throw .usage("\(word) is not one of the answers", hint: "type code, key or none")
       }
       return wanted
     }

@@ -14,7 +14,7 @@ struct FirstRecords {
     self.admin = admin
   }
 
-  /// - Parameter name: the name that viewers read; nil to ask at the terminal.
+  /// Asks for the name that viewers read if `name` is nil.
   func addRequestor(_ given: RequestorID?, called name: String?) async throws -> RequestorID {
     let present = try await admin.requestors().map(\.id)
     let id =
@@ -34,7 +34,7 @@ struct FirstRecords {
     return id
   }
 
-  /// - Parameter name: the name that viewers read; nil to ask at the terminal.
+  /// Asks for the name that viewers read if `name` is nil.
   func addProvider(_ given: ProviderID?, called name: String?, for requestor: RequestorID) async throws -> ProviderID {
     let present = try await admin.providers().map(\.id)
     let id =
@@ -150,7 +150,8 @@ struct FirstRecords {
         throw CommandError.usage(
           "\(text) is not a valid name",
           hint: text.contains(" ")
-            ? "an id has no spaces, for example \(text.split(separator: " ").joined(separator: "-")); setup asks for the name with spaces next"
+            ? "an id has no spaces, for example \(text.split(separator: " ").joined(separator: "-")); "
+              + "the name that viewers read may have spaces, and setup asks for it"
             : "use 1 to 128 letters, digits, dots, dashes or underscores, without spaces")
       }
       return name

@@ -2,28 +2,28 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// Where the service listens on the network, as its settings write it.
+/// An address in the setting REGENT_LISTEN.
 struct ListenPlace: CustomStringConvertible {
   let description: String
   let port: UInt16
   private let host: String
   private let address: SocketAddress
 
-  /// What `setup` takes: where the service itself would listen, but for a port that is another at each start.
+  /// The addresses that the service accepts, except port 0, which would be another port at each start.
   static var kind: ValueKind<String> {
     ValueKind("ADDRESS", show: { $0 }) { text throws(ValueProblem) in
       if isSocket(text) || ListenPlace(text) != nil { return text }
       guard !text.hasSuffix(":0") else {
         throw ValueProblem(
-          "has port 0, which is another port at each start", hint: "give --listen a port of 1 to 65535")
+          "has port 0, which means a different port at each start", hint: "use a port from 1 to 65535")
       }
       throw ValueProblem(
-        "is no place to listen",
-        hint: "write it as --listen 127.0.0.1:8788, [::1]:8788, *:8788 for every address, or unix:/run/regent.sock")
+        "is not an address to listen on",
+        hint: "use --listen 127.0.0.1:8788, [::1]:8788, *:8788 for every address, or unix:/run/regent.sock")
     }
   }
 
-  /// `unix:/path`, of no more bytes than the kernel takes.
+  /// Whether the text is `unix:/path` with at most the bytes that the kernel allows.
   private static func isSocket(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.starts(with: "unix:/".utf8) && (2...longestSocket).contains(bytes.count - 5)
@@ -32,7 +32,7 @@ struct ListenPlace: CustomStringConvertible {
 
   private static let longestSocket = 107
 
-  /// `127.0.0.1:8787`, `[::1]:8787` or `*:8787`; nil for a Unix socket, and for what the service itself refuses.
+  /// Parses `127.0.0.1:8787`, `[::1]:8787` or `*:8787`; nil for a Unix socket, and for what the service would reject.
   init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -55,20 +55,20 @@ struct ListenPlace: CustomStringConvertible {
     }
   }
 
-  /// The next place with a port that is free.
+  /// The same address with the next free port.
   var nextFree: ListenPlace? {
     (port..<port.addingClamped(100)).lazy.compactMap { ListenPlace("\(host):\($0 + 1)") }
       .first { PortHolder.isFree($0.address) }
   }
 
-  /// Who else listens there, as a sentence.
+  /// The program that already listens on the address, as a sentence.
   ///
-  /// What the service has itself is free once it is restarted.
+  /// A port that the service itself uses counts as free, because setup restarts the service.
   ///
   /// - Parameters:
   ///   - isRunning: whether the service answers.
-  ///   - ownPort: the port that its settings give it.
-  /// - Returns: nil when the service may listen there.
+  ///   - ownPort: the port in the service's settings.
+  /// - Returns: nil if the service can listen there.
   func objection(isRunning: Bool, ownPort: UInt16?) -> String? {
     guard let holder = PortHolder.of(address) else { return nil }
     let isOwn: Bool
@@ -79,7 +79,7 @@ struct ListenPlace: CustomStringConvertible {
     }
     guard !isOwn else { return nil }
     let who = holder.name.flatMap { name in holder.process.map { "\(name) (process \($0))" } } ?? "another program"
-    return "\(description) is taken by \(who)"
+    return "\(description) is already used by \(who)"
   }
 }
 

@@ -2,24 +2,27 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// Whether the address that phones open leads to this machine, as far as its numbers tell.
+/// Checks whether the public address belongs to this machine.
 enum LocalAddressCheck {
-  /// Addresses that this network alone has: where no interface of this machine has one, phones find nothing.
+  /// Private networks.
   ///
-  /// One of the internet may be a router's that hands on, and a name is looked up by phones and not here.
+  /// If no interface of this machine has such an address, phones cannot reach the service there.
+  ///
+  /// Public addresses are not checked, because a router may forward them, and host names are not, because phones
+  /// resolve them.
   private static let localNetworks = [
     "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10",
   ].compactMap { try? IPNetwork(parsing: $0) }
 
-  /// How many addresses are shown; more are no help.
+  /// The most addresses that the message lists.
   private static let mostShown = 6
 
-  /// What is wrong with an address.
+  /// The problem with a public address.
   ///
   /// - Parameters:
-  ///   - url: the address that phones are to open.
-  ///   - insisting: what to do when it is meant all the same.
-  /// - Returns: nil when nothing is wrong with it as far as its numbers tell.
+  ///   - url: the public address.
+  ///   - insisting: what to type if the address is correct nevertheless.
+  /// - Returns: nil if no problem was found.
   static func objection(to url: AbsoluteURL, insisting: String) -> CommandError? {
     guard case .address(let wanted) = url.host, !wanted.isLoopback,
       wanted.isUnspecified || localNetworks.contains(where: { $0.contains(wanted) })
@@ -31,8 +34,8 @@ enum LocalAddressCheck {
     }
     let list = shown.map(\.description).joined(separator: ", ")
     return .usage(
-      "\(url.host) is no address of this machine" + (shown.isEmpty ? "" : ", which has \(list)"),
-      hint: (shown.first.map { "write \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""); " } ?? "") + insisting)
+      "\(url.host) is not an address of this machine" + (shown.isEmpty ? "" : ", which has \(list)"),
+      hint: (shown.first.map { "use \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""); " } ?? "") + insisting)
   }
 }
 

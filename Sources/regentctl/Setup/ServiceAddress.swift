@@ -2,31 +2,31 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// How phones reach a service: what its settings file has to say for that.
+/// The public address of a service, and the settings that it needs.
 struct ServiceAddress {
-  /// Who ends TLS.
+  /// Where TLS ends.
   enum Encryption {
     case none
-    /// A proxy on this machine.
+    /// At a proxy on this machine.
     case proxy
     case certificate(file: String, key: String)
   }
 
   let publicURL: AbsoluteURL
   let encryption: Encryption
-  /// Another address to listen on than the one that follows from the rest.
+  /// The address to listen on, if it differs from the default for the public address.
   var listen: String?
-  /// The proxies that the settings trust already, when another value than the usual one is to stay.
+  /// The setting REGENT_TRUST_PROXY to keep, if it differs from the default.
   var trusted: String?
 
-  /// The settings with their values; none for those that must not be there.
+  /// The settings with their values; nil for a setting that must be removed.
   var settings: [(name: String, value: String?)] {
     var files: (certificate: String, key: String)?
     var proxies: String?
     switch encryption {
     case .none: break
     case .proxy:
-      // Every user of this machine can connect to a port of it, and to no socket that its file keeps from him.
+      // Every user of this machine can connect to a TCP port of it, but only some users to a Unix socket.
       proxies = trusted ?? ((listen ?? usualListen).hasPrefix("unix:") ? "unix" : "127.0.0.1/32 ::1/128")
     case .certificate(let file, let key): files = (file, key)
     }
@@ -37,7 +37,7 @@ struct ServiceAddress {
     ]
   }
 
-  /// What the service listens on with these settings.
+  /// The address that the service listens on with these settings.
   var listening: ListenPlace? { ListenPlace(listen ?? usualListen) }
 
   private var usualListen: String {

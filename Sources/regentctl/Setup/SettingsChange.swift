@@ -2,10 +2,10 @@ import CommandKit
 import RegentJSON
 import RegentPlatform
 
-/// The service's environment file, and how it is changed.
+/// The service's settings file, and changes to it.
 struct SettingsChange {
   private let report: SetupReport
-  /// Its path, and whether it is the one of the machine's own unit.
+  /// The path of the file.
   private let path: String
   private let isOfMachine: Bool
 
@@ -15,14 +15,14 @@ struct SettingsChange {
     isOfMachine = path == SetupVerb.settings.specification.defaultText
   }
 
-  /// What it says now; nil when it cannot be read.
+  /// The current content; nil if the file cannot be read.
   var text: EnvironmentFile? {
     (try? DurableFile.read(path, limit: 1 << 20, widest: nil)).map { EnvironmentFile($0) }
   }
 
-  /// Keeps others from setting the same service up meanwhile, and clears away what a kill left.
+  /// Locks the settings against another setup, and removes the temporary files of an interrupted one.
   ///
-  /// - Returns: nil where this user can change no settings anyway, or where there is no folder for them.
+  /// - Returns: nil if this user cannot change the settings, or if their folder does not exist.
   static func lock(_ path: String) throws(CommandError) -> SettingsLock? {
     do throws(FileError) {
       let lock = try SettingsLock(path)
@@ -36,7 +36,7 @@ struct SettingsChange {
     }
   }
 
-  /// Changes it and has the service read it; one that does not start with it gets the old one back.
+  /// Changes the file and restarts the service; restores the old file if the service does not start.
   func write(_ settings: [(name: String, value: String?)], isRunning: Bool) throws {
     let call = report.call
     let old: [UInt8]
@@ -45,7 +45,7 @@ struct SettingsChange {
     } catch {
       throw CommandError(
         "the settings in \(path) cannot be changed: \(error.description)",
-        hint: "as root type: regentctl setup, or start the service with: regentd serve "
+        hint: "run regentctl setup as root, or start the service with: regentd serve "
           + settings.compactMap { name, value in value.map { "\(Self.option(name)) '\($0)'" } }.joined(separator: " "))
     }
     var file = EnvironmentFile(old)
@@ -62,21 +62,21 @@ struct SettingsChange {
     guard isOfMachine, NightlyBackup.hasSystemd else {
       guard isRunning else {
         throw CommandError(
-          "the service does not run yet", hint: "start it with these settings; then type regentctl setup again")
+          "the service is not running", hint: "start it with these settings, then run regentctl setup again")
       }
-      call.console.note("restart the service with these settings; then type regentctl setup again")
+      call.console.note("restart the service with these settings, then run regentctl setup again")
       return
     }
     guard try ChildProgram.run("systemctl", ["restart", "regentd"]) != 0 else { return }
-    // Not what somebody wrote meanwhile.
+    // Restores it only if no other program has changed it meanwhile.
     try DurableFile.replace(old, of: path, whichSays: file.bytes)
     _ = try ChildProgram.run("systemctl", ["restart", "regentd"])
     throw CommandError(
-      "the service does not start with these settings; the old ones are back",
-      hint: "see why: journalctl -u regentd -n 20")
+      "the service does not start with these settings, so the old ones were restored",
+      hint: "find the reason: journalctl -u regentd -n 20")
   }
 
-  /// `REGENT_PUBLIC_URL` as it is typed.
+  /// The option that corresponds to a variable: `--public-url` for `REGENT_PUBLIC_URL`.
   private static func option(_ variable: String) -> String {
     "--" + variable.dropFirst("REGENT_".count).lowercased().replacing("_", with: "-")
   }

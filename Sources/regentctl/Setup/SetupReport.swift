@@ -1,22 +1,22 @@
 import CommandKit
 import RegentJSON
 
-/// What `regentctl setup` says: people read it line by line, programs as one document in the end.
+/// The output of `regentctl setup`: lines for people as it goes, or one JSON document at the end.
 final class SetupReport {
   let call: Invocation
   private var document: JSONObject = [:]
 
   init(_ call: Invocation) { self.call = call }
 
-  /// Says what became of one step.
+  /// Adds the result of one step.
   func add(_ step: String, _ result: JSONValue, lines: [String]) {
     document[step] = result
     if !call.wantsJSON { call.console.print(lines: lines) }
   }
 
-  /// Writes the document of the steps that were done.
+  /// Prints the JSON document of the completed steps.
   ///
-  /// When a later step fails, too: the secret of a key pair is shown once.
+  /// Also called after an error, because the secret of a key pair is shown only once.
   func end() {
     if call.wantsJSON { call.console.print(json: .object(document)) }
   }

@@ -5,26 +5,25 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// `regentctl setup`.
+/// The command `regentctl setup`.
 enum SetupVerb {
   static let command = verb(
-    "setup", "ask for what a new service needs, and put it there",
+    "setup", "configure a new service and its first records",
     details: """
-      Asks at a terminal for what no option says; elsewhere it takes the usual answers. What is there already stays: every \
-      step can be done again. Settings go into the service's environment file, of which the difference is shown, and the \
-      unit is restarted; that is root's to do. Where another program has the service's port, it says which one, and --listen \
-      or an answer leads the service elsewhere. With --announce on the service says on the local network where it is, so that \
-      regent setup finds it there; nobody says so by itself. Then come the first requestor, provider and account, a rule, a first \
-      backup, what doctor says, and a code for the first box, as regentctl requestor invite makes it. Without a terminal \
-      and without --invite a requestor that has no key pair gets one, which is shown this once. The end of the input at a \
-      question ends it there; two at once are refused.
+      Asks at the terminal for everything that no option gives; without a terminal it uses the defaults. It never \
+      changes records that exist, so you can run it again. Only one setup may run at a time; a second one exits with 1.
 
-      With --json the answer is one document: a member for each step that something was done in, and what doctor says.
+      First it writes the public address into the service's settings file, prints the difference and restarts the \
+      unit (needs root). If another program uses the port, it names that program and asks for another port. Then it \
+      adds a requestor, a provider, a rule and an account, makes a first backup, prints what doctor finds, and creates \
+      a code for the first box. In scripts, without --invite, it creates a key pair instead and prints it once.
+
+      The service is announced on the local network only if you ask; --announce off stops it. With --json the output \
+      is one document with a member for each step that changed something, and the member doctor.
       """,
     inputs: [
-      publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, requestorName, provider, providerName, account, allow,
-      invite,
-      announce, settings, backups,
+      publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, requestorName, provider,
+      providerName, account, allow, invite, announce, settings, backups,
     ],
     rules: [.atMostOne([proxy, certificate]), .together([certificate, certificateKey])],
     example: "setup --public-url https://tv.example.org --proxy --requestor acme --provider cable"
@@ -43,7 +42,7 @@ enum SetupVerb {
     if !isWell { throw QuietExit(.failed) }
   }
 
-  /// - Returns: whether doctor finds nothing bad.
+  /// - Returns: whether doctor found nothing bad.
   private static func perform(_ report: SetupReport, _ admin: AdminClient) async throws -> Bool {
     let call = report.call
     try await AddressStep(report, admin).perform()
@@ -56,7 +55,7 @@ enum SetupVerb {
     let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
     if box == .key { try await records.issueKey(to: requestor) }
     try await backUp(report, admin)
-    // Made before doctor looks and shown last: it is what somebody goes to the box with.
+    // Created before doctor runs and printed last, because the operator needs it at the box.
     let invitation = box == .code ? try await InvitationNoun.first(of: requestor, admin) : nil
     let findings = await UpkeepVerbs.findings(call, admin)
     report.add("doctor", .array(findings.map(\.json)), lines: findings.flatMap(UpkeepVerbs.lines))
@@ -67,7 +66,7 @@ enum SetupVerb {
     return !findings.contains { $0.status == .bad }
   }
 
-  /// Addresses with more make QR codes that no phone reads from a screen.
+  /// Longer addresses make QR codes that phones cannot read from a screen.
   static let longestAddress = 255
 
   private static let phoneAddress = ValueKind<AbsoluteURL>("URL", show: { $0.description }) {
@@ -77,45 +76,46 @@ enum SetupVerb {
     return url
   }
 
-  /// What is wrong with an address for phones that is one of the web.
+  /// The problem with a web address as the public address; nil if there is none.
   static func problem(of url: AbsoluteURL) -> ValueProblem? {
     guard url.description.utf8.count > longestAddress else { return nil }
-    return ValueProblem("is too long for a code on a screen", hint: "take one of at most \(longestAddress) bytes")
+    return ValueProblem(
+      "is too long for a QR code on a screen", hint: "use an address of at most \(longestAddress) bytes")
   }
 
   static let publicURL = Input.option(
     "public-url", phoneAddress, "the address that phones open")
   static let proxy = Input.flag(
-    "proxy", "a proxy on this machine ends TLS: see the examples for nginx, haproxy and Caddy")
+    "proxy", "a proxy on this machine has the certificate (nginx, haproxy, Caddy)")
   static let certificate = Input.option(
-    "certificate", ValueKind<String>.file, "the service ends TLS itself, with this chain")
+    "certificate", ValueKind<String>.file, "a file with the certificate chain, if the service itself uses TLS")
   static let certificateKey = Input.option(
-    "certificate-key", ValueKind<String>.file, "and this key")
+    "certificate-key", ValueKind<String>.file, "a file with the private key of --certificate")
   static let listen = Input.option(
-    "listen", ListenPlace.kind, "what the service listens on, if not what follows from the rest")
+    "listen", ListenPlace.kind, "the address and port to listen on (default: what --public-url requires)")
   static let elsewhere = Input.flag(
-    "elsewhere", "the public address is another machine's, which passes on to this one")
+    "elsewhere", "the public address is another machine's, which forwards to this one")
   private static let requestor = Input.option(
-    "requestor", identifier("ID", Names.Requestor.self), "whose app runs on the boxes; tv when nobody says")
+    "requestor", identifier("ID", Names.Requestor.self), "the id of the first requestor (default: tv)")
   private static let provider = Input.option(
-    "provider", identifier("ID", Names.Provider.self), "whom viewers sign in with; home when nobody says")
+    "provider", identifier("ID", Names.Provider.self), "the id of the first provider (default: home)")
   private static let requestorName = Input.option(
     "requestor-name", .text("NAME"), "the requestor's name on phones and screens (default: its id)")
   private static let providerName = Input.option(
     "provider-name", .text("NAME"), "the provider's name on phones (default: its id)")
   private static let account = Input.option(
     "account", identifier("NAME", Names.Account.self),
-    "the first viewer; the password comes from the terminal or from standard input")
+    "the first viewer's account; the password is asked for, or read from standard input")
   private static let allow = Input.option(
-    "allow", ValueKind<String>.text("PATTERN"), "what may be watched; everything when nobody says")
-  private static let invite = Input.flag("invite", "make a code for the first box, and no key pair to write down")
+    "allow", ValueKind<String>.text("PATTERN"), "the titles that all viewers may watch (default: *)")
+  private static let invite = Input.flag("invite", "create a code for the first box instead of a key pair")
   private static let announce = Input.option(
     "announce", ValueKind<Bool>.onOff,
-    "whether the service says on the local network where it is; off until somebody says on")
+    "whether to announce the service on the local network (default: off)")
   static let settings = Input.option(
-    "settings", .file, default: "/etc/regent/regentd.env", "the service's environment file")
+    "settings", .file, default: "/etc/regent/regentd.env", "the service's settings file")
   private static let backups = Input.option(
-    "backups", .folder, default: BackupFolder.usual, "where the first backup goes")
+    "backups", .folder, default: BackupFolder.usual, "the folder for the first backup")
 
   private static func backUp(_ report: SetupReport, _ admin: AdminClient) async throws {
     let call = report.call
@@ -125,7 +125,7 @@ enum SetupVerb {
       let copy = try await UpkeepVerbs.copy(into: BackupFolder(call[backups]).nextPath, call, admin)
       report.add("backup", .string(copy.path), lines: ["backup: \(copy.path)"])
     } catch let error as FileError {
-      call.console.note("no backup in \(call[backups]): \(error.description); give --backups FOLDER")
+      call.console.note("warning: no backup was made in \(call[backups]): \(error.description); add --backups FOLDER")
     }
   }
 }

@@ -87,7 +87,7 @@ def main():
         for number in range(10):
             control("requestor", "set", "cinema", "--name", f"name {number}")
         assert json.loads(control("requestor", "show", "cinema", "--json"))["name"] == "name 9"
-        assert "a pooler stands between this service and the server" in control("doctor")
+        assert "there is a connection pooler between this service and the server" in control("doctor")
         assert service.stop() == 0
         print("ok the service refuses a pooler in transaction mode and works with one in session mode")
     finally:

@@ -23,12 +23,12 @@ def parse(text):
     letters = re.sub("[ \t\u2013\u2014-]", "", typed).upper().translate(str.maketrans("OIL", "011"))
     if len(letters) != 16 or any(letter not in _ALPHABET for letter in letters):
         raise RegentError(
-            "enrolment-code", "that is no enrolment code",
+            "enrolment-code", "this is not an enrolment code",
             "write ADDRESS#CODE as regentctl requestor invite shows it", 2)
     if not mark:
         return None, letters
     if not re.match(r"https?://[A-Za-z0-9.\-_\[\]:]+(/[A-Za-z0-9._~/\-]*)?$", address):
-        raise RegentError("address", "what stands before the # is no address", "write it as https://tv.example.org#CODE", 2)
+        raise RegentError("address", "the text before # is not a web address", "use the form https://tv.example.org#CODE", 2)
     return address.rstrip("/"), letters
 
 

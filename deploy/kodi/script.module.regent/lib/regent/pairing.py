@@ -111,7 +111,7 @@ class _Pairing:
             place = urllib.parse.urlsplit(address)
             if len(address) > 512 or not re.match(r"[!-~]+$", address) or place.hostname not in hosts or place.scheme not in (
                     ("https",) if self.caller.line.scheme == "https" else ("http", "https")):
-                raise RegentError("foreign-address", "the service named an address that is not its own; it is not shown", None, 1)
+                raise RegentError("foreign-address", "the service named an address on another host, which is not shown", None, 1)
         left = record["expires"] / 1000 - self.caller.line.clock.now()
         # A remaining time below a second or above ten hours means that the device's clock is wrong. Then half an hour is
         # assumed; the service reports when the code has expired.

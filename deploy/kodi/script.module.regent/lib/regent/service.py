@@ -34,7 +34,7 @@ class Service:
         address, letters = enrolment.parse(text)
         address = address or (known or {}).get("service")
         if not address:
-            raise RegentError("address", "the code has no address before it", "write it as https://tv.example.org#CODE", 2)
+            raise RegentError("address", "the code has no address before it", "use the form https://tv.example.org#CODE", 2)
         identity, key = bytes.fromhex(self._identity()["enrolment"]), enrolment.Key(letters)
         mark = key.box(identity).hex()
         if known and known.get("code") == mark and known["service"] == address:
@@ -237,8 +237,8 @@ def _means_not_signed_in(answer):
 def _refusal(line, answer):
     if answer.status == 403:
         return RegentError(
-            "enrolment-code", "the service does not take this code",
+            "enrolment-code", "this code is wrong, used or expired",
             "codes end after an hour and work once: ask for a new one with regentctl requestor invite", 1)
     if answer.status == 429:
-        return RegentError("busy", "too many wrong codes came from here", "wait ten minutes, then enter a new code", 6)
+        return RegentError("busy", "too many wrong codes from this address", "wait ten minutes, then enter a new code", 6)
     return line.failure(answer)

@@ -178,7 +178,7 @@ class Line:
             return Failure(
                 "not-trusted", "the service does not accept this device's credentials", "enrol this device with a new code", 1, status)
         if status == 429 or status == 503 and retry is not None:
-            return Failure("busy", "the service is busy", f"it asks to wait {retry or 1} s", 6, status, details, retry, self.host)
+            return Failure("busy", "the service is busy", f"try again in {retry or 1} s", 6, status, details, retry, self.host)
         message = document.get("message") if is_ours else None
         return Failure(
             "service", f"the service answers {status}" + (f": {message}" if message else ""), None, 1, status, details, retry, self.host)
