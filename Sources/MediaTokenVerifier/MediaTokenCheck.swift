@@ -9,10 +9,23 @@ public struct MediaTokenCheck: Hashable, Sendable {
   public let verdict: MediaTokenVerdict
   /// The contents of the token, or `nil` if its signature is not valid.
   public let contents: MediaTokenContents?
+  /// How far the token is dated after the verifier's clock, if it is refused for that; otherwise `nil`.
+  ///
+  /// Then the clocks of the service and of the verifier differ by about this much.
+  public let ahead: Duration?
 
-  init(_ verdict: MediaTokenVerdict, _ contents: MediaTokenContents? = nil) {
+  init(_ verdict: MediaTokenVerdict, _ contents: MediaTokenContents? = nil, ahead: Duration? = nil) {
     self.verdict = verdict
     self.contents = contents
+    self.ahead = ahead
+  }
+
+  /// The verdict's name, for logs; with the reason if the clocks differ.
+  ///
+  /// For example `TOKEN_EXPIRED: dated 40 s in the future: the clocks differ`.
+  public var explanation: String {
+    guard let ahead else { return verdict.name }
+    return "\(verdict.name): dated \(ahead.components.seconds) s in the future: the clocks differ"
   }
 }
 

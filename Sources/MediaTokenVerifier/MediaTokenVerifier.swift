@@ -117,9 +117,10 @@ public final class MediaTokenVerifier: Sendable {
     let contents = MediaTokenContents(received.token)
     let now = now ?? Instant(milliseconds: wallClock())
     // A token that was issued in the future is refused too, even if its signature is valid.
-    guard now < contents.expires + skew, contents.timeIssued <= now + skew else {
-      return MediaTokenCheck(.expired, contents)
+    guard contents.timeIssued <= now + skew else {
+      return MediaTokenCheck(.expired, contents, ahead: contents.timeIssued.since(now))
     }
+    guard now < contents.expires + skew else { return MediaTokenCheck(.expired, contents) }
     if let requestor, requestor.isEmpty || !requestor.utf8.elementsEqual(contents.requestorID.utf8) {
       return MediaTokenCheck(.invalidRequestor, contents)
     }

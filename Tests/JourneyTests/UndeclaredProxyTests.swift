@@ -54,6 +54,14 @@ import Testing
     #expect(try await !said())
   }
 
+  @Test(arguments: ["http://192.168.1.2:8787", "http://tv.example.org"])
+  func `doctor warns of a service without TLS, at home, too`(address: String) async throws {
+    let service = try await TestService(options: { $0.publicURL = address })
+    let findings = try await AdminSocket(service.core).send("GET", "/v1/doctor").text.split(separator: "{")
+    let encryption = try #require(findings.first { $0.contains(#""check":"encryption""#) })
+    #expect(encryption.contains(#""status":"warning""#) && encryption.contains("no TLS"), "\(encryption)")
+  }
+
   @Test func `cookies are named after the port and the path of the service`() {
     func name(_ url: String) -> String { BrowserCookies(publicURL: url).name(.session) }
     #expect(name("https://tv.example.org") == "__Host-regent-session")

@@ -46,6 +46,19 @@ struct MediaTokenVerifierTests {
     #expect(mint.verifier().verifyNow(try mint.token(), requestor: "SPORT", at: now).verdict == verdict)
   }
 
+  @Test func `a token that is dated in the future is explained by clocks that differ`() throws {
+    let token = try mint.token()
+    func check(_ offset: Int64) -> MediaTokenCheck {
+      mint.verifier().verifyNow(
+        token, requestor: "SPORT", at: Instant(milliseconds: mint.now.milliseconds + offset))
+    }
+    #expect(check(-40_000).ahead == .seconds(40))
+    #expect(check(-40_000).explanation == "TOKEN_EXPIRED: dated 40 s in the future: the clocks differ")
+    #expect(check(86_400_000).ahead == nil)
+    #expect(check(86_400_000).explanation == "TOKEN_EXPIRED")
+    #expect(check(0).explanation == "VALID_TOKEN")
+  }
+
   @Test(arguments: [
     "channel-2", "", "channel-1 ", "CHANNEL-1", "channel\u{2011}1", "channel-1\0",
   ])

@@ -38,11 +38,11 @@ struct Mint: Sendable {
     return token.serialized(signature: try (other ?? key).sign(token.element))
   }
 
-  /// A token that is valid at the system clock's time.
-  func freshToken() throws -> String {
+  /// A token that is valid at the system clock's time, or that a service issued whose clock is ahead.
+  func freshToken(ahead: Int64 = 0) throws -> String {
     let token = MediaToken(
       sessionGUID: "guid-1", requestor: "SPORT", resource: "channel-1", lifetime: MediaToken.usualLifetime,
-      issued: Instant(milliseconds: Clocks.wallMilliseconds()), provider: "CABLE", proxiedProvider: nil,
+      issued: Instant(milliseconds: Clocks.wallMilliseconds() + ahead), provider: "CABLE", proxiedProvider: nil,
       keyID: "key-1")
     return token.serialized(signature: try key.sign(token.element))
   }

@@ -123,6 +123,9 @@ struct OtherProgramsTests {
       // This token was issued years ago.
       #expect(try said("token", "SPORT", "channel-1") == ("expired\n", ""))
       #expect(try said("fresh", "SPORT", "channel-1") == ("valid\n", ""))
+      try writeFile("\(folder)/ahead", Array((try mint.freshToken(ahead: 3_600_000) + "\n").utf8))
+      let ahead = try said("ahead", "SPORT", "channel-1").0
+      #expect(ahead.hasSuffix(" s in the future: the clocks differ\n"), "\(ahead)")
       for requestor in ["NEWS", "", "SPOR", "sport", "%53PORT"] {
         #expect(try said("fresh", requestor, "channel-1") == ("invalid requestor\n", ""))
       }

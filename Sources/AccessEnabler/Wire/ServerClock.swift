@@ -39,7 +39,10 @@ final class ServerClock: Sendable {
     self.uptime = uptime
   }
 
-  /// The time of the services, with which expiries are compared.
+  /// This device's own clock, in seconds since 1970, right or wrong.
+  var wallSeconds: Int64 { wall() / 1_000 }
+
+  /// The time with which expiries are compared.
   var now: Instant { Instant(milliseconds: state.withLock { time($0.main) }) }
 
   /// The time with which a request to this service is signed.

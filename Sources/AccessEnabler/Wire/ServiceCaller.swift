@@ -116,8 +116,10 @@ final class ServiceCaller: Sendable {
     let deviceInfo = DeviceFacts.headerValue(device, options)
     wire.headers.append((HeaderName(literal: "X-Device-Info"), deviceInfo))
     let known = identity.withLock { $0 }
-    if case .configuration = call.operation, let signed = known.signedRequestorID {
-      wire.query.append((Field.signedRequestorID, signed))
+    if case .configuration = call.operation {
+      if let signed = known.signedRequestorID { wire.query.append((Field.signedRequestorID, signed)) }
+      // The service's doctor compares its own clock with this one.
+      wire.headers.append((.date, HTTPDate.text(epochSeconds: clock.wallSeconds)))
     }
     do throws(ServiceFailure) {
       let response = try await authorizedResponse(

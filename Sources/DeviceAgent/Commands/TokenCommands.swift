@@ -63,19 +63,17 @@ extension AuthorizeCommand {
     _ grant: MediaGrant, _ settings: AgentSettings
   ) async throws(CommandError) -> MediaTokenContents {
     let requestor = try settings.neededRequestor()
-    var verdict = MediaTokenVerdict.unknown
+    var refusal: MediaTokenCheck?
     for service in try settings.neededServices() {
       let base = service.description.trimmingSlashes
       let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet, authorities: settings.authorities))
       let checked = await verifier.verify(grant.token, requestor: requestor, resource: grant.resource)
       if checked.verdict == .valid, let contents = checked.contents { return contents }
-      verdict = checked.verdict
+      refusal = checked
     }
     throw CommandError(
-      verdict == .expired
-        ? "the media token is expired, or dated in the future: \(verdict.name)"
-        : "the media token is not valid: \(verdict.name)",
-      hint: verdict == .expired
+      "the media token is not valid: \(refusal?.explanation ?? MediaTokenVerdict.unknown.name)",
+      hint: refusal?.verdict == .expired
         ? "the clocks of this box and of the service probably differ: run regent doctor"
         : "check the address of every --service",
       code: "invalid-token")

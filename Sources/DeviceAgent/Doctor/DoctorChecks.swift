@@ -10,8 +10,10 @@ struct DoctorChecks: Sendable {
   private let call: Invocation
   private let context: AgentContext
 
-  /// The largest clock difference at which the service accepts signed requests, in milliseconds.
-  private static let clockTolerance: Int64 = 300_000
+  /// The clock difference to the service from which doctor reports it, in milliseconds.
+  ///
+  /// Stream servers accept media tokens up to 30 s off, so the operator should hear of a difference before that.
+  private static let clockTolerance: Int64 = 10_000
   /// How long to wait for the service's response, in seconds.
   private static let patience = 10
 
@@ -44,6 +46,7 @@ struct DoctorChecks: Sendable {
       findings += Self.proxy(service, settings.proxy).map { [$0] } ?? []
       findings += await reach(service, settings)
     }
+    if let timeServer = Self.timeServer(TimeSynchronization.isActive) { findings.append(timeServer) }
     findings.append(daemon)
     findings += settings.allowRules.map(Self.permissions)
     if case .found(let found) = search { findings += await AccountFindings.of(found, now: Clocks.wallMilliseconds()) }
@@ -186,8 +189,9 @@ struct DoctorChecks: Sendable {
   }
 
   private func clock(_ serverDate: Int64) -> Finding {
-    let off = Clocks.wallMilliseconds() - serverDate
-    guard off.magnitude > Self.clockTolerance.magnitude else {
+    // `Date` has whole seconds; half a second later is the best estimate.
+    let off = Clocks.wallMilliseconds() - serverDate - 500
+    guard off.magnitude >= Self.clockTolerance.magnitude else {
       return Finding(subject: "clock", verdict: .good, sentence: "same time as the service")
     }
     // A wrong clock is only a note: signed requests use the service's time. Certificate checks and other programs use
@@ -196,6 +200,14 @@ struct DoctorChecks: Sendable {
       subject: "clock", verdict: .note,
       sentence: "this box's clock is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",
       hint: "set the clock: timedatectl set-ntp true")
+  }
+
+  /// The finding when the box's clock follows no time server; nil if it does, or if there is no systemd to ask.
+  static func timeServer(_ isActive: Bool?) -> Finding? {
+    guard isActive == false else { return nil }
+    return Finding(
+      subject: "time server", verdict: .note, sentence: "this box's clock follows no time server",
+      hint: "run timedatectl set-ntp true, and see timedatectl timesync-status")
   }
 
   private func daemon(_ settings: AgentSettings) async -> (DaemonSearch, Finding) {

@@ -45,12 +45,13 @@ extension AdminCall {
       ]
     }
     guard core.options.isPlainHTTP else { return [] }
-    if let host = (try? AbsoluteURL(parsing: url))?.host, host.isInsideAHome {
-      return [Finding("encryption", .good, "no TLS: any device on this network can read passwords")]
-    }
+    let isAtHome = (try? AbsoluteURL(parsing: url))?.host.isInsideAHome == true
     return [
       Finding(
-        "encryption", .warning, "\(url) has no TLS: passwords cross the network unencrypted",
+        "encryption", .warning,
+        isAtHome
+          ? "no TLS: any device on this network can read passwords"
+          : "\(url) has no TLS: passwords cross the network unencrypted",
         fix: isOneOfSeveral
           ? "add a certificate at the load balancer, and start every node with --public-url https://NAME"
           : "run sudo regentctl setup --public-url https://NAME with --proxy or --certificate")
@@ -100,28 +101,6 @@ extension AdminCall {
 
   /// The age in days from which a backup is reported as old.
   private static let oldBackup: Int64 = 7
-
-  private func clockFindings() -> [Finding] {
-    switch core.clockTrouble {
-    case nil: []
-    case .ahead(let ahead, let left):
-      [
-        Finding(
-          "clock", .bad,
-          "the machine's clock jumped ahead by \(ahead.inWords): nothing expires until it has been steady for"
-            + " \(left.inWords) more",
-          fix: "check the clock: timedatectl; set it if it is wrong, and do nothing if it is right")
-      ]
-    case .setBack(let left):
-      [
-        Finding(
-          "clock", .bad,
-          "the machine's clock was set back: the service refuses signed calls for \(left.inWords), because it cannot"
-            + " tell new calls from replayed ones",
-          fix: "check the clock: timedatectl; set it if it is wrong, and wait if it is right")
-      ]
-    }
-  }
 
   private func codeFindings() async throws(AdminError) -> [Finding] {
     let (pending, most) = (try await liveCodes(), core.options.limits.liveCodes)
@@ -252,7 +231,7 @@ extension HostName {
 
 extension Duration {
   /// The duration in words, rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
-  fileprivate var inWords: String {
+  var inWords: String {
     let seconds = components.seconds
     return switch seconds {
     case 172_800...: "\(seconds / 86_400) days"

@@ -6,10 +6,12 @@ internal import RegentPairingWire
 /// The endpoint that lists the providers an app may offer.
 package struct ConfigurationRoutes: Sendable {
   private let endpoints: V1Endpoints
+  private let core: ServiceCore
 
   private let signature: RequestorSignature
 
   package init(_ core: ServiceCore) {
+    self.core = core
     endpoints = V1Endpoints(core)
     signature = RequestorSignature(core.missingCertificates)
   }
@@ -17,6 +19,7 @@ package struct ConfigurationRoutes: Sendable {
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/config/{requestor}") { call throws(CallError) in
       try signature.check(call)
+      if let device = call.deviceIfNamed { core.boxClocks.note(call.request, of: device.hash, at: core.clock.uptime) }
       let information = try call.deviceInformation()
       let choices = call.provisioned.choices[call.requestor.id] ?? []
       return .reply(

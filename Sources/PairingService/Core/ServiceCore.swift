@@ -41,6 +41,8 @@ package final class ServiceCore: Sendable {
   package let limits: RequestLimits
   /// The last proxy whose requests reached the service although the settings do not name it.
   package let undeclaredProxy = UndeclaredProxy()
+  /// The clocks of boxes, as their requests report them.
+  package let boxClocks = BoxClocks()
   /// Why the next start of this service would fail, for example because the master key file is missing; nil when no
   /// reason is known.
   package let nextStartProblem = Locked<String?>(nil)

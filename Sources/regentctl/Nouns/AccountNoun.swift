@@ -26,6 +26,7 @@ enum AccountNoun {
         if let password { noteShortness(of: password, call) }
         call.show(saved, "account \(call[provider])/\(call[newName])")
       },
+      AccountImport.command,
       verb(
         "set", "change an account",
         details: """
@@ -214,7 +215,7 @@ enum AccountNoun {
   /// Warns about a short password.
   ///
   /// Operators may set one; the limit applies to viewers who choose their own.
-  private static func noteShortness(of password: String, _ call: Invocation) {
+  static func noteShortness(of password: String, _ call: Invocation) {
     guard password.unicodeScalars.count < PasswordRule.least else { return }
     call.console.note(
       "warning: the password is set, but short; viewers who change it themselves need at least "

@@ -104,6 +104,11 @@ enum ProvisioningVerbs {
       if let lines = JSONLines(bytes) {
         return try ProvisioningFile(lines: { try lines.next() }, shape: { $0 as any Error })
       }
+      if CSVTable.isLikely(bytes) {
+        throw CommandError(
+          "\(title(of: path)) is CSV, not JSON",
+          hint: "import accounts with: regentctl account import PROVIDER \(shellQuoted(path))")
+      }
       let value = try JSONValue(reading: bytes, limits: JSONLimits(bytes: 64 << 20))
       guard value.object != nil else {
         throw CommandError(
@@ -124,7 +129,7 @@ enum ProvisioningVerbs {
 private func title(of path: String) -> String { path == "-" ? "standard input" : path }
 
 /// Reads a whole file, link or pipe; `-` is standard input.
-private func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
+func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   let file: FileDescriptor
   do throws(SystemError) {
     file =

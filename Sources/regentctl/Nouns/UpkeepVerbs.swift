@@ -96,7 +96,7 @@ enum UpkeepVerbs {
     do throws(AdminError) {
       let service = try await admin.service()
       return [versions(service)] + (try await admin.doctor()) + NightlyBackup.findings(call)
-        + Announcing.findings(call)
+        + Announcing.findings(call) + MachineClock.findings()
     } catch {
       return [Finding("service", .bad, error.message, fix: error.hint)]
     }

@@ -14,7 +14,8 @@ struct FirstRecords {
     self.admin = admin
   }
 
-  func addRequestor(_ given: RequestorID?) async throws -> RequestorID {
+  /// Asks for the name that viewers read if `name` is nil.
+  func addRequestor(_ given: RequestorID?, called name: String?) async throws -> RequestorID {
     let present = try await admin.requestors().map(\.id)
     let id =
       try given
@@ -23,12 +24,18 @@ struct FirstRecords {
       }
     guard !present.contains(id) else { return id }
     var patch = Patch<Requestor>()
-    patch.set(.name, .string(id.text))
+    patch.set(
+      .name,
+      .string(
+        try name
+          ?? displayName(
+            "name of the requestor on phones and screens, such as My TV", usual: id.text, "--requestor-name")))
     show("requestor", try await admin.add(id, patch), "requestor \(id)")
     return id
   }
 
-  func addProvider(_ given: ProviderID?, for requestor: RequestorID) async throws -> ProviderID {
+  /// Asks for the name that viewers read if `name` is nil.
+  func addProvider(_ given: ProviderID?, called name: String?, for requestor: RequestorID) async throws -> ProviderID {
     let present = try await admin.providers().map(\.id)
     let id =
       try given
@@ -40,7 +47,13 @@ struct FirstRecords {
       }
     if !present.contains(id) {
       var patch = Patch<Provider>()
-      patch.set(.name, .string(id.text))
+      patch.set(
+        .name,
+        .string(
+          try name
+            ?? displayName(
+              "name of the provider on phones (\"Sign in with …\"), such as Hotel Adler", usual: id.text,
+              "--provider-name")))
       patch.set(.kind, .string(Provider.KindName.local.rawValue))
       show("provider", try await admin.add(id, patch), "provider \(id)")
     }
@@ -55,13 +68,29 @@ struct FirstRecords {
   func addRule(_ given: String?, at provider: ProviderID) async throws {
     let isAllowed = try await admin.entitlements(of: provider).contains { $0.effect == .allow }
     guard given != nil || !isAllowed else { return }
-    guard let pattern = ResourcePattern(given ?? "*") else {
-      throw CommandError.usage(
-        "--allow is not a pattern", hint: "use 1 to \(ResourcePattern.longest) bytes; * matches any text")
-    }
+    let pattern = try given.map(Self.pattern) ?? askPattern()
     let saved = try await admin.add(
       EntitlementRequest(provider: provider, scope: .everybody, pattern: pattern, effect: .allow))
     show("rule", saved, "rule \(saved.record.id)")
+  }
+
+  /// Asks before every viewer gets every title.
+  private func askPattern() throws(CommandError) -> ResourcePattern {
+    guard call.canAsk else {
+      call.console.note("every viewer may watch every title (*); add --allow PATTERN to grant less")
+      return try Self.pattern("*")
+    }
+    return try Prompt.answer(
+      "titles that every viewer may watch: * for all, or a pattern such as news-*", usual: "*", orGive: "--allow", call
+    ) { text throws(CommandError) in try Self.pattern(text) }
+  }
+
+  private static func pattern(_ text: String) throws(CommandError) -> ResourcePattern {
+    guard let pattern = ResourcePattern(text) else {
+      throw CommandError.usage(
+        "--allow is not a pattern", hint: "use 1 to \(ResourcePattern.longest) bytes; * matches any text")
+    }
+    return pattern
   }
 
   func addAccount(_ given: AccountName?, at provider: ProviderID) async throws {
@@ -71,15 +100,33 @@ struct FirstRecords {
       try given
       ?? ask("account: the name that the first viewer signs in with", usual: nil, "--account") { AccountName($0) }
     guard !present.contains(name) else { return }
-    let bytes = try Prompt.password("password of \(name)", twice: true)
-    guard let password = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError.usage(
-        "the password is not valid UTF-8", hint: "set the terminal to UTF-8, then run the command again")
-    }
+    let password = try newPassword(of: name)
     show(
       "account", try await admin.add(provider, name, Patch<Account>(), password: password),
       "account \(provider)/\(name)")
+    AccountNoun.noteShortness(of: password, call)
   }
+
+  /// Asks again for a password that an attacker would try first.
+  private func newPassword(of name: AccountName) throws -> String {
+    var left = Self.passwordTries
+    while true {
+      let bytes = try Prompt.password("password of \(name)", twice: true)
+      guard let password = String(validating: bytes, as: UTF8.self) else {
+        throw CommandError.usage(
+          "the password is not valid UTF-8", hint: "set the terminal to UTF-8, then run the command again")
+      }
+      guard PasswordRule.isTrivial(password, for: name) else { return password }
+      left -= 1
+      let refusal = CommandError.usage(
+        "the password is too easy to guess",
+        hint: "use at least \(PasswordRule.shortest) characters, and neither the account's name nor a common word")
+      guard call.canAsk, left > 0 else { throw refusal }
+      call.console.note("\(refusal.message); \(refusal.hint ?? "")")
+    }
+  }
+
+  private static let passwordTries = 3
 
   func issueKey(to requestor: RequestorID) async throws {
     let key = try await admin.issueKey(to: requestor)
@@ -91,6 +138,10 @@ struct FirstRecords {
     report.add(step, saved.json, lines: ["\(what) \(saved.outcome.rawValue)"])
   }
 
+  private func displayName(_ question: String, usual: String, _ option: String) throws(CommandError) -> String {
+    try Prompt.line(question, usual: usual, orGive: option, call)
+  }
+
   private func ask<Name>(
     _ question: String, usual: String?, _ option: String, _ name: (String) -> Name?
   ) throws(CommandError) -> Name {
@@ -98,7 +149,10 @@ struct FirstRecords {
       guard let name = name(text) else {
         throw CommandError.usage(
           "\(text) is not a valid name",
-          hint: "use 1 to 128 letters, digits, dots, dashes or underscores, without spaces")
+          hint: text.contains(" ")
+            ? "an id has no spaces, for example \(text.split(separator: " ").joined(separator: "-")); "
+              + "the name that viewers read may have spaces, and setup asks for it"
+            : "use 1 to 128 letters, digits, dots, dashes or underscores, without spaces")
       }
       return name
     }

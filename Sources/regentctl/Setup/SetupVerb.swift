@@ -26,8 +26,8 @@ enum SetupVerb {
       --json it prints one object: a member for each step that changed something, and "doctor" with the findings.
       """,
     inputs: [
-      publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, provider, account, allow, invite,
-      announce, settings, backups,
+      publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, requestorName, provider,
+      providerName, account, allow, invite, announce, settings, backups,
     ],
     rules: [.atMostOne([proxy, certificate]), .together([certificate, certificateKey])],
     example: "setup --public-url https://tv.example.org --proxy --requestor acme --provider cable"
@@ -54,8 +54,8 @@ enum SetupVerb {
     try await AddressStep(report, admin).perform()
     if let isOn = call[announce] { try await Announcing.set(isOn, report, admin) }
     let records = FirstRecords(report, admin)
-    let requestor = try await records.addRequestor(call[requestor])
-    let provider = try await records.addProvider(call[provider], for: requestor)
+    let requestor = try await records.addRequestor(call[requestor], called: call[requestorName])
+    let provider = try await records.addProvider(call[provider], called: call[providerName], for: requestor)
     try await records.addRule(call[allow], at: provider)
     try await records.addAccount(call[account], at: provider)
     let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
@@ -109,6 +109,10 @@ enum SetupVerb {
     "requestor", identifier("ID", Names.Requestor.self), "the id of the first requestor (default: tv)")
   private static let provider = Input.option(
     "provider", identifier("ID", Names.Provider.self), "the id of the first provider (default: home)")
+  private static let requestorName = Input.option(
+    "requestor-name", .text("NAME"), "the requestor's name on phones and screens (default: its id)")
+  private static let providerName = Input.option(
+    "provider-name", .text("NAME"), "the provider's name on phones (default: its id)")
   private static let account = Input.option(
     "account", identifier("NAME", Names.Account.self),
     "the name of the first viewer's account; setup asks for its password, or reads it from standard input "
