@@ -240,6 +240,6 @@ private final class StillLink: PairLink {
   func requestCode(provider: String?) { state.withLock { $0.codes += 1 } }
   func withdraw() async {
     state.withLock { $0.isWithdrawn = true }
-    try? await eventually("the withdrawal to go on") { holdsWithdrawal.withLock { !$0 } }
+    _ = try? await eventually("the withdrawal to go on") { holdsWithdrawal.withLock { !$0 } }
   }
 }
