@@ -57,7 +57,7 @@ struct CommentTests {
 
   // How often these words occur in each area. Lower a number when its area has fewer, and never raise one.
   private static let mostIndefinite = [
-    "Sources": 1_168, "Tests": 742, "docs": 31, "deploy": 14, "web": 12, "README.md": 0,
+    "Sources": 39, "Tests": 215, "docs": 5, "deploy": 3, "web": 7, "README.md": 0,
   ]
 
   @Test(arguments: mostIndefinite.keys.sorted())

@@ -142,7 +142,9 @@ import Testing
     #expect(
       await library(
         "open --port 1", environment: ["LIBRARY_CERTIFICATE": "a\u{fffd}.pem", "LIBRARY_KEY": "k"])
-        == Answer(errors: "library: LIBRARY_CERTIFICATE is not valid UTF-8\n", code: 2))
+        == Answer(
+          errors: "library: LIBRARY_CERTIFICATE is not valid UTF-8\n"
+            + "  hint: type it in a terminal that is set to UTF-8\n", code: 2))
   }
 
   @Test func `a program's rules between options apply to every command`() async {

@@ -105,7 +105,7 @@ import Testing
       #expect(stranger.status == 1)
       #expect(stranger.errorText.contains("as user nobody; this user may not write there"))
       #expect(
-        stranger.errorText.contains("run sudo regent pair --socket \(folder)/theirs/s, or"))
+        stranger.errorText.contains("run sudo regent pair --socket \(folder)/theirs/s; or"))
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }

@@ -79,6 +79,7 @@ enum AccountFindings {
       subject: "apps", verdict: .note,
       sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for "
         + "\(isOneWord ? requestor : "an invalid requestor"), but is not an app in agent.conf",
-      hint: "if it should be one, add to /etc/regent/agent.conf: app = NAME user:\(name) requestor:\(requestor)")
+      hint: "if it should be one, add to /etc/regent/agent.conf: app = NAME user:\(name) "
+        + "requestor:\(isOneWord ? requestor : "ID")")
   }
 }
