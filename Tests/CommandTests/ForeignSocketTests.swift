@@ -5,7 +5,7 @@ import Testing
 /// A socket of another user in the place where regentctl looks.
 @Suite struct `An admin socket of another user` {
   @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
-  func `root's regentctl sends nothing to it unless its path was given`() throws {
+  func `a command of root sends nothing to another user's admin socket unless its path was given`() throws {
     try withService { service in
       let shell = Operator(folder: service.folder)
       try shell.get("regentctl requestor add acme")
