@@ -99,6 +99,11 @@ class Phone:
     def heading(self):
         return next((h.text for h in self.driver.find_elements(By.CSS_SELECTOR, "h1") if h.is_displayed()), None)
 
+    def focused(self, element_id):
+        """Waits for the focus: a browser sets it when it draws the page, and on a busy machine that is after the page has come."""
+        WebDriverWait(self.driver, 10).until(
+            lambda driver: driver.switch_to.active_element.get_attribute("id") == element_id, f"no focus on {element_id}")
+
     def expect(self, what, found, wanted):
         if found != wanted:
             raise Failure(f"{what}: {found!r} instead of {wanted!r}, on {self.driver.current_url}")

@@ -109,7 +109,7 @@ def wrong_code(phone):
         field = phone.one("#code")
         phone.expect("aria-invalid", field.get_attribute("aria-invalid"), "true")
         phone.expect("described by", "code-problem" in field.get_attribute("aria-describedby"), True)
-        phone.expect("focus", phone.driver.switch_to.active_element.get_attribute("id"), "code")
+        phone.focused("code")
     phone.scan("BCDFGHJK")
     phone.at("notice.unknown-code.title")
 

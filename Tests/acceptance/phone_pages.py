@@ -118,7 +118,7 @@ def keyboard(phone):
     phone.at("enter.title")
     reach(".skip")
     press(Keys.ENTER)
-    phone.expect("the focus", phone.driver.switch_to.active_element.get_attribute("id"), "main")
+    phone.focused("main")
     reach("#code")
     press(code)
     follow(Keys.ENTER)
@@ -132,8 +132,7 @@ def keyboard(phone):
     press("wrong")
     follow(Keys.ENTER)
     # After an error the focus is on the field to correct.
-    WebDriverWait(phone.driver, 10).until(
-        lambda driver: driver.switch_to.active_element.get_attribute("id") == "password", "no focus on the password")
+    phone.focused("password")
     press(PASSWORD)
     follow(Keys.ENTER)
     phone.at("approve.title")
