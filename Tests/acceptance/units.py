@@ -102,7 +102,7 @@ def a_member_of_the_admin_group_uses_regentctl():
     control("account", "add", "cable", "anna", user="anna", text="a long enough password\n")
     assert "acme" in requestors()
     refused = control("requestor", "list", user="bob", fails=True)
-    assert "not-allowed" in refused and "--admin-group" in refused, refused
+    assert "not-allowed" in refused and "usermod -aG regent-admin" in refused, refused
     for user in ("anna", "bob"):
         assert "denied" in machine.run("runuser", "-u", user, "--", "ls", "/var/lib/regentd", fails=True)
 
