@@ -15,7 +15,9 @@ PUBLIC_URL = "http://192.168.7.1:8787"
 # Files that dpkg, systemd and the user database write for themselves.
 NOISE = re.compile(
     r"/var/(lib/(dpkg|systemd|apt)|log|cache)|/etc/(passwd|group|shadow|gshadow|subuid|subgid|ld\.so\.cache|\.pwd\.lock)"
-    r"|/var/lib/(private|pam)|/etc/machine-id|__pycache__")
+    r"|/var/lib/(private|pam)|/etc/machine-id|__pycache__"
+    # Folders that systemd makes for its own services, such as timedated, which doctor asks.
+    r"|/var/tmp/systemd-private-|/tmp/systemd-private-")
 # The machine, the version of the packages, and the folders with newer packages, older packages and the sources.
 stage = types.SimpleNamespace()
 
