@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A box at home whose router drops connections and whose address changes: how soon it knows that it is signed in.
 
-    living_room.py PROGRAMS [--only ROW,ROW]
+    living_room.py PROGRAMS [--only ROW,ROW | --more]
 
 Service, router and box are three network namespaces, so this needs root. A row fails when the box takes longer than its
 bar: 3 s if the box's kernel notices the change, 8 s if only missing responses show it.
@@ -306,7 +306,9 @@ ROWS = {
     "code when a route comes after 40 s": (route_came, WORKING),
     # The running look-up asks the old server to its end: glibc waits twice 5 s.
     "code when resolv.conf names another server": (name_server_came, 11.0),
-} | {name: (lambda box, row=row: row(box, SERVICE), WORKING) for name, row in living_proxy.ROWS.items()} | {
+}
+# Proxies, IPv6, a service that moved, a sleep, and 200 boxes. `make check` leaves them out: its limit of ten minutes ended them once.
+MORE = {name: (lambda box, row=row: row(box, SERVICE), WORKING) for name, row in living_proxy.ROWS.items()} | {
     name: (lambda box, row=row: row(box, SERVICE), bar) for name, (row, bar) in living_network.ROWS.items()}
 
 
@@ -321,7 +323,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--only", type=lambda text: text.split(","), default=[*ROWS, *FAULTS, *DISKS])
+    parser.add_argument("--more", action="store_true", help="the rows of MORE alone")
     given = parser.parse_args()
+    table = ROWS | MORE
+    if given.more:
+        given.only = [*MORE]
     if os.geteuid() != 0:
         print("not run: network namespaces need root")
         return 0
@@ -335,12 +341,12 @@ def main():
                 problems = faults.problems(name) if name in FAULTS else faults.disk_problems(name)
                 red += bool(problems)
                 print(f"{name}: {'; '.join(problems) or 'named correctly'}{' RED' if problems else ''}", flush=True)
-        rows = [name for name in given.only if name in ROWS]
+        rows = [name for name in given.only if name in table]
         for https in (False, True) if rows else ():
             scene = Scene(given.programs, https)
             try:
                 for name in rows:
-                    row, bar = ROWS[name]
+                    row, bar = table[name]
                     with contextlib.closing(BoxAtHome(scene, network)) as box:
                         took = row(box)
                     red += took > bar
