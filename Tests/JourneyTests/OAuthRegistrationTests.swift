@@ -216,7 +216,8 @@ import Testing
       #expect(answers == [200: 252, 429: 57])
       #expect(try await service.audit("client.set").count == 99)
       await service.core.audit.tellCounted(all: true)
-      #expect(try await service.audit("client.set").last?.detail.hasPrefix("3 more events of this kind within ") == true)
+      #expect(
+        try await service.audit("client.set").last?.detail.hasPrefix("3 more events of this kind within ") == true)
     }
   }
 
