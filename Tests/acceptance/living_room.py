@@ -307,7 +307,8 @@ ROWS = {
     # The running look-up asks the old server to its end: glibc waits twice 5 s.
     "code when resolv.conf names another server": (name_server_came, 11.0),
 }
-# Proxies, IPv6, a service that moved, a sleep, and 200 boxes. `make check` leaves them out: its limit of ten minutes ended them once.
+# Proxies, IPv6, a service that moved, a sleep, and 200 boxes. `make check` leaves these rows out, because one of them once
+# stood still until the step's limit.
 MORE = {name: (lambda box, row=row: row(box, SERVICE), WORKING) for name, row in living_proxy.ROWS.items()} | {
     name: (lambda box, row=row: row(box, SERVICE), bar) for name, (row, bar) in living_network.ROWS.items()}
 

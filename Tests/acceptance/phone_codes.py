@@ -40,12 +40,12 @@ def typed_code(phone):
     status, document = box.answer()
     phone.expect("the box's answer", (status, document and document["mvpd"]), (200, "aurora"))
     if not phone.script:
-        # The service records the delivery a moment after its response to the box.
-        for _ in range(50):
+        def says_delivered():
             phone.open(f"/D/{code}/result")
-            if phone.heading() == phone.text("result.delivered.title"):
-                break
-            time.sleep(0.2)
+            return phone.heading() == phone.text("result.delivered.title")
+
+        # The service records the delivery a moment after its response to the box.
+        until("the result page says that the box is signed in", says_delivered)
     phone.at("result.delivered.title")
 
 
