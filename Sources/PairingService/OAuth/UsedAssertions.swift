@@ -21,12 +21,6 @@ package final class UsedAssertions: Sendable {
   /// An attacker can register such clients. They must not take the places of clients that operators created or that
   /// have a software statement.
   static let strangersCapacity = 16_384
-  /// One client gets at most a sixteenth of the places for used assertions.
-  ///
-  /// A self-registered client has 1,024 places, enough for an assertion every 0.6 seconds. Clients of operators have a
-  /// share only while their capacity is half full, so that one busy API may use half of it, and a client of a hostile
-  /// requestor still leaves room for those of the others.
-  private static let atLeast = 16
 
   private let startedAt: Instant
   /// The used assertions that earlier processes stored, with their expiry times.
@@ -40,10 +34,9 @@ package final class UsedAssertions: Sendable {
   ) {
     startedAt = start
     earlier = texts.map { Self.entries(in: $0, after: start) }.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }
-    used = Locked(
-      Table(most: capacity, ofOne: max(capacity / Self.atLeast, 1), sharedFrom: capacity / 2))
-    self.strangers = Locked(
-      Table(most: strangers, ofOne: max(strangers / Self.atLeast, 1), sharedFrom: 0))
+    // One busy API of an operator may use half of the places; from then on each client has a share.
+    used = Locked(Table(most: capacity, sharedFrom: capacity / 2))
+    self.strangers = Locked(Table(most: strangers, sharedFrom: 0))
   }
 
   /// The number of used assertions in memory: of clients that registered themselves (`strangers`), and of all others.
@@ -107,9 +100,13 @@ package final class UsedAssertions: Sendable {
     static let written = 8
 
     let most: Int
-    /// The number of places for used assertions that one client may take, once `sharedFrom` places are taken.
-    let ofOne: Int
+    /// The number of taken places from which on each client has only its share.
     let sharedFrom: Int
+    /// The share of one client: a sixteenth of the places.
+    ///
+    /// A client that registered itself has 1,024 places, enough for an assertion every 0.6 seconds. A client of a
+    /// hostile requestor leaves room for the clients of the others.
+    private var ofOne: Int { max(most / 16, 1) }
     private(set) var entries: [[UInt8]: Entry] = [:]
     private var counts: [ClientID: Int] = [:]
     /// The time at which the first remembered assertion expires, as of the last time the table was full.
@@ -121,9 +118,8 @@ package final class UsedAssertions: Sendable {
     /// The used assertions that must be stored, with their expiry, so that a later process refuses them.
     var kept: [[UInt8]: Instant] { entries.filter(\.value.outlives).mapValues(\.expires) }
 
-    init(most: Int, ofOne: Int, sharedFrom: Int) {
+    init(most: Int, sharedFrom: Int) {
       self.most = most
-      self.ofOne = ofOne
       self.sharedFrom = sharedFrom
     }
 
