@@ -4,4 +4,4 @@
 // machine of codes, and PairingService decides which operation to call. Tests/StoreConformance holds the checks that
 // every store must pass.
 //
-// Start with Verbs/Store.swift.
+// Start with Protocols/Store.swift.

@@ -11,7 +11,7 @@
 // - `DatabaseError`.
 // - `Dialect`: the SQL fragments that differ between the two databases.
 //
-// Start with Verbs/. A row that fails verification is dropped in Rows/SignedRows.swift.
+// Start with Operations/. A row that fails verification is dropped in Rows/SignedRows.swift.
 
 package import PairingStore
 import RegentSQL

@@ -30,7 +30,7 @@ import Testing
   @Test func `the nodes' alerts use only metrics that a node has`() throws {
     let offered =
       databaseAway(nil) + standbyAwaited(true) + bellUnheard(false)
-      + NodeNews.exposition(missed: 2, silent: 1, clockAhead: .milliseconds(-2_500), .outvoted)
+      + NodeChangeFeed.exposition(missed: 2, silent: 1, clockAhead: .milliseconds(-2_500), .outvoted)
     let text = String(
       decoding: try readFile("\(packageFolder())/deploy/prometheus/regentd-nodes-alerts.yml"), as: UTF8.self)
     let names = text.split { !($0.isLetter || $0 == "_") }.filter { $0.hasPrefix("regent_") }

@@ -245,7 +245,7 @@ private let question = "/api/v1/tokens/authn"
         try await nodes.a.approve(code)
         let end = try await nodes.b.core.store.endOfChanges()
         nodes.b.clock.pass(.seconds(301))
-        #expect(nodes.b.core.nodeNews.isLost)
+        #expect(nodes.b.core.nodeChangeFeed.isLost)
         let following = Task { await NodeFollower(nodes.b.core).run(from: end) }
         defer { following.cancel() }
         try await eventually("the earlier approval is read, too") {
@@ -300,11 +300,11 @@ private let question = "/api/v1/tokens/authn"
     ground: Ground
   ) async throws {
     try await withNodes(on: ground) { nodes in
-      #expect(!nodes.b.core.nodeNews.isLate)
+      #expect(!nodes.b.core.nodeChangeFeed.isLate)
       nodes.b.clock.pass(.seconds(3))
-      #expect(nodes.b.core.nodeNews.isLate)
+      #expect(nodes.b.core.nodeChangeFeed.isLate)
       try await nodes.hearing {
-        try await eventually("node B receives changes again") { !nodes.b.core.nodeNews.isLate }
+        try await eventually("node B receives changes again") { !nodes.b.core.nodeChangeFeed.isLate }
       }
       try await nodes.withBoxes { atA, atB in
         _ = try await atA.code()
@@ -321,7 +321,7 @@ private let question = "/api/v1/tokens/authn"
       }
       let alone = try await TestService()
       alone.clock.pass(.seconds(3))
-      #expect(!alone.core.nodeNews.isLate, "a single node has no changes to wait for")
+      #expect(!alone.core.nodeChangeFeed.isLate, "a single node has no changes to wait for")
     }
   }
 

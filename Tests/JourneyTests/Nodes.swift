@@ -39,7 +39,7 @@ struct Nodes: Sendable {
   /// Lets time pass during which both nodes learned that there are no changes.
   func pass(_ span: Duration, at node: TestService) {
     node.clock.pass(span)
-    for one in [a, b] { one.core.nodeNews.note() }
+    for one in [a, b] { one.core.nodeChangeFeed.note() }
   }
 
   /// Runs a test body with a box at each of the two nodes.

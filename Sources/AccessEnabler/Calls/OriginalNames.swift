@@ -75,6 +75,20 @@ public let TRACKING_GET_SELECTED_PROVIDER = TrackingEvent.selectedProvider
 @available(*, deprecated, renamed: "defaultRedirectURL")
 public let ADOBEPASS_REDIRECT_URL = defaultRedirectURL
 
+extension AuthenticationStatus {
+  /// Compares an authentication status with `ACCESS_ENABLER_STATUS_SUCCESS` or `ACCESS_ENABLER_STATUS_ERROR`.
+  @available(*, deprecated, message: "compare with .authenticated")
+  public static func == (status: Self, original: EnablerStatus) -> Bool { status.rawValue == original.rawValue }
+
+  /// Compares an authentication status with `ACCESS_ENABLER_STATUS_SUCCESS` or `ACCESS_ENABLER_STATUS_ERROR`.
+  @available(*, deprecated, message: "compare with .authenticated")
+  public static func != (status: Self, original: EnablerStatus) -> Bool { status.rawValue != original.rawValue }
+
+  /// Allows `ACCESS_ENABLER_STATUS_SUCCESS` and `ACCESS_ENABLER_STATUS_ERROR` as cases of a `switch`.
+  @available(*, deprecated, message: "use the case .authenticated")
+  public static func ~= (original: EnablerStatus, status: Self) -> Bool { status.rawValue == original.rawValue }
+}
+
 extension MVPD {
   // swift-format-ignore: AlwaysUseLowerCamelCase
   @available(*, deprecated, renamed: "id")

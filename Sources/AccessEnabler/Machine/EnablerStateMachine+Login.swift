@@ -209,7 +209,7 @@ extension EnablerStateMachine {
   /// Handles `setSelectedProvider(nil)`: the viewer left the picker.
   mutating func goBack(_ request: RequestID) {
     finish(request, .heard)
-    selection = .nobody
+    selection = .noProvider
     if let login = phase.login {
       var error = EntitlementError(.cancelled)
       switch phase {

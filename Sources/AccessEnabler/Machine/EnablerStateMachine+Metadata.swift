@@ -7,7 +7,7 @@ extension EnablerStateMachine {
   mutating func tellSelectedProvider(_ request: RequestID) {
     let provider =
       switch selection {
-      case .nobody, .ahead(.onSecondScreen): MVPD?.none
+      case .noProvider, .ahead(.onSecondScreen): MVPD?.none
       case .ahead(.provider(let id)): providers.first { $0.id.isSameText(as: id) }
       case .usual: validAuthentication?.signIn.provider ?? tokens.selected
       }

@@ -70,7 +70,7 @@ extension EnablerStateMachine {
       succeed(login, kept.signIn, isCached: true)
     case .ownPicker(let trouble): fallBack(login, trouble)
     case .platformPicker where attaching.isAfterBoxSignIn:
-      let why = "the box signed in, and says that nobody is"
+      let why = "the box signed in, but reports no sign-in"
       fallBack(login, PlatformTrouble(id: .platformAccount, context: why))
     case .platformPicker:
       phase = .attaching(login, Attaching(step: .picker, call: ask(.picker, for: .login)))

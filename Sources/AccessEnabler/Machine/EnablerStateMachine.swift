@@ -150,7 +150,7 @@ enum Selection: Hashable, Sendable {
   /// The next sign-in uses this selected provider without a picker.
   case ahead(ProviderChoice)
   /// The viewer left the picker, so no provider is selected.
-  case nobody
+  case noProvider
 }
 
 /// The settings of a machine that do not change.

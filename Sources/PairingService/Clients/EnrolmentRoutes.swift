@@ -16,7 +16,7 @@ struct EnrolmentRoutes: Sendable {
   private let core: ServiceCore
   /// The key with which a proof for an unknown invitation is compared, so that timing does not reveal which invitations
   /// exist.
-  private let nobody = CodeKey(secret: Random.secret())
+  private let decoyKey = CodeKey(secret: Random.secret())
 
   init(_ core: ServiceCore) { self.core = core }
 
@@ -50,7 +50,7 @@ struct EnrolmentRoutes: Sendable {
     var isGuess = true
     do throws(StoreError) {
       let found = try await core.store.enrolment(asked.id, at: now)
-      let key = found.flatMap { CodeKey(secret: Secret($0.secret)) } ?? nobody
+      let key = found.flatMap { CodeKey(secret: Secret($0.secret)) } ?? decoyKey
       guard let key, key.isProof(asked.proof, of: message), let found else { throw EnrolmentRecord.missing }
       isGuess = false
       if let there = givenBefore(found, Hex.encode(asked.box)) { return answer(there, key, message) }

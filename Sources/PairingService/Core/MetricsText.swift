@@ -16,7 +16,7 @@ extension ServiceCore {
     text += gauge(
       "calls_closed_seconds", "For how long signed calls are refused because the clock was set back.",
       Int(callsClosed?.components.seconds ?? 0))
-    return text + nodeNews.exposition + numbers.timeToApprove.exposition
+    return text + nodeChangeFeed.exposition + numbers.timeToApprove.exposition
   }
 
   private func gauge(_ name: String, _ help: String, _ value: Int) -> String {

@@ -21,7 +21,7 @@ package final class ServiceCore: Sendable {
   /// Reads codes from the store when another node may have changed them.
   package let codeLooks: CodeRefresher
   /// Whether this node still learns of other nodes' changes.
-  package let nodeNews: NodeNews
+  package let nodeChangeFeed: NodeChangeFeed
   /// The long polls that wait for an answer.
   package let waiters: Waiters
   /// Whether this node accepts no more long polls, because it will be stopped.
@@ -87,7 +87,7 @@ package final class ServiceCore: Sendable {
     provisioning = try await ProvisioningCache(store)
     codes = LiveCodes(clock: clock, isShared: store.isShared)
     codeLooks = CodeRefresher(store, codes, clock: clock)
-    nodeNews = NodeNews(store, clock: clock)
+    nodeChangeFeed = NodeChangeFeed(store, clock: clock)
     waiters = Waiters(clock: clock)
     drain = Drain(waiters)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)

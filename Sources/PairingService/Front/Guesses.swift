@@ -11,7 +11,7 @@ struct Guesses: Sendable {
   ///
   /// An attacker with the secret of one app therefore cannot lock out the devices of another's.
   fileprivate var apps: [RequestorID: GuessLedger<Never>] = [:]
-  private let nobody: GuessLedger<Never>
+  private let unknownRequestors: GuessLedger<Never>
   /// The counters of invalid credentials of app installations, when they register or ask for a token.
   fileprivate var clients: GuessLedger<Never>
   /// The counters of invalid secrets, assertions, statements and tokens of OAuth clients.
@@ -36,7 +36,7 @@ struct Guesses: Sendable {
   init(_ limits: ServiceLimits) {
     phones = GuessLedger(
       each: limits.wrongCodes, ofSource: limits.wrongCodes.widened(by: Self.hotelFactor), all: limits.allWrongCodes)
-    nobody = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
+    unknownRequestors = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     enrolments = GuessLedger(each: limits.wrongCodes, all: limits.allWrongCodes)
     clients = GuessLedger(
       each: limits.wrongCodes.times(Self.clientFactor),
@@ -60,8 +60,8 @@ struct Guesses: Sendable {
   ///
   /// Only operators create requestors, so their number is bounded.
   fileprivate subscript(requestor: RequestorID) -> GuessLedger<Never> {
-    get { apps[requestor] ?? nobody }
-    _modify { yield &apps[requestor, default: nobody] }
+    get { apps[requestor] ?? unknownRequestors }
+    _modify { yield &apps[requestor, default: unknownRequestors] }
   }
 }
 

@@ -21,7 +21,7 @@ package struct ClockGuard<Next: Handler>: Handler {
   }
 
   package func handle(_ request: Request) -> Answer {
-    guard core.nodeNews.isOutvoted, !isTimeless(request) else { return next.handle(request) }
+    guard core.nodeChangeFeed.isOutvoted, !isTimeless(request) else { return next.handle(request) }
     return .now(ServiceRoutes.unavailable(request, page: page))
   }
 
@@ -40,8 +40,8 @@ extension ServiceCore {
   ///
   /// Call it before deciding a request after a long poll or an access to the store.
   func requireToDecide() throws {
-    try requireNews()
-    if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: ClockGuardPause.span) }
+    try requireRecentChanges()
+    if nodeChangeFeed.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: ClockGuardPause.span) }
   }
 }
 

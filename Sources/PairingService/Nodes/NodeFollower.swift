@@ -41,13 +41,13 @@ package struct NodeFollower: Sendable {
     while !Task.isCancelled {
       do {
         // After a long interruption, rereading all records in memory is quicker than reading all changes.
-        if core.nodeNews.isLost, position != nil {
+        if core.nodeChangeFeed.isLost, position != nil {
           noteMissed()
           position = nil
         }
         position = try await step(from: position)
         isTold = false
-        core.nodeNews.note()
+        core.nodeChangeFeed.note()
       } catch {
         if !isTold { core.log.warning("nodes-unheard", ("reason", "\(error)")) }
         isTold = true
@@ -91,7 +91,7 @@ package struct NodeFollower: Sendable {
   }
 
   private func noteMissed() {
-    core.nodeNews.noteMissed()
+    core.nodeChangeFeed.noteMissed()
     core.log.warning("nodes-missed", ("hint", "everything in memory is looked at again"))
   }
 
@@ -140,13 +140,13 @@ extension ServiceCore {
   /// A key that was revoked at another node, or a rule that was deleted there, is still valid in this node's memory. A
   /// node that was suspended would also treat a refresh token as stolen that its client has since used at another node.
   /// Polls still get "not yet".
-  func requireNews() throws(StoreError) {
-    if nodeNews.isLate { throw .unavailable(reason: "nothing is heard of other nodes") }
+  func requireRecentChanges() throws(StoreError) {
+    if nodeChangeFeed.isLate { throw .unavailable(reason: "nothing is heard of other nodes") }
   }
 }
 
 /// The state of this node's change feed (its reading of other nodes' changes) and of its clock.
-package final class NodeNews: Sendable {
+package final class NodeChangeFeed: Sendable {
   /// How long the change feed may be without a successful read before the node is not ready to serve.
   private static let patience: Duration = .seconds(2)
   /// How long the change feed may be without a successful read before everything in memory must be read again.

@@ -53,7 +53,7 @@ package struct NodeStatusExchange: Sendable {
   /// The status that this node reports to the others.
   package var own: Said {
     Said(
-      waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeNews.clockAhead,
+      waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeChangeFeed.clockAhead,
       publicURL: core.options.publicURL)
   }
 
@@ -64,7 +64,7 @@ package struct NodeStatusExchange: Sendable {
     core.drain.set(heard.instruction == .drain)
     core.limits.divide(among: heard.serving)
     noteClocks(heard)
-    for node in core.nodeNews.note(silent: heard.silent).sorted() {
+    for node in core.nodeChangeFeed.note(silent: heard.silent).sorted() {
       core.log.warning(
         "node-silent", ("node", node.text),
         ("hint", "killed, or cut off from the database: others serve; one that was taken away is forgotten after a day")
@@ -75,13 +75,13 @@ package struct NodeStatusExchange: Sendable {
   private func noteClocks(_ heard: ClusterStatus) {
     // The clocks of draining nodes are not counted: otherwise such nodes could outvote the last node that serves.
     let others = heard.others.map(Said.init(reading:)).filter { !$0.isDraining }.compactMap(\.clockAhead)
-    guard let standing = core.nodeNews.note(clockAhead: heard.clockAhead, others: others) else { return }
+    guard let standing = core.nodeChangeFeed.note(clockAhead: heard.clockAhead, others: others) else { return }
     switch standing {
     case .agrees: core.log.info("clock-agrees")
     case .disputed:
       core.log.warning(
         "clock-disputed", ("clock", "\(heard.clockAhead.aheadInWords) the database's"),
-        ("hint", "nobody can tell which is wrong: set it with timedatectl, here or on the database's server"))
+        ("hint", "one of them is wrong: set the clock with timedatectl, here or on the database's server"))
     case .outvoted:
       core.log.warning(
         "clock-outvoted", ("clock", "\(heard.clockAhead.aheadInWords) the database's"),

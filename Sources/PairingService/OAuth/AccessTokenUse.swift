@@ -132,7 +132,7 @@ extension OAuthError {
   /// It is 503, and never `invalid_grant`: clients discard their refresh token after `invalid_grant`, and disabling an
   /// account for a while must not cost it.
   static let paused = OAuthError(
-    .temporarilyUnavailable, "switched off for now by whoever runs the service: the refresh token stays good")
+    .temporarilyUnavailable, "the operator has switched this off for now; the refresh token stays valid")
 }
 
 /// The access token of a request to a protected resource (RFC 6750, RFC 9449 §7).

@@ -101,7 +101,7 @@ extension ServiceCore {
     case .assertion(let text, let name):
       let assertion = try ClientAssertion(text)
       let found = try await registered(assertion.client, showing: [.privateKey])
-      let client = found.flatMap(described) ?? Self.nobody
+      let client = found.flatMap(described) ?? Self.decoy
       let keys = client?.metadata.keys ?? []
       let right = try checked(assertion, with: found == nil ? [] : keys)
       guard let client, found != nil, name ?? assertion.client == assertion.client else {
@@ -141,7 +141,7 @@ extension ServiceCore {
     let record = try await store.oauthClient(id)
     if let methods {
       // A record is parsed also when the client does not exist, so that timing does not reveal it.
-      guard let method = (record ?? Self.nobodysRecord).flatMap(AuthenticatedClient.method),
+      guard let method = (record ?? Self.decoyRecord).flatMap(AuthenticatedClient.method),
         methods.contains(method)
       else { return nil }
     }
@@ -159,9 +159,9 @@ extension ServiceCore {
   /// A client record for requests with an unknown client id, so that refusing them takes the same time.
   ///
   /// It is parsed anew each time, because parsing the metadata is most of the work of refusing an existing client.
-  private static var nobody: AuthenticatedClient? { nobodysRecord.flatMap(AuthenticatedClient.init) }
+  private static var decoy: AuthenticatedClient? { decoyRecord.flatMap(AuthenticatedClient.init) }
 
-  private static let nobodysRecord: OAuthClientRecord? = {
+  private static let decoyRecord: OAuthClientRecord? = {
     guard let id = ClientID("nobody"), let requestor = RequestorID("nobody"), let key = DecoyKeys.jwk else {
       return nil
     }

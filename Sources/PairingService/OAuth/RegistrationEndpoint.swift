@@ -109,7 +109,7 @@ struct RegistrationEndpoint: Sendable {
     guard open.count == 1, let one = open.first else {
       throw OAuthError(
         .unapprovedSoftwareStatement,
-        "programs register here with a software statement or a token: ask whoever runs the service")
+        "programs register here with a software statement or a token: ask the operator of the service")
     }
     return .nothing(one.id)
   }
@@ -124,7 +124,7 @@ struct RegistrationEndpoint: Sendable {
   }
 
   private static let wrongToken = OAuthError(
-    .invalidToken, "the token allows no registration: ask whoever runs the service for another")
+    .invalidToken, "the token allows no registration: ask the operator of the service for another")
 
   private func register(
     _ record: OAuthClientRecord, with invitation: ClientInvitationRecord, audit line: AuditEntry

@@ -163,7 +163,7 @@ extension AskedByClient {
 }
 
 extension OAuthError {
-  static let pending = OAuthError(.authorizationPending, "nobody has answered on the phone yet: ask again")
+  static let pending = OAuthError(.authorizationPending, "the viewer has not answered on the phone yet: ask again")
   static let slowDown = OAuthError(.slowDown, "too early: wait five seconds between two questions")
   static let unknownCode = OAuthError(.invalidGrant, "no code of this client is known: ask for a new one")
 

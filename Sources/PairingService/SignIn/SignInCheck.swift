@@ -173,11 +173,11 @@ final class SignInCheck: Sendable {
       samples[provider] = account.name
       return nil
     }
-    guard let other = other ?? Self.nobody else { return }
+    guard let other = other ?? Self.decoyAccount else { return }
     _ = try await read(other, at: provider)
   }
 
-  private static let nobody = AccountName(Hex.encode(Random.bytes(16)))
+  private static let decoyAccount = AccountName(Hex.encode(Random.bytes(16)))
 
   /// Rehashes the password with the current work factors and stores the new hash.
   ///

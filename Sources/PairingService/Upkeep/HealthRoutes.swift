@@ -26,13 +26,14 @@ package struct HealthRoutes: Sendable {
             // Writing is not tested while COMMITs wait for a standby: the write, and so the health check, would wait as
             // long as the standby is away.
             if !core.store.awaitsStandby { try await writing.check() }
-            try core.requireNews()
+            try core.requireRecentChanges()
             if let word = Self.reason(core) {
               // The failure is not logged, because load balancers ask every few seconds.
               reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))
               return
             }
-            let clock = core.clockTrouble?.word ?? (core.nodeNews.clockStanding == .disputed ? Self.disputed : nil)
+            let isDisputed = core.nodeChangeFeed.clockStanding == .disputed
+            let clock = core.clockTrouble?.word ?? (isDisputed ? Self.disputed : nil)
             reply.complete(
               Self.answer(
                 .ok, "ready", core.options.version, clock: clock, nextStart: core.nextStartProblem.withLock { $0 }))
@@ -51,11 +52,11 @@ package struct HealthRoutes: Sendable {
   private static func reason(_ core: ServiceCore) -> String? {
     if core.drain.isOn { return "draining" }
     if core.store.awaitsStandby { return "changes wait for the standby" }
-    if core.nodeNews.isOutvoted { return "the clock is wrong: most others agree on another time" }
+    if core.nodeChangeFeed.isOutvoted { return "the clock is wrong: most others agree on another time" }
     return nil
   }
 
-  private static let disputed = "is not the database's, and nobody can tell which is wrong"
+  private static let disputed = "differs from the database server's, and either may be wrong"
 
   private static func answer(
     _ status: Status, _ word: String, _ version: String, clock: String? = nil, nextStart: String? = nil

@@ -150,7 +150,7 @@ final class ChangeListener: @unchecked Sendable {
     }
     let connection = try link.opened()
     guard usesBell, connection !== listener, quietUntil <= Clocks.monotonicNanoseconds() else { return connection }
-    try connection.listen(to: Bell.channel, by: link.deadline)
+    try connection.listen(to: ChangeNotification.channel, by: link.deadline)
     let now = Clocks.monotonicNanoseconds()
     (listener, listensSince, heard, rung) = (connection, now, now, now)
     // Nodes that took themselves for the only one learn from this notification that another node listens.
@@ -188,9 +188,9 @@ final class ChangeListener: @unchecked Sendable {
     let now = Clocks.monotonicNanoseconds()
     let left = Duration.nanoseconds(Int64(end > now ? end - now : 0))
     var hasNews = false
-    for bell in try connection.notifications(by: .after(left)) {
+    for notification in try connection.notifications(by: .after(left)) {
       rings.all += 1
-      guard let (from, meaning) = Bell.read(bell.payload) else {
+      guard let (from, meaning) = ChangeNotification.read(notification.payload) else {
         rings.strange += 1
         continue
       }
@@ -205,7 +205,7 @@ final class ChangeListener: @unchecked Sendable {
         if meaning == .news { hasNews = true }
       }
     }
-    if isFlood { throw PostgreSQLError(.lost, "more bells were rung than nodes ring") }
+    if isFlood { throw PostgreSQLError(.lost, "more notifications arrived than nodes send") }
     return hasNews
   }
 

@@ -11,7 +11,7 @@ import RegentPlatform
 // 2. only that thread calls `serve`, and no other code accesses `link`.
 final class NodeAnnouncer: @unchecked Sendable {
   private struct Orders {
-    var bell: Bell.Meaning?
+    var notification: ChangeNotification.Meaning?
     var words: [PendingBroadcasts] = []
     /// Nonces that were used while no other node was present.
     ///
@@ -22,11 +22,11 @@ final class NodeAnnouncer: @unchecked Sendable {
     ///
     /// It then need not be woken.
     var isResting = false
-    var isEmpty: Bool { bell == nil && words.isEmpty && (!isClosed || kept.isEmpty) }
+    var isEmpty: Bool { notification == nil && words.isEmpty && (!isClosed || kept.isEmpty) }
 
     /// Removes and returns everything that this thread must send.
     mutating func take() -> Orders {
-      defer { (bell, words, kept) = (nil, [], []) }
+      defer { (notification, words, kept) = (nil, [], []) }
       return self
     }
   }
@@ -85,10 +85,10 @@ final class NodeAnnouncer: @unchecked Sendable {
   /// Queues a notification.
   ///
   /// A test notification that is still queued becomes one about a change.
-  func ring(_ meaning: Bell.Meaning) {
+  func ring(_ meaning: ChangeNotification.Meaning) {
     guard rings, meaning == .trial || !isAlone else { return }
     let isResting = orders.withLock { orders in
-      orders.bell = orders.bell == .news ? .news : meaning
+      orders.notification = orders.notification == .news ? .news : meaning
       return orders.isResting
     }
     if !isResting { orders.wakeOne() }
@@ -182,7 +182,7 @@ final class NodeAnnouncer: @unchecked Sendable {
       // The notification is sent even if this node does not listen itself: a node that was alone then sends the nonces
       // that it has kept.
       if try isTaken() {
-        _ = try? link.run([Self.notify(Bell.payload(.news, from: lane))])
+        _ = try? link.run([Self.notify(ChangeNotification.payload(.news, from: lane))])
         return
       }
       if turn < Self.turns { link.pause() }
@@ -233,7 +233,7 @@ final class NodeAnnouncer: @unchecked Sendable {
   }
 
   private static func notify(_ payload: String) -> SQL {
-    "SELECT pg_notify(\(Bell.channel.description), \(payload))"
+    "SELECT pg_notify(\(ChangeNotification.channel.description), \(payload))"
   }
 
   private func tell(_ due: Orders) throws {
@@ -256,20 +256,20 @@ final class NodeAnnouncer: @unchecked Sendable {
         """)
     }
     let began = Clocks.monotonicNanoseconds()
-    let hasBell = rings && began >= muteUntil && (due.bell != nil || !isAlone)
-    if hasBell {
-      let payload = Bell.payload(due.bell == .trial && !hasWords ? .trial : .news, from: lane)
+    let hasNotification = rings && began >= muteUntil && (due.notification != nil || !isAlone)
+    if hasNotification {
+      let payload = ChangeNotification.payload(due.notification == .trial && !hasWords ? .trial : .news, from: lane)
       batch.append(Self.notify(payload))
     }
     guard !batch.isEmpty else { return }
     do throws(PostgreSQLError) {
       // `run` may send the batch twice, which does no harm.
       try link.run(batch)
-      if hasBell { muteness.note(false) }
+      if hasNotification { muteness.note(false) }
     } catch {
       // The server's notification queue is full. The server reports that at the COMMIT, so the whole batch was rolled
       // back.
-      guard hasBell, error.state == .tooLarge else { throw error }
+      guard hasNotification, error.state == .tooLarge else { throw error }
       muteUntil = began + Self.mutePause
       muteness.note(true)
       if hasWords { try link.run(batch.dropLast()) }

@@ -12,7 +12,7 @@ import Glibc
   let library: ClientLibrary
   private var handle: OpaquePointer?
   private let notices: NoticeLog
-  private let bells = Bells()
+  private let pending = PendingNotifications()
   private var statements: [String: PreparedStatement] = [:]
   private var statementsMade = 0
 
@@ -37,7 +37,7 @@ import Glibc
   public var isOpen: Bool { unsafe handle != nil }
 
   /// Whether the connection was closed because too many notifications arrived.
-  public var isFlooded: Bool { bells.isFlood }
+  public var isFlooded: Bool { pending.isFlood }
 
   /// Closes the connection.
   ///
@@ -184,7 +184,7 @@ extension Connection {
       guard deadline.wait(for: POLLIN, on: unsafe library.socket(handle)) != 0 else { return [] }
       guard unsafe library.consumeInput(handle) == 1 else {
         close()
-        throw PostgreSQLError(.lost, "the connection that hears the bells broke")
+        throw PostgreSQLError(.lost, "the connection that receives notifications broke")
       }
       found = try heard()
     }
@@ -194,12 +194,12 @@ extension Connection {
   private func heard() throws(PostgreSQLError) -> [Notification] {
     let handle = try unsafe opened()
     do throws(PostgreSQLError) {
-      try unsafe bells.take(from: handle, library)
+      try unsafe pending.take(from: handle, library)
     } catch {
       close()
       throw error
     }
-    return bells.takeAll()
+    return pending.takeAll()
   }
 }
 
@@ -273,7 +273,7 @@ extension Connection {
     let handle = try unsafe opened()
     notices.clear()
     do throws(PostgreSQLError) {
-      let wire = unsafe Wire(handle, library, bells, deadline)
+      let wire = unsafe Wire(handle, library, pending, deadline)
       let results = try wire.exchange(commands)
       var failure: PostgreSQLError?
       for (result, command) in zip(results, commands) where failure == nil { failure = result.error(command.text) }

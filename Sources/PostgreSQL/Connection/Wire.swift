@@ -5,13 +5,13 @@ import Glibc
 @safe struct Wire {
   private let handle: OpaquePointer
   private let library: ClientLibrary
-  private let bells: Bells
+  private let pending: PendingNotifications
   private let deadline: Deadline
 
-  init(_ handle: OpaquePointer, _ library: ClientLibrary, _ bells: Bells, _ deadline: Deadline) {
+  init(_ handle: OpaquePointer, _ library: ClientLibrary, _ pending: PendingNotifications, _ deadline: Deadline) {
     unsafe self.handle = unsafe handle
     self.library = library
-    self.bells = bells
+    self.pending = pending
     self.deadline = deadline
   }
 
@@ -70,7 +70,7 @@ import Glibc
       guard events != 0 else { throw late }
       // The connection broke. The server's reason may have been received already: `next` reports it.
       if events & POLLIN != 0, unsafe library.consumeInput(handle) != 1 { return }
-      try unsafe bells.take(from: handle, library)
+      try unsafe pending.take(from: handle, library)
     }
   }
 
@@ -79,7 +79,7 @@ import Glibc
     while unsafe library.isBusy(handle) == 1 {
       guard deadline.wait(for: POLLIN, on: unsafe library.socket(handle)) != 0 else { throw late }
       if unsafe library.consumeInput(handle) != 1, unsafe library.isBusy(handle) == 1 { throw lost }
-      try unsafe bells.take(from: handle, library)
+      try unsafe pending.take(from: handle, library)
     }
     return unsafe library.getResult(handle).map { unsafe ResultHandle(owning: $0, library) }
   }

@@ -2,13 +2,13 @@ import RegentHTTPCodec
 
 /// A call on the client's thread, from start to completion, with all its retries and redirects.
 final class Call {
-  enum Carrier { case nobody, resolver, plain, tls }
+  enum Carrier { case unassigned, resolver, plain, tls }
 
   let ticket: CallTicket
   /// The request as it is sent next; a redirect changes it.
   var request: ClientRequest
   /// The part of the client that works on the call now.
-  var carrier = Carrier.nobody
+  var carrier = Carrier.unassigned
   var phase = ClientError.Phase.connecting
   /// Whether the call needs a new connection.
   ///

@@ -232,7 +232,7 @@ extension ClientLoop {
   /// On its own, libcurl would wait too long for addresses that do not answer.
   func reached(_ call: Call, at address: SocketAddress) {
     keep(address, for: call)
-    call.carrier = .nobody
+    call.carrier = .unassigned
     startTLS(call, [address])
   }
 
@@ -241,7 +241,7 @@ extension ClientLoop {
 
   /// Takes the response from a transport: follows a redirect or completes the call.
   func answer(_ call: Call, _ response: ClientResponse) {
-    call.carrier = .nobody
+    call.carrier = .unassigned
     do throws(ClientError.Kind) {
       if call.proxy != nil, response.status.rawValue == 407 { throw .proxyRefused(status: 407) }
       if try call.follows(response) { return begin(call) }
@@ -273,11 +273,11 @@ extension ClientLoop {
   /// Ends the call's work in its transport (plain or TLS), and fails the call.
   private func abandon(_ call: Call, _ kind: ClientError.Kind) {
     switch call.carrier {
-    case .nobody, .resolver: break
+    case .unassigned, .resolver: break
     case .plain: plain.abandon(call)
     case .tls: tls?.abandon(call)
     }
-    call.carrier = .nobody
+    call.carrier = .unassigned
     fail(call, kind)
   }
 

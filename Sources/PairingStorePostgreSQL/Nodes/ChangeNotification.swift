@@ -2,7 +2,7 @@
 ///
 /// A notification only tells the other nodes to read the change log; it carries no data. It is sent outside of the
 /// transactions that write, because a NOTIFY takes a lock of the whole server at its COMMIT.
-enum Bell {
+enum ChangeNotification {
   static let channel: StaticString = "regent_news"
 
   enum Meaning: String {
