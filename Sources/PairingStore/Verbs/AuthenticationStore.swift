@@ -67,6 +67,9 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
+  /// The number of boxes with an unexpired authentication, counted without verifying the rows, for the metrics.
+  func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int
+
   /// Sets the name of a screen that a viewer or operator chose; nil removes it.
   func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
